@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace graphline {
+
+/// Mixes two 64-bit values into one (the finaliser of SplitMix64, Steele et al. 2014, applied to
+/// their combination). Used to derive independent seeds from (seed, stage, frame).
+inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t z = a + 0x9e3779b97f4a7c15ULL * (b + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// A 64-bit seed from a name (FNV-1a), so that a stage draws the same numbers wherever it stands.
+inline std::uint64_t seed_from(std::string_view name) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace graphline

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace graphline {
+
+/// Where a tensor lives and a stage works.
+enum class side { device, cpu };
+
+/// How urgent a stage's stream is.
+enum class priority { high, normal, low };
+
+/// How the host waits for the device: polling without pause, polling and yielding the core, or
+/// asleep until woken.
+enum class wait_mode { spin, yield, block };
+
+/// How frames are scheduled (design: one host thread and waits, one host thread that waits only for
+/// what a CPU stage reads, or every stage as soon as its inputs are ready).
+enum class strategy { serial, async, overlap };
+
+/// Whether device stages are launched operation by operation or as one graph per stage.
+enum class graph_mode { off, stage };
+
+/// How stages are measured; what a stage's time then means is said by `meaning_of`.
+enum class timing_method { none, host, sync, event };
+
+/// What a pipeline input is filled with before the first frame.
+enum class fill { normal, uniform, zeros, ones };
+
+/// A word of the language and the value it stands for; tables of these are the one place a word is
+/// spelled.
+template <class T>
+using word = std::pair<std::string_view, T>;
+
+inline constexpr word<side> side_words[] = {{"device", side::device}, {"cpu", side::cpu}};
+inline constexpr word<priority> priority_words[] = {
+    {"high", priority::high}, {"normal", priority::normal}, {"low", priority::low}};
+inline constexpr word<wait_mode> wait_mode_words[] = {
+    {"spin", wait_mode::spin}, {"yield", wait_mode::yield}, {"block", wait_mode::block}};
+inline constexpr word<strategy> strategy_words[] = {
+    {"serial", strategy::serial}, {"async", strategy::async}, {"overlap", strategy::overlap}};
+inline constexpr word<graph_mode> graph_mode_words[] = {{"off", graph_mode::off},
+                                                        {"stage", graph_mode::stage}};
+inline constexpr word<timing_method> timing_method_words[] = {{"none", timing_method::none},
+                                                              {"host", timing_method::host},
+                                                              {"sync", timing_method::sync},
+                                                              {"event", timing_method::event}};
+inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
+                                            {"uniform", fill::uniform},
+                                            {"zeros", fill::zeros},
+                                            {"ones", fill::ones}};
+
+template <class T>
+struct words_of;
+// clang-format off
+template <> struct words_of<side>          { static constexpr const auto& table = side_words; };
+template <> struct words_of<priority>      { static constexpr const auto& table = priority_words; };
+template <> struct words_of<wait_mode>     { static constexpr const auto& table = wait_mode_words; };
+template <> struct words_of<strategy>      { static constexpr const auto& table = strategy_words; };
+template <> struct words_of<graph_mode>    { static constexpr const auto& table = graph_mode_words; };
+template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
+template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
+// clang-format on
+
+/// The word for a value: `to_word(strategy::async)` is "async".
+template <class T>
+constexpr std::string_view to_word(T value) noexcept {
+  for (const auto& [text, v] : words_of<T>::table) {
+    if (v == value) return text;
+  }
+  return "?";
+}
+
+/// The value of a word, or nothing.
+template <class T>
+constexpr std::optional<T> from_word(std::string_view text) noexcept {
+  for (const auto& [t, value] : words_of<T>::table) {
+    if (t == text) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace graphline

@@ -1,0 +1,212 @@
+#pragma once
+
+// The device interface: what a backend offers, and nothing of how. Owners are unique pointers;
+// functions take references. Backends: device/host (CPU threads), device/cuda.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/words.hpp"
+
+namespace graphline {
+
+class device;
+
+/// A block of memory that gives itself back. Move-only.
+class memory {
+ public:
+  using release_function = void (*)(void* context, void* data, std::size_t bytes) noexcept;
+
+  memory() = default;
+  memory(void* data, std::size_t bytes, void* context, release_function release) noexcept
+      : data_(data), bytes_(bytes), context_(context), release_(release) {}
+  memory(memory&& other) noexcept { swap(other); }
+  memory& operator=(memory&& other) noexcept {
+    memory(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~memory() {
+    if (release_ != nullptr) release_(context_, data_, bytes_);
+  }
+
+  void* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::byte* at(std::size_t offset) const noexcept {
+    return static_cast<std::byte*>(data_) + offset;
+  }
+
+ private:
+  void swap(memory& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(context_, other.context_);
+    std::swap(release_, other.release_);
+  }
+
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  void* context_ = nullptr;
+  release_function release_ = nullptr;
+};
+
+/// A point that a stream passes. Recorded again, it stands for the latest recording.
+class event {
+ public:
+  virtual ~event() = default;
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
+
+  /// Whether the stream has passed the latest recording; true when there was none.
+  /// Throws `run_error` once the device has failed.
+  virtual bool done() const = 0;
+
+  /// Returns when `done()`. Throws `run_error` that names the failed operation once the device has
+  /// failed.
+  virtual void wait(wait_mode how) const = 0;
+
+ protected:
+  event() = default;
+};
+
+/// A point on the host's clock, known to within +- `error` nanoseconds.
+struct host_point {
+  nanoseconds at = 0;
+  nanoseconds error = 0;
+};
+
+/// An event that keeps the device's time of passing.
+class timed_event : public event {
+ public:
+  /// Device time from `earlier` to this one, both recorded, passed and of the same device.
+  virtual nanoseconds since(const timed_event& earlier) const = 0;
+
+  /// The time of passing on the host's clock.
+  virtual host_point on_host_clock() const = 0;
+};
+
+/// One operation of a captured graph.
+struct graph_node {
+  std::string name;                ///< of the operation or kernel
+  std::string type;                ///< "operation", "copy", "fill", "empty"
+  std::vector<std::size_t> after;  ///< indices of the nodes it depends on
+};
+
+/// An instantiated graph. Never overlaps itself: frames in flight need one each.
+class graph_exec {
+ public:
+  virtual ~graph_exec() = default;
+  graph_exec(const graph_exec&) = delete;
+  graph_exec& operator=(const graph_exec&) = delete;
+
+ protected:
+  graph_exec() = default;
+};
+
+/// A captured graph: can be listed and instantiated, not launched.
+class graph {
+ public:
+  virtual ~graph() = default;
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+
+  /// In an order that satisfies every dependency.
+  virtual std::vector<graph_node> nodes() const = 0;
+  virtual std::unique_ptr<graph_exec> instantiate() const = 0;
+
+ protected:
+  graph() = default;
+};
+
+/// A queue of operations carried out in order, asynchronously to the host. Calls on one stream must
+/// not be made from two threads at once; different streams may be used from different threads.
+/// During a capture the same calls build the graph instead. No call allocates outside a capture.
+class stream {
+ public:
+  virtual ~stream() = default;
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+
+  virtual const std::string& name() const noexcept = 0;
+
+  /// Copies between any two of device and pinned memory; both must stay until it is done.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+
+  /// Sets every byte.
+  virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
+
+  /// The event passes when everything before it in this stream is done. In a capture: marks the
+  /// point for a `wait` of another stream, which thereby joins the capture; nothing is stamped.
+  virtual void record(event& e) = 0;
+
+  /// What follows in this stream starts after the latest recording of `e` so far has passed; no
+  /// effect when there was none.
+  virtual void wait(const event& e) = 0;
+
+  /// Carries out every node of an instantiated graph in this stream.
+  virtual void launch(graph_exec& g) = 0;
+
+ protected:
+  stream() = default;
+};
+
+/// What is known of a device before anything runs on it.
+struct device_properties {
+  std::string backend;  ///< "host" or "cuda"
+  std::string name;     ///< as the vendor calls it
+  std::uint64_t memory_bytes = 0;
+  int compute_threads = 0;  ///< of `host`; 0 elsewhere
+  int priority_levels = 1;  ///< how many of high, normal, low it tells apart
+  /// Further facts for reports (versions, compute capability), as name and value.
+  std::vector<std::pair<std::string, std::string>> details;
+};
+
+/// Memory in use, in bytes, and how often any was asked for.
+struct memory_usage {
+  std::size_t device_bytes = 0;
+  std::size_t device_peak_bytes = 0;
+  std::size_t pinned_bytes = 0;
+  std::size_t pinned_peak_bytes = 0;
+  std::uint64_t allocations = 0;  ///< device and pinned, since the device was opened
+};
+
+/// Something that runs stages: a GPU or CPU threads. Must outlive all it has made.
+class device {
+ public:
+  virtual ~device() = default;
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+
+  virtual const device_properties& properties() const noexcept = 0;
+
+  /// Device memory aligned to 256 bytes. Throws `run_error` with the size asked for and the size
+  /// that is free when there is not enough.
+  virtual memory allocate(std::size_t bytes) = 0;
+
+  /// Host memory that the device can copy from and to asynchronously, aligned to 256 bytes.
+  virtual memory allocate_pinned(std::size_t bytes) = 0;
+
+  virtual memory_usage usage() const noexcept = 0;
+
+  virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
+  virtual std::unique_ptr<event> make_event(std::string name) = 0;
+  virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
+
+  /// Runs `body` with `origin` in capture mode and returns what it enqueued on it and on streams
+  /// that joined it. Every joined stream must be waited for by `origin` again before `body`
+  /// returns. An exception from `body` ends the capture and passes through.
+  virtual std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) = 0;
+
+  /// Returns when nothing is left to do on any stream.
+  virtual void synchronize(wait_mode how) = 0;
+
+ protected:
+  device() = default;
+};
+
+}  // namespace graphline

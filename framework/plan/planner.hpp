@@ -1,0 +1,28 @@
+#pragma once
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline {
+
+/// What the planner must know of the machine it plans for.
+struct plan_target {
+  std::string backend = "host";
+  std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
+  std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
+};
+
+/// Turns a spec into a plan. Finds, all at once: unknown kinds, wrong parameters, missing or
+/// surplus tensors, tensors never written or written twice, duplicate names, cycles (naming the
+/// path), shape mismatches, sizes that cannot fit, and settings that make no sense together. Errors
+/// go to `out`; the plan is usable only if there are none. `registry` must outlive the plan.
+plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
+               diagnostics& out);
+
+/// Checks that settings make sense together (the planner does this itself; programs that change a
+/// plan's settings do it again).
+void check_settings(const settings& run, const place& where, diagnostics& out);
+
+}  // namespace graphline

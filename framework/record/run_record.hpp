@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/base/words.hpp"
+#include "framework/device/device.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+/// A begin and an end, in nanoseconds since the run's epoch.
+struct stamp_pair {
+  nanoseconds begin = 0;
+  nanoseconds end = 0;
+  nanoseconds length() const noexcept { return end - begin; }
+};
+
+/// The raw samples of one stage: one entry per measured frame in each column the timing method
+/// fills, none in the others. 16 bytes per frame and column.
+struct stage_record {
+  std::string name;
+  std::string kind;
+  side on = side::device;
+  bool copy = false;
+  std::string stream;                ///< name; empty for a CPU stage
+  std::vector<stamp_pair> enqueued;  ///< device stage, host clock around the launch: host, event
+  std::vector<stamp_pair> device;    ///< device stage, between its two events: event
+  std::vector<stamp_pair> synced;    ///< device stage, host clock between two waits: sync
+  std::vector<stamp_pair> cpu;       ///< CPU stage, host clock: host, sync, event
+};
+
+/// When a frame was due, when it began and when the host had seen its last stage complete.
+struct frame_record {
+  nanoseconds due = 0;
+  nanoseconds begin = 0;
+  nanoseconds end = 0;
+};
+
+/// A tensor that nobody reads, after the last frame.
+struct output_record {
+  std::string tensor;
+  tensor_type type;
+  std::string checksum;  ///< 64-bit FNV-1a of the bytes, 16 hex digits
+  bool finite = true;    ///< false: holds NaN or infinity
+};
+
+/// Everything one run produced, in raw form. Every report is computed from this alone.
+struct run_record {
+  std::string pipeline;
+  std::string description;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  settings run;  ///< as it was carried out
+  device_properties device;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
+  memory_usage memory;
+  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most
+  std::vector<frame_record> frames;
+  std::vector<stage_record> stages;  ///< in planned order
+  std::vector<output_record> outputs;
+  std::vector<std::string> warnings;
+  bool interrupted = false;            ///< stopped by a person before all frames were done
+  std::optional<std::string> failure;  ///< what ended the run early
+};
+
+/// In a few words, what a device stage's time means under a method, for tables and help.
+std::string_view meaning_of(timing_method method) noexcept;
+
+}  // namespace graphline

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/device/device.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// Told how far a run is, from the thread that drives it, at most about ten times a second.
+struct progress {
+  bool warmup = false;
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+};
+using progress_function = std::function<void(const progress&)>;
+
+/// What may differ from run to run of one session.
+struct run_options {
+  std::optional<timing_method> timing;  ///< default: the plan's
+  std::optional<std::int64_t> frames;
+  std::optional<std::int64_t> warmup;
+  const stop_request* stop = nullptr;
+  progress_function on_progress;
+};
+
+/// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any
+/// number of times. Not for use by two threads at once.
+class session {
+ public:
+  /// Prepares every stage. Throws `run_error` naming the stage that failed, `interrupted_error`
+  /// when `stop` is raised meanwhile. `d` must outlive the session.
+  session(plan p, device& d, const stop_request* stop = nullptr);
+  ~session();
+  session(session&&) noexcept;
+  session& operator=(session&&) noexcept;
+
+  const plan& planned() const noexcept;
+
+  /// Runs warm-up and measured frames. A failure in a stage does not throw: the record that comes
+  /// back holds the frames completed before it, and `failure` says what happened, naming stage and
+  /// frame.
+  run_record run(const run_options& options = {});
+
+  /// Writes the inputs, the weights and, as the last run left them, the outputs as NumPy files into
+  /// `directory`, made if it is missing: input.NAME.npy, weight.STAGE.NAME.npy, output.NAME.npy.
+  void save_tensors(const std::string& directory);
+
+ private:
+  class implementation;
+  std::unique_ptr<implementation> impl_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/place.hpp"
+
+namespace graphline {
+
+/// A word the user wrote, and where.
+struct named {
+  std::string text;
+  graphline::place place;
+};
+
+/// A value as it was written: nothing, a scalar, a sequence or a mapping, each with its place. What
+/// a YAML file becomes, and what a C++ program builds instead of one. Plain data: copyable.
+class node {
+ public:
+  enum class form { null, scalar, sequence, mapping };
+  struct member;
+
+  node() = default;
+  /// Scalars, with the text YAML would hold.
+  node(const char* text);
+  node(std::string text);
+  node(int value);
+  node(std::int64_t value);
+  node(double value);
+  node(bool value);
+
+  /// A scalar from a file; `quoted` scalars are text whatever they look like.
+  static node scalar(std::string text, bool quoted, place where);
+  static node null(place where);
+  static node sequence(std::vector<node> items, place where = {});
+  static node mapping(std::vector<member> members, place where = {});
+
+  graphline::node::form form() const noexcept { return form_; }
+  bool is_null() const noexcept { return form_ == form::null; }
+  bool is_scalar() const noexcept { return form_ == form::scalar; }
+  bool is_sequence() const noexcept { return form_ == form::sequence; }
+  bool is_mapping() const noexcept { return form_ == form::mapping; }
+
+  const graphline::place& where() const noexcept { return where_; }
+  const std::string& text() const noexcept { return text_; }  ///< of a scalar
+  bool quoted() const noexcept { return quoted_; }
+  const std::vector<node>& items() const noexcept { return items_; }        ///< of a sequence
+  const std::vector<member>& members() const noexcept { return members_; }  ///< of a mapping
+
+  /// The value of a mapping's key, or null where there is none.
+  const node* find(std::string_view key) const noexcept;
+
+  /// What a message calls it: "nothing", "'abc'", "a list", "a mapping".
+  std::string describe() const;
+
+ private:
+  enum form form_ = form::null;
+  bool quoted_ = false;
+  std::string text_;
+  std::vector<node> items_;
+  std::vector<member> members_;
+  graphline::place where_;
+};
+
+/// A key of a mapping with its value, in the order written.
+struct node::member {
+  named key;
+  node value;
+};
+
+}  // namespace graphline

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/base/words.hpp"
+#include "framework/spec/node.hpp"
+
+namespace graphline {
+
+// Typed reading of nodes. Each function reports what is wrong at the node's place, in the form
+// "'WHAT' must be a whole number, found 'abc'", and then answers nothing.
+
+std::optional<std::int64_t> read_integer(const node& n, std::string_view what, diagnostics& out);
+std::optional<double> read_number(const node& n, std::string_view what, diagnostics& out);
+std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out);
+std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out);
+
+/// A duration with its unit, such as 20ms; without a unit the message proposes one.
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
+
+/// A list of whole numbers; a single number counts as a list of one.
+std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
+                                                       diagnostics& out);
+std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
+                                                diagnostics& out);
+
+/// A list of extents, each at least 1, whose product is representable.
+std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out);
+std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostics& out);
+
+/// One name or a list of names.
+std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out);
+
+/// One of `choices`; a near miss is suggested.
+std::optional<std::string> read_choice(const node& n, std::string_view what,
+                                       const std::vector<std::string>& choices, diagnostics& out);
+
+/// The words of an enumeration, for messages.
+template <class T>
+std::vector<std::string> word_list() {
+  std::vector<std::string> list;
+  for (const auto& entry : words_of<T>::table) list.emplace_back(entry.first);
+  return list;
+}
+
+/// One word of an enumeration of base/words.hpp.
+template <class T>
+std::optional<T> read_word(const node& n, std::string_view what, diagnostics& out) {
+  const auto text = read_choice(n, what, word_list<T>(), out);
+  return text ? from_word<T>(*text) : std::nullopt;
+}
+
+/// Reports every key of a mapping that is not among `known`, with the nearest known one.
+void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
+                diagnostics& out);
+
+}  // namespace graphline

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/place.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+/// What a file's parameters depend on besides the file.
+struct reading_options {
+  std::string backend = "host";  ///< which of a per-device value's entries holds: "host" or "cuda"
+  std::vector<std::pair<std::string, std::string>> set;  ///< --set name=value, in order
+};
+
+/// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
+/// it cannot be read, is a directory, is empty, or is binary.
+std::shared_ptr<const source_text> read_source(const std::string& path);
+
+/// Turns a pipeline file's text into its spec. Everything that is wrong goes to `out`, all of it at
+/// once; the spec that comes back then holds what could be understood, so that a planner can go on
+/// and find more. `directory` of the spec is the folder of the source's name.
+pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
+                            const reading_options& options, diagnostics& out);
+
+}  // namespace graphline

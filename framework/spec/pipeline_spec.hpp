@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/place.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/base/words.hpp"
+#include "framework/spec/node.hpp"
+
+namespace graphline {
+
+/// How a pipeline is run: the `run:` section of a file, overridden by the command line.
+struct settings {
+  graphline::strategy strategy = graphline::strategy::async;
+  graph_mode graphs = graph_mode::stage;
+  timing_method timing = timing_method::event;
+  wait_mode wait = wait_mode::block;
+  bool priorities = true;               ///< off: every stream has the same priority
+  std::int64_t in_flight = 1;           ///< frames begun and not yet complete, at most
+  std::int64_t frames = 45;             ///< measured frames
+  std::int64_t warmup = 5;              ///< frames before them that are not reported
+  std::uint64_t seed = 1;               ///< of weights, inputs and random stages
+  std::int64_t threads = 0;             ///< compute threads of the `host` device; 0: half the cores
+  std::optional<nanoseconds> deadline;  ///< a frame that takes longer has missed it
+};
+
+/// A tensor that is there before the first frame and stays the same.
+struct input_spec {
+  named name;
+  tensor_type type;
+  graphline::fill fill = graphline::fill::normal;
+  std::optional<side> on;  ///< where it lives; unset: where it is read first
+};
+
+/// One node of the pipeline as declared. What its kind makes of `parameters` the planner checks.
+struct stage_spec {
+  named name;
+  named kind;
+  std::vector<named> reads;
+  std::vector<named> writes;  ///< empty: named after the stage
+  std::vector<named> after;   ///< stages that must finish first without handing over data
+  graphline::priority priority = graphline::priority::normal;
+  node parameters = node::mapping({});  ///< every key that is not one of the above
+};
+
+/// A declared pipeline: what the user wrote, with parameters resolved and places kept.
+struct pipeline_spec {
+  named name;
+  std::string description;
+  std::string directory = ".";  ///< relative paths in the file start here
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< resolved, in declared order
+  std::vector<input_spec> inputs;
+  std::vector<stage_spec> stages;
+  settings run;
+};
+
+}  // namespace graphline

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/spec/node.hpp"
+
+namespace graphline {
+
+/// What a parameter holds, and how `arguments` hands it out.
+enum class parameter_type {
+  integer,   ///< std::int64_t
+  number,    ///< double
+  boolean,   ///< bool
+  text,      ///< std::string
+  choice,    ///< std::string, one of `choices`
+  path,      ///< std::string, relative ones made to start at the pipeline file's folder
+  duration,  ///< nanoseconds, written with a unit: 20ms
+  integers,  ///< std::vector<std::int64_t>; a single number counts as a list of one
+  numbers,   ///< std::vector<double>; likewise
+  shape,     ///< graphline::shape
+  element,   ///< dtype
+  tree,      ///< node, left to the stage to read
+};
+
+/// How the type is called in `graphline stages` and in messages: "whole number", "duration", ...
+std::string_view to_string(parameter_type type) noexcept;
+
+/// A parameter that a stage kind states about itself.
+struct parameter {
+  std::string name;
+  parameter_type type = parameter_type::integer;
+  std::string help;                          ///< one sentence
+  std::optional<std::string> default_value;  ///< as YAML text; unset with `required` false: absent
+  bool required = false;
+  std::string unit = {};               ///< "px", "ms"; empty for none
+  std::optional<double> minimum = {};  ///< of a number, or of each in a list
+  std::optional<double> maximum = {};
+  std::vector<std::string> choices = {};  ///< of a `choice`
+};
+
+/// Checked, typed values for a kind's parameters.
+class arguments {
+ public:
+  using value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
+                             std::vector<double>, graphline::shape, dtype, node>;
+
+  /// Whether the parameter was given or has a default.
+  bool has(std::string_view name) const noexcept;
+
+  // Each throws std::logic_error when the kind states no such parameter of that type, or it is
+  // absent.
+  std::int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  const std::string& text(std::string_view name) const;  ///< text, choice, path
+  nanoseconds duration(std::string_view name) const;
+  const std::vector<std::int64_t>& integers(std::string_view name) const;
+  const std::vector<double>& numbers(std::string_view name) const;
+  const graphline::shape& extents(std::string_view name) const;
+  dtype element(std::string_view name) const;
+  const node& tree(std::string_view name) const;
+
+  /// Where the value was written; for a default, where the stage or layer was.
+  place where(std::string_view name) const;
+
+  /// Where the stage or layer itself was written.
+  const place& where() const noexcept { return owner_; }
+
+  void set(std::string name, value v, place where);
+  void set_owner(place where) { owner_ = std::move(where); }
+
+ private:
+  struct entry {
+    value v;
+    place where;
+  };
+  template <class T>
+  const T& get(std::string_view name) const;
+
+  std::map<std::string, entry, std::less<>> entries_;
+  place owner_;
+};
+
+/// Checks `given` (a mapping) against `schema`: unknown keys with a suggestion, wrong types,
+/// missing required ones, values out of range. `owner` names what they belong to in messages
+/// ("stage 'head' (network)"). Relative paths are joined to `directory`. Everything wrong goes to
+/// `out`; parameters that were wrong are absent from the result, or at their default.
+arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
+                         const std::string& owner, const place& owner_place,
+                         const std::string& directory, diagnostics& out);
+
+}  // namespace graphline

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/base/words.hpp"
+#include "framework/device/device.hpp"
+#include "framework/stage/cost.hpp"
+#include "framework/stage/parameter.hpp"
+
+namespace graphline {
+
+/// What a stage is made from, all of it checked.
+struct stage_config {
+  std::string name;                  ///< of the stage in its pipeline
+  graphline::arguments arguments;    ///< by the kind's parameters
+  std::vector<tensor_type> inputs;   ///< in the order of `reads`
+  std::vector<tensor_type> outputs;  ///< in the order of `writes`
+  std::uint64_t seed = 1;            ///< already mixed with the stage's name
+};
+
+/// What a CPU stage is handed for one frame.
+struct cpu_call {
+  std::int64_t frame = 0;  ///< from 0, warm-up frames included
+  std::span<const tensor_view> inputs;
+  std::span<const tensor_view> outputs;
+};
+
+/// CPU work. One object serves all frames; it is never run by two threads at once, and frames reach
+/// it in order. Exceptions end the run with the stage and frame named.
+class cpu_stage {
+ public:
+  virtual ~cpu_stage() = default;
+  virtual void run(const cpu_call& call) = 0;
+};
+
+/// The tensors one slot gives a device stage, in device memory (a `copy` has one of them in pinned
+/// memory), fixed for the whole run.
+struct stage_tensors {
+  std::vector<tensor_view> inputs;
+  std::vector<tensor_view> outputs;
+  void* scratch = nullptr;  ///< `scratch_bytes()` of device memory, aligned to 256 bytes
+};
+
+/// A device stage bound to the tensors of one slot.
+class device_work {
+ public:
+  virtual ~device_work() = default;
+
+  /// Enqueues the work of one frame. Called once under capture with graphs, for every frame
+  /// without; then it must not allocate.
+  virtual void enqueue(stream& s) = 0;
+};
+
+/// Device work, prepared (weights on the device, library plans chosen) by its factory.
+class device_stage {
+ public:
+  virtual ~device_stage() = default;
+
+  /// Device memory that one slot needs during the stage and nobody reads after it.
+  virtual std::size_t scratch_bytes() const { return 0; }
+
+  /// Called once per slot. The tensors and the stage outlive what is returned.
+  virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;
+};
+
+/// A weight by name, in host memory.
+struct named_tensor {
+  std::string name;  ///< as in PyTorch's state dict: "0.weight", "bn.running_mean"
+  tensor_type type;
+  std::vector<std::byte> data;
+};
+
+/// A tensor that a kind reads or writes.
+struct port {
+  std::string name;
+  std::string help;
+};
+
+/// A stage type, as data: its parameters, its shape rule and its factories. Built-ins stand in
+/// stages/builtin.cpp; programs and plug-ins add their own to a `stage_registry`.
+struct stage_kind {
+  std::string name;      ///< "network", "cpu.top_k"
+  std::string headline;  ///< one line for `graphline stages`
+  side on = side::cpu;
+  bool moves = false;  ///< reads one side and writes the other (`copy`)
+  std::vector<port> inputs;
+  std::size_t optional_inputs = 0;  ///< how many of the last inputs may be left out
+  bool repeat_last_input = false;   ///< any number of further inputs like the last
+  std::vector<port> outputs;
+  std::vector<parameter> parameters;
+
+  /// Output types and cost from arguments and input types. Reports to `out` at the argument's
+  /// place; after an error the result is ignored.
+  std::function<stage_shape(const arguments&, std::span<const tensor_type> inputs,
+                            diagnostics& out)>
+      infer;
+
+  /// For CPU stages.
+  std::function<std::unique_ptr<cpu_stage>(const stage_config&)> make_cpu;
+
+  /// For device stages, by backend name; the entry "" serves every backend.
+  std::map<std::string, std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>>
+      make_device;
+
+  /// The weights the factories use, for `--save-tensors`; unset when there are none.
+  std::function<std::vector<named_tensor>(const stage_config&)> weights;
+
+  /// Extra lines for `graphline stages KIND` (the layers of `network`); unset when there are none.
+  std::function<std::string()> manual;
+};
+
+}  // namespace graphline

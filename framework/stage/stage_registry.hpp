@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/stage/stage.hpp"
+
+namespace graphline {
+
+/// The stage kinds a program knows.
+class stage_registry {
+ public:
+  /// Throws `input_error` when the name is taken, or the kind states no `infer` or no factory.
+  void add(stage_kind kind);
+
+  /// The kind of that name, or null.
+  const stage_kind* find(std::string_view name) const noexcept;
+
+  /// Every kind, by name.
+  std::vector<const stage_kind*> all() const;
+  std::vector<std::string> names() const;
+
+ private:
+  std::map<std::string, stage_kind, std::less<>> kinds_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline {
+
+/// A registry with every built-in stage kind.
+stage_registry builtin_stages();
+
+}  // namespace graphline

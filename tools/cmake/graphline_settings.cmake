@@ -1,0 +1,25 @@
+# How every target of the project is compiled.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(GRAPHLINE_CCACHE ccache)
+if(GRAPHLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GRAPHLINE_CCACHE})
+endif()
+
+add_library(graphline_warnings INTERFACE)
+target_compile_options(graphline_warnings INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Werror)
+
+if(GRAPHLINE_SANITIZE)
+  add_compile_options(-fsanitize=${GRAPHLINE_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${GRAPHLINE_SANITIZE})
+endif()

@@ -1,0 +1,32 @@
+# graphline_library(NAME SOURCES ... USES ... PRIVATE_USES ...)
+#   One folder of the framework as a static library, graphline::NAME. USES: libraries its headers
+#   need; PRIVATE_USES: those only its sources need.
+function(graphline_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+  add_library(graphline_${name} STATIC ${ARG_SOURCES})
+  add_library(graphline::${name} ALIAS graphline_${name})
+  set_target_properties(graphline_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(graphline_${name} PUBLIC cxx_std_20)
+  target_include_directories(graphline_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline/framework>)
+  target_link_libraries(graphline_${name} PUBLIC ${ARG_USES}
+    PRIVATE ${ARG_PRIVATE_USES} $<BUILD_INTERFACE:graphline_warnings>)
+  set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
+endfunction()
+
+# graphline_test(NAME SOURCES ... USES ... [LABELS ...])
+#   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME.
+function(graphline_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gmock GTest::gtest_main
+    graphline_warnings)
+  target_compile_definitions(${name}_test PRIVATE
+    GRAPHLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    GRAPHLINE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${name};${ARG_LABELS}" TIMEOUT 300)
+endfunction()
