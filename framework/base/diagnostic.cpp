@@ -1,0 +1,166 @@
+#include "framework/base/diagnostic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr std::string_view ellipsis = "...";
+constexpr std::size_t widest_line = 120;  ///< columns; what is longer is cut
+constexpr std::size_t before_place = 50;  ///< columns kept before the place when a line is cut
+constexpr std::size_t after_place = 50;   ///< columns kept from the place on, at least
+
+std::string to_spaces(std::string_view text) {
+  return std::string(text.size(), ' ');
+}
+
+/// One character of a line as it is shown.
+struct cell {
+  std::string text;
+  std::size_t width;  ///< columns
+};
+
+cell cell_at(std::string_view line, std::size_t at, std::size_t& bytes) {
+  const utf8_character character = utf8_at(line, at);
+  bytes = character.bytes;
+  const std::string_view raw = line.substr(at, character.bytes);
+  if (raw == "\t") return {"\t", 1};
+  if (!character.code || is_control(*character.code)) return {"?", 1};
+  return {std::string(raw), display_width(*character.code)};
+}
+
+/// `text` as it is shown, and as many blanks or marks as put something under it: a tab stays a tab.
+struct shown_text {
+  std::string text;
+  std::string beneath;
+  std::size_t width = 0;
+};
+
+/// Adds characters of `line` from byte `at` up to byte `end` or `columns`, whichever comes first.
+/// Returns the byte reached.
+std::size_t append(shown_text& to, std::string_view line, std::size_t at, std::size_t end,
+                   std::size_t columns, char under) {
+  while (at < end) {
+    std::size_t bytes = 0;
+    const cell next = cell_at(line, at, bytes);
+    if (to.width + next.width > columns) break;
+    to.text += next.text;
+    // Marks go under tabs too; blanks must keep them, so that what follows lines up.
+    to.beneath += under == ' ' && next.text == "\t" ? "\t" : std::string(next.width, under);
+    to.width += next.width;
+    at += bytes;
+  }
+  return at;
+}
+
+/// First byte of the last `columns` characters before byte `end`.
+std::size_t step_back(std::string_view line, std::size_t end, std::size_t columns) {
+  std::size_t at = end;
+  for (std::size_t i = 0; i < columns && at > 0; ++i) {
+    --at;
+    while (at > 0 && (static_cast<unsigned char>(line[at]) & 0xc0U) == 0x80U) --at;
+  }
+  return at;
+}
+
+/// The line and, under it, "^~~~" at the bytes from `begin` to `end`.
+std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
+                                            std::size_t end) {
+  // Bytes bound columns from above, so a line short in bytes needs no cutting.
+  const bool cut = line.size() > widest_line;
+  shown_text head;
+  std::size_t at = 0;
+  if (cut && begin > before_place) {
+    at = step_back(line, begin, before_place);
+    head.text = ellipsis;
+    head.beneath = to_spaces(ellipsis);
+    head.width = ellipsis.size();
+  }
+  append(head, line, at, begin, std::string_view::npos, ' ');
+
+  const std::size_t room =
+      cut ? std::max(widest_line - std::min(widest_line, head.width), after_place)
+          : std::string_view::npos;
+  shown_text rest;
+  at = append(rest, line, begin, end, room, '~');
+  std::string marks = rest.beneath.empty() ? "^" : rest.beneath;
+  marks[0] = '^';
+  at = append(rest, line, at, line.size(), room, ' ');
+  std::string text = head.text + rest.text;
+  if (at < line.size()) text += ellipsis;
+  return {std::move(text), head.beneath + marks};
+}
+
+std::size_t count_characters(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); at += utf8_at(text, at).bytes) ++count;
+  return count;
+}
+
+std::string_view word_for(severity s) {
+  return s == severity::error ? "error" : "warning";
+}
+
+}  // namespace
+
+std::string diagnostic::render() const {
+  const std::string what = fmt::format("{}: {}", word_for(severity), printable(message));
+  if (!place) return what;
+  const std::string name = printable(place.source->name());
+  if (place.line == 0) return fmt::format("{}: {}", name, what);
+
+  const std::string_view line = place.source->line(place.line);
+  const std::size_t begin = std::min(place.column == 0 ? 0 : place.column - 1, line.size());
+  const std::size_t end = std::min(begin + std::max<std::size_t>(place.length, 1), line.size());
+  const std::string header = fmt::format("{}:{}:{}: {}", name, place.line,
+                                         count_characters(line.substr(0, begin)) + 1, what);
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return header;
+  const auto [text, marks] = excerpt(line, begin, end);
+  const std::string gutter = fmt::format("{:>5}", place.line);
+  return fmt::format("{}\n{} | {}\n{} | {}", header, gutter, text, to_spaces(gutter), marks);
+}
+
+void diagnostics::error(const graphline::place& where, std::string message) {
+  all_.push_back({severity::error, where, std::move(message)});
+  ++errors_;
+}
+
+void diagnostics::warning(const graphline::place& where, std::string message) {
+  all_.push_back({severity::warning, where, std::move(message)});
+}
+
+std::string diagnostics::render(std::size_t limit) const {
+  // What belongs to no file comes first, then the files in the order in which they were met.
+  std::map<const source_text*, std::size_t> files{{nullptr, 0}};
+  for (const diagnostic& d : all_) files.try_emplace(d.place.source.get(), files.size());
+  const auto key = [&](const diagnostic& d) {
+    return std::tuple(files.at(d.place.source.get()), d.place.line, d.place.column);
+  };
+  std::vector<std::reference_wrapper<const diagnostic>> sorted(all_.begin(), all_.end());
+  std::ranges::stable_sort(sorted, std::less<>(), key);
+
+  std::string text;
+  for (std::size_t i = 0; i < std::min(limit, sorted.size()); ++i) {
+    if (i > 0) text += '\n';
+    text += sorted[i].get().render();
+  }
+  if (sorted.size() > limit) text += fmt::format("\n... and {} more", sorted.size() - limit);
+  return text;
+}
+
+void diagnostics::throw_if_errors() const {
+  if (has_errors()) throw input_error(render());
+}
+
+}  // namespace graphline
