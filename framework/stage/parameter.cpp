@@ -1,0 +1,209 @@
+#include "framework/stage/parameter.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "framework/base/units.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/yaml_reader.hpp"
+
+namespace graphline {
+namespace {
+
+using value = arguments::value;
+
+template <class T>
+std::optional<value> as_value(std::optional<T> read) {
+  if (!read) return std::nullopt;
+  return value(std::in_place_type<T>, std::move(*read));
+}
+
+std::optional<value> read_path(const node& n, const parameter& p, const std::string& directory,
+                               diagnostics& out) {
+  const auto text = read_text(n, p.name, out);
+  if (!text) return std::nullopt;
+  if (text->empty()) {
+    out.error(n.where(), fmt::format("'{}' must be a path, found an empty text", p.name));
+    return std::nullopt;
+  }
+  const std::filesystem::path written(*text);
+  const auto path = written.is_absolute() ? written : std::filesystem::path(directory) / written;
+  return value(path.lexically_normal().string());
+}
+
+std::optional<value> read_typed(const node& n, const parameter& p, const std::string& directory,
+                                diagnostics& out) {
+  switch (p.type) {
+    case parameter_type::integer:
+      return as_value(read_integer(n, p.name, out));
+    case parameter_type::number:
+      return as_value(read_number(n, p.name, out));
+    case parameter_type::boolean:
+      return as_value(read_boolean(n, p.name, out));
+    case parameter_type::text:
+      return as_value(read_text(n, p.name, out));
+    case parameter_type::choice:
+      return as_value(read_choice(n, p.name, p.choices, out));
+    case parameter_type::path:
+      return read_path(n, p, directory, out);
+    case parameter_type::duration:
+      return as_value(read_duration(n, p.name, out));
+    case parameter_type::integers:
+      return as_value(read_integers(n, p.name, out));
+    case parameter_type::numbers:
+      return as_value(read_numbers(n, p.name, out));
+    case parameter_type::shape:
+      return as_value(read_shape(n, p.name, out));
+    case parameter_type::element:
+      return as_value(read_dtype(n, p.name, out));
+    case parameter_type::tree:
+      return value(n);
+  }
+  throw std::logic_error(fmt::format("parameter '{}' has no type", p.name));
+}
+
+/// A bound or value in the words of the parameter: durations are held in nanoseconds.
+std::string show(const parameter& p, double number) {
+  return p.type == parameter_type::duration ? format_duration(number) : fmt::format("{}", number);
+}
+
+bool in_range(const parameter& p, double number, const place& where, diagnostics& out) {
+  const bool high_enough = !p.minimum || number >= *p.minimum;
+  const bool low_enough = !p.maximum || number <= *p.maximum;
+  if (high_enough && low_enough) return true;  // a NaN is neither
+
+  std::string expected;
+  if (p.minimum && p.maximum) {
+    expected = fmt::format("between {} and {}", show(p, *p.minimum), show(p, *p.maximum));
+  } else if (p.minimum) {
+    expected = fmt::format("at least {}", show(p, *p.minimum));
+  } else {
+    expected = fmt::format("at most {}", show(p, *p.maximum));
+  }
+  out.error(where, fmt::format("'{}' must be {}, found {}", p.name, expected, show(p, number)));
+  return false;
+}
+
+/// Checks a number, or each number of a list at its own place, against the stated range.
+bool check_range(const parameter& p, const value& v, const node& n, diagnostics& out) {
+  return std::visit(
+      [&](const auto& held) {
+        using held_type = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<held_type, std::int64_t> ||
+                      std::is_same_v<held_type, double>) {
+          return in_range(p, static_cast<double>(held), n.where(), out);
+        } else if constexpr (std::is_same_v<held_type, std::vector<std::int64_t>> ||
+                             std::is_same_v<held_type, std::vector<double>>) {
+          bool all = true;
+          for (std::size_t i = 0; i < held.size(); ++i) {
+            const place& where = n.is_sequence() ? n.items()[i].where() : n.where();
+            all = in_range(p, static_cast<double>(held[i]), where, out) && all;
+          }
+          return all;
+        } else {
+          return true;
+        }
+      },
+      v);
+}
+
+std::optional<value> read_checked(const node& n, const parameter& p, const std::string& directory,
+                                  diagnostics& out) {
+  auto v = read_typed(n, p, directory, out);
+  if (v && !check_range(p, *v, n, out)) return std::nullopt;
+  return v;
+}
+
+value read_default(const parameter& p, const std::string& directory) {
+  diagnostics found;
+  const auto text = std::make_shared<source_text>("default of '" + p.name + "'", *p.default_value);
+  const node written = read_yaml(text, found);
+  auto v = read_checked(written, p, directory, found);
+  if (!v || found.has_errors()) {
+    throw std::logic_error("a stage kind states a default that its own parameter refuses: " +
+                           found.render());
+  }
+  return std::move(*v);
+}
+
+}  // namespace
+
+std::string_view to_string(parameter_type type) noexcept {
+  switch (type) {
+    case parameter_type::integer:
+      return "whole number";
+    case parameter_type::number:
+      return "number";
+    case parameter_type::boolean:
+      return "true or false";
+    case parameter_type::text:
+      return "text";
+    case parameter_type::choice:
+      return "choice";
+    case parameter_type::path:
+      return "path";
+    case parameter_type::duration:
+      return "duration";
+    case parameter_type::integers:
+      return "whole numbers";
+    case parameter_type::numbers:
+      return "numbers";
+    case parameter_type::shape:
+      return "shape";
+    case parameter_type::element:
+      return "dtype";
+    case parameter_type::tree:
+      return "structure";
+  }
+  return "?";
+}
+
+std::string describe_type(const parameter& p) {
+  if (p.type == parameter_type::choice) return fmt::format("{}", fmt::join(p.choices, " | "));
+  const std::string_view type = to_string(p.type);
+  if (p.minimum && p.maximum) {
+    return fmt::format("{} {} to {}", type, show(p, *p.minimum), show(p, *p.maximum));
+  }
+  if (p.minimum) return fmt::format("{} >= {}", type, show(p, *p.minimum));
+  if (p.maximum) return fmt::format("{} <= {}", type, show(p, *p.maximum));
+  return std::string(type);
+}
+
+arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
+                         const std::string& owner, const place& owner_place,
+                         const std::string& directory, diagnostics& out) {
+  arguments bound;
+  bound.set_owner(owner_place);
+
+  // Nothing at all, as in a bare `- gelu`, is an empty mapping.
+  if (given.is_mapping()) {
+    std::vector<std::string> known;
+    for (const parameter& p : schema) known.push_back(p.name);
+    check_keys(given, owner, known, out);
+  } else if (!given.is_null()) {
+    out.error(
+        given.where() ? given.where() : owner_place,
+        fmt::format("the parameters of {} must be a mapping, found {}", owner, given.describe()));
+    return bound;
+  }
+
+  for (const parameter& p : schema) {
+    if (p.default_value) bound.set(p.name, read_default(p, directory), owner_place);
+    if (const node* written = given.find(p.name)) {
+      if (auto v = read_checked(*written, p, directory, out)) {
+        bound.set(p.name, std::move(*v), written->where());
+      }
+    } else if (p.required) {
+      out.error(owner_place, fmt::format("{} needs '{}' ({})", owner, p.name, describe_type(p)));
+    }
+  }
+  return bound;
+}
+
+}  // namespace graphline

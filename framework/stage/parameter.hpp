@@ -47,6 +47,10 @@ struct parameter {
   std::vector<std::string> choices = {};  ///< of a `choice`
 };
 
+/// The type with its choices or range, as manuals and messages put it: "whole number >= 1",
+/// "high | normal | low", "number 0 to 1".
+std::string describe_type(const parameter& p);
+
 /// Checked, typed values for a kind's parameters.
 class arguments {
  public:
@@ -93,7 +97,8 @@ class arguments {
 /// Checks `given` (a mapping) against `schema`: unknown keys with a suggestion, wrong types,
 /// missing required ones, values out of range. `owner` names what they belong to in messages
 /// ("stage 'head' (network)"). Relative paths are joined to `directory`. Everything wrong goes to
-/// `out`; parameters that were wrong are absent from the result, or at their default.
+/// `out`; parameters that were wrong are absent from the result, or at their default. A default
+/// that does not satisfy its own parameter is a mistake of the kind: std::logic_error.
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
                          const std::string& owner, const place& owner_place,
                          const std::string& directory, diagnostics& out);

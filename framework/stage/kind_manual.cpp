@@ -1,0 +1,140 @@
+#include "framework/stage/kind_manual.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace graphline {
+namespace {
+
+constexpr std::size_t page_width = 80;
+
+/// `text` in lines of at most `page_width` columns, the first continuing at column `indent`, the
+/// others starting there. A word longer than a line keeps a line of its own.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string lines;
+  std::size_t column = indent;
+  while (true) {
+    const std::size_t start = text.find_first_not_of(' ');
+    if (start == std::string_view::npos) break;
+    text.remove_prefix(start);
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    if (column > indent && column + 1 + word.size() > page_width) {
+      lines.append("\n").append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines;
+}
+
+/// Rows of cells as text: every column as wide as its widest cell, two blanks between columns, no
+/// blanks at the end of a line.
+template <std::size_t Columns>
+std::vector<std::string> aligned(const std::vector<std::array<std::string, Columns>>& rows) {
+  std::array<std::size_t, Columns> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < Columns; ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < Columns; ++c) {
+      line += fmt::format("{:{}}  ", row[c], widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// "(optional)" or "(optional, may be repeated)" for the inputs that are so.
+std::string input_note(const stage_kind& kind, std::size_t index) {
+  const bool optional = index + kind.optional_inputs >= kind.inputs.size();
+  const bool repeated = kind.repeat_last_input && index + 1 == kind.inputs.size();
+  if (optional && repeated) return " (optional, any number)";
+  if (optional) return " (optional)";
+  if (repeated) return " (one or more)";
+  return "";
+}
+
+void append_ports(std::string& page, std::string_view title, const std::vector<port>& ports,
+                  const std::vector<std::string>& notes) {
+  if (ports.empty()) {
+    page += fmt::format("\n{}: nothing\n", title);
+    return;
+  }
+  page += fmt::format("\n{}:\n", title);
+  std::size_t width = 0;
+  for (const port& p : ports) width = std::max(width, p.name.size());
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    page += fmt::format("  {:{}}  {}\n", ports[i].name, width,
+                        wrapped(ports[i].help + notes[i], width + 4));
+  }
+}
+
+std::string default_cell(const parameter& p) {
+  if (p.required) return "required";
+  return p.default_value.value_or("optional");
+}
+
+/// One row for each parameter with its help beneath: beside the row, help would be left with too
+/// few columns to read.
+void append_parameters(std::string& page, const std::vector<parameter>& parameters) {
+  if (parameters.empty()) {
+    page += "\nParameters: none\n";
+    return;
+  }
+  std::vector<std::array<std::string, 4>> rows{{"Parameter", "type", "default", "unit"}};
+  for (const parameter& p : parameters) {
+    rows.push_back({"  " + p.name, describe_type(p), default_cell(p), p.unit});
+  }
+  const bool any_unit = std::any_of(parameters.begin(), parameters.end(),
+                                    [](const parameter& p) { return !p.unit.empty(); });
+  if (!any_unit) rows.front().back().clear();
+
+  const std::vector<std::string> lines = aligned(rows);
+  page += fmt::format("\n{}\n", lines.front());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    page += lines[i + 1] + "\n      " + wrapped(parameters[i].help, 6) + "\n";
+  }
+}
+
+}  // namespace
+
+std::string describe_kind(const stage_kind& kind) {
+  std::string page = wrapped(fmt::format("{}: {}", kind.name, kind.headline), 0) + "\n";
+  page += fmt::format("Runs on: {}\n", to_word(kind.on));
+
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < kind.inputs.size(); ++i) notes.push_back(input_note(kind, i));
+  append_ports(page, "Reads", kind.inputs, notes);
+  append_ports(page, "Writes", kind.outputs, std::vector<std::string>(kind.outputs.size()));
+  append_parameters(page, kind.parameters);
+
+  if (kind.manual) {
+    page += fmt::format("\n{}", kind.manual());
+    if (page.back() != '\n') page += '\n';
+  }
+  return page;
+}
+
+std::string list_kinds(const stage_registry& registry) {
+  std::vector<std::array<std::string, 3>> rows{{"kind", "runs on", "what it does"}};
+  for (const stage_kind* kind : registry.all()) {
+    rows.push_back({kind->name, std::string(to_word(kind->on)), kind->headline});
+  }
+  std::string page;
+  for (const std::string& line : aligned(rows)) page += line + "\n";
+  return page;
+}
+
+}  // namespace graphline

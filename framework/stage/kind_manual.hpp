@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline {
+
+/// What `graphline stages KIND` prints: headline, inputs, outputs, parameters, then the kind's own
+/// `manual`. Plain text ending in a newline; help is wrapped at 80 columns.
+std::string describe_kind(const stage_kind& kind);
+
+/// What `graphline stages` prints: a line for each kind with where it runs and its headline.
+std::string list_kinds(const stage_registry& registry);
+
+}  // namespace graphline
