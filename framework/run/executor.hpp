@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/run/prepared_pipeline.hpp"
+#include "framework/run/recording.hpp"
+#include "framework/run/session.hpp"
+
+namespace graphline {
+
+/// Frames to run one after another, in one go.
+struct batch {
+  std::int64_t frames = 0;
+  std::int64_t first_number = 0;  ///< of its first frame, counted from the start of the run
+  recording* into = nullptr;      ///< with room for `frames`
+  const stop_request* stop = nullptr;
+  progress_function on_progress;  ///< may be empty
+  bool warmup = false;
+};
+
+/// How a batch went.
+struct batch_result {
+  std::int64_t completed = 0;          ///< frames, from the first on, all of whose stages ran
+  bool interrupted = false;            ///< the stop request ended it
+  std::optional<std::string> failure;  ///< what ended it, naming stage and frame
+};
+
+/// Runs frames under one strategy.
+class executor {
+ public:
+  virtual ~executor() = default;
+
+  /// Returns when every frame begun is complete or abandoned and the device is idle. A stage's
+  /// exception ends the batch and is told in the result.
+  virtual batch_result run(const batch& b) = 0;
+};
+
+/// One host thread, stages in planned order: `serial` and `async`.
+std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline);
+
+/// Every stage when its inputs are ready: `overlap`. CPU stages run on oneTBB's threads.
+std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline);
+
+/// "stage 'head', frame 12: WHAT", from within a catch block.
+std::string describe_failure(const plan& p, std::size_t stage, std::int64_t frame);
+
+/// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
+class progress_meter {
+ public:
+  explicit progress_meter(const batch& b) : batch_(b) {}
+
+  void frame_done(std::int64_t done, nanoseconds at) {
+    if (!batch_.on_progress || at - last_ < 100'000'000) return;
+    last_ = at;
+    batch_.on_progress({batch_.warmup, done, batch_.frames});
+  }
+
+ private:
+  const batch& batch_;
+  nanoseconds last_ = 0;
+};
+
+}  // namespace graphline

@@ -1,0 +1,39 @@
+#include "framework/run/recording.hpp"
+
+namespace graphline {
+
+recording::recording(const plan& p, timing_method method, std::int64_t frames, nanoseconds epoch)
+    : method_(method), epoch_(epoch), frames_(static_cast<std::size_t>(frames)) {
+  const auto count = static_cast<std::size_t>(frames);
+  stages_.reserve(p.stages.size());
+  for (const auto& stage : p.stages) {
+    stage_record r;
+    r.name = stage.name;
+    r.kind = stage.kind->name;
+    r.on = stage.on;
+    r.copy = stage.kind->moves;
+    if (stage.on == side::device) {
+      r.stream = p.streams[stage.stream].name;
+      if (method == timing_method::host || method == timing_method::event) r.enqueued.resize(count);
+      if (method == timing_method::sync) r.synced.resize(count);
+      if (method == timing_method::event) r.device.resize(count);
+    } else if (method != timing_method::none) {
+      r.cpu.resize(count);
+    }
+    stages_.push_back(std::move(r));
+  }
+}
+
+void recording::hand_over(run_record& to, std::int64_t completed) && {
+  const auto keep = static_cast<std::size_t>(completed);
+  frames_.resize(keep);
+  for (auto& stage : stages_) {
+    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
+      if (!column->empty()) column->resize(keep);
+    }
+  }
+  to.frames = std::move(frames_);
+  to.stages = std::move(stages_);
+}
+
+}  // namespace graphline

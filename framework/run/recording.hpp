@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "framework/plan/plan.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// The sample columns of a batch of frames while it runs. All memory is taken at construction; a
+/// frame writes to its own entries only, so that threads working on different stages or frames need
+/// no lock.
+class recording {
+ public:
+  /// `epoch` is the host time that stamps are counted from.
+  recording(const plan& p, timing_method method, std::int64_t frames, nanoseconds epoch);
+
+  timing_method method() const noexcept { return method_; }
+  std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(frames_.size()); }
+
+  void frame_begun(std::int64_t frame, nanoseconds at) noexcept {
+    auto& f = frames_[static_cast<std::size_t>(frame)];
+    f.due = f.begin = at - epoch_;
+  }
+  void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
+    frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
+  }
+  void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin,
+                nanoseconds end) noexcept {
+    keep(stages_[stage].enqueued, frame, begin, end);
+  }
+  void synced(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
+    keep(stages_[stage].synced, frame, begin, end);
+  }
+  void on_cpu(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
+    keep(stages_[stage].cpu, frame, begin, end);
+  }
+  void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin,
+                 nanoseconds end) noexcept {
+    keep(stages_[stage].device, frame, begin, end);
+  }
+
+  /// Moves the samples of the first `completed` frames into a record.
+  void hand_over(run_record& to, std::int64_t completed) &&;
+
+ private:
+  void keep(std::vector<stamp_pair>& column, std::int64_t frame, nanoseconds begin,
+            nanoseconds end) noexcept {
+    column[static_cast<std::size_t>(frame)] = {begin - epoch_, end - epoch_};
+  }
+
+  timing_method method_;
+  nanoseconds epoch_;
+  std::vector<frame_record> frames_;
+  std::vector<stage_record> stages_;
+};
+
+}  // namespace graphline

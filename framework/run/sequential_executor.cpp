@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "framework/run/executor.hpp"
+#include "framework/run/stage_runner.hpp"
+
+namespace graphline {
+
+std::string describe_failure(const plan& p, std::size_t stage, std::int64_t frame) {
+  const auto where = fmt::format("stage '{}', frame {}", p.stages[stage].name, frame);
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return fmt::format("{}: {}", where, e.what());
+  } catch (...) {
+    return fmt::format("{}: an exception that is no std::exception", where);
+  }
+}
+
+namespace {
+
+/// `serial` and `async`: one host thread that goes through the stages in planned order. `serial`
+/// waits for each device stage before going on; `async` only where a CPU stage reads a device
+/// result, and at the end of the frame or, with several frames in flight, when its slot is needed
+/// again.
+class sequential_executor final : public executor {
+ public:
+  explicit sequential_executor(prepared_pipeline& pipeline)
+      : pipeline_(pipeline),
+        waits_each_stage_(pipeline.planned().run.strategy == strategy::serial) {
+    for (const auto& stage : pipeline_.planned().stages) {
+      if (stage.on == side::device && stage.host_waits) last_.push_back(&stage - stages());
+    }
+  }
+
+  batch_result run(const batch& b) override {
+    const stage_runner runner(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
+    progress_meter meter(b);
+    batch_result result;
+    auto& slots = pipeline_.slots();
+    const auto depth = static_cast<std::int64_t>(slots.size());
+    // Frames `result.completed` to `next - 1` are in flight.
+    std::int64_t next = 0;
+    try {
+      for (; next < b.frames; ++next) {
+        if (next - result.completed == depth) finish_oldest(runner, b, meter, result);
+        if (b.stop != nullptr && b.stop->raised()) {
+          result.interrupted = true;
+          break;
+        }
+        begin_frame(runner, slots[static_cast<std::size_t>(next % depth)],
+                    {next, b.first_number + next});
+        if (depth == 1) finish_oldest(runner, b, meter, result);
+      }
+      while (result.completed < next) finish_oldest(runner, b, meter, result);
+    } catch (...) {
+      result.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
+      drain(runner, b, meter, result, next);
+    }
+    return result;
+  }
+
+ private:
+  const planned_stage* stages() const { return pipeline_.planned().stages.data(); }
+
+  void begin_frame(const stage_runner& runner, slot& s, frame_position frame) {
+    at_frame_ = frame.number;
+    runner.into().frame_begun(frame.index, now());
+    for (auto& stage : s.stages) {
+      at_stage_ = stage.index;
+      if (stage.cpu != nullptr) {
+        for (const event* e : stage.completions) e->wait(runner.how());
+        runner.run_on_cpu(stage, frame);
+      } else {
+        runner.enqueue(stage, frame);
+        if (waits_each_stage_) stage.complete->wait(runner.how());
+      }
+    }
+  }
+
+  void finish_oldest(const stage_runner& runner, const batch& b, progress_meter& meter,
+                     batch_result& result) {
+    const frame_position frame{result.completed, b.first_number + result.completed};
+    auto& slots = pipeline_.slots();
+    slot& s = slots[static_cast<std::size_t>(frame.index) % slots.size()];
+    at_frame_ = frame.number;
+    for (const std::ptrdiff_t index : last_) {
+      at_stage_ = static_cast<std::size_t>(index);
+      s.stages[at_stage_].complete->wait(runner.how());
+    }
+    const nanoseconds end = now();
+    runner.into().frame_ended(frame.index, end);
+    runner.read_events(s, frame);
+    ++result.completed;
+    meter.frame_done(result.completed, end);
+  }
+
+  /// After a failure: frames begun before the failed one may still be complete.
+  void drain(const stage_runner& runner, const batch& b, progress_meter& meter,
+             batch_result& result, std::int64_t failed) {
+    try {
+      pipeline_.device().synchronize(wait_mode::block);
+      while (result.completed < failed) finish_oldest(runner, b, meter, result);
+    } catch (const std::exception&) {
+      // The device itself has failed; `failure` already says so.
+    }
+  }
+
+  prepared_pipeline& pipeline_;
+  bool waits_each_stage_;
+  std::vector<std::ptrdiff_t> last_;  ///< device stages whose end the host must see
+  std::size_t at_stage_ = 0;          ///< for messages: what is being carried out or waited for
+  std::int64_t at_frame_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline) {
+  return std::make_unique<sequential_executor>(pipeline);
+}
+
+}  // namespace graphline

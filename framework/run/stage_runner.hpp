@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+
+#include "framework/base/clock.hpp"
+#include "framework/device/device.hpp"
+#include "framework/record/timing_protocol.hpp"
+#include "framework/run/prepared_pipeline.hpp"
+#include "framework/run/recording.hpp"
+
+namespace graphline {
+
+/// One frame of a batch: `index` counts from the batch's start and says where its samples go;
+/// `number` counts from the run's start and is what CPU stages are told.
+struct frame_position {
+  std::int64_t index = 0;
+  std::int64_t number = 0;
+};
+
+/// Carries out single stages under the timing method of a recording. Common to all executors.
+class stage_runner {
+ public:
+  stage_runner(device& d, wait_mode how, recording& into) : device_(d), how_(how), into_(into) {}
+
+  /// Runs a CPU stage in the calling thread.
+  void run_on_cpu(bound_stage& s, frame_position frame) const {
+    const cpu_call call{frame.number, s.inputs, s.outputs};
+    if (into_.method() == timing_method::none) {
+      s.cpu->run(call);
+      return;
+    }
+    const nanoseconds begin = now();
+    s.cpu->run(call);
+    const nanoseconds end = now();
+    into_.on_cpu(s.index, frame.index, begin, end);
+  }
+
+  /// Enqueues a device stage behind the stages it waits for.
+  void enqueue(bound_stage& s, frame_position frame) const {
+    for (const event* e : s.stream_waits) s.on->wait(*e);
+    operations ops{s, *this, frame.index};
+    time_device_stage(into_.method(), ops);
+    if (s.complete != nullptr) s.on->record(*s.complete);
+  }
+
+  /// Reads the events of a frame whose stages are all complete.
+  void read_events(slot& s, frame_position frame) const {
+    if (into_.method() != timing_method::event) return;
+    for (auto& stage : s.stages) {
+      if (stage.cpu != nullptr) continue;
+      const nanoseconds begin = stage.begin->on_host_clock().at;
+      into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin));
+    }
+  }
+
+  recording& into() const noexcept { return into_; }
+  wait_mode how() const noexcept { return how_; }
+
+ private:
+  /// What `time_device_stage` works with.
+  struct operations {
+    bound_stage& s;
+    const stage_runner& runner;
+    std::int64_t frame;
+
+    nanoseconds now() const noexcept { return graphline::now(); }
+    void launch() { s.launch(); }
+    void record_begin() { s.on->record(*s.begin); }
+    void record_end() { s.on->record(*s.end); }
+    void synchronize() { runner.device_.synchronize(runner.how_); }
+    void keep_enqueued(nanoseconds begin, nanoseconds end) {
+      runner.into_.enqueued(s.index, frame, begin, end);
+    }
+    void keep_synced(nanoseconds begin, nanoseconds end) {
+      runner.into_.synced(s.index, frame, begin, end);
+    }
+  };
+
+  device& device_;
+  wait_mode how_;
+  recording& into_;
+};
+
+}  // namespace graphline
