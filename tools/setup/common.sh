@@ -34,7 +34,9 @@ phase() {
 # packages_of LIST...: the Debian packages named in tools/setup/packages.LIST.
 packages_of() {
   local list
-  for list in "$@"; do cat "$project_root/tools/setup/packages.$list"; done
+  for list in "$@"; do
+    sed -e 's/ *#.*//' -e '/^$/d' "$project_root/tools/setup/packages.$list"
+  done
 }
 
 # missing_of PACKAGE...: those that are not installed.
