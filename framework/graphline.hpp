@@ -1,0 +1,29 @@
+#pragma once
+
+// Graphline's contents page: everything a program needs, in the order in which a pipeline passes
+// through it. A file of the framework includes what it needs itself, never this.
+
+#include "framework/base/clock.hpp"         // nanoseconds, the host's clock
+#include "framework/base/diagnostic.hpp"    // what is wrong with a file, with its place
+#include "framework/base/error.hpp"         // what is thrown, and the exit status that goes with it
+#include "framework/base/stop_request.hpp"  // to stop a run early
+#include "framework/base/tensor_type.hpp"   // shape, dtype, tensor_view
+#include "framework/base/words.hpp"         // strategy, timing_method and the other choices
+
+#include "framework/spec/pipeline_reader.hpp"  // a YAML file becomes a pipeline_spec
+#include "framework/spec/pipeline_spec.hpp"    // a pipeline as declared, in YAML or in C++
+
+#include "framework/stage/stage.hpp"           // what a stage is; stages of your own
+#include "framework/stage/stage_registry.hpp"  // the kinds of stage a program knows
+#include "stages/builtin.hpp"                  // those that come with Graphline
+
+#include "framework/device/device.hpp"            // streams, events, graphs and memory of a device
+#include "framework/device/devices.hpp"           // the device of a name, or the best there is
+#include "framework/device/host/host_device.hpp"  // the device made of CPU threads
+
+#include "framework/plan/plan.hpp"     // what will happen
+#include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
+
+#include "framework/run/session.hpp"  // a plan is made ready and run, as often as you like
+
+#include "framework/record/run_record.hpp"  // the raw samples of a run

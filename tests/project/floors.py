@@ -1,0 +1,99 @@
+"""The floors of the source tree: which folder may include what.
+
+A file includes only from its own folder and from floors below; folders on one floor do not know
+each other. Libraries that only some places may know are listed too.
+"""
+
+import pathlib
+import re
+import sys
+
+import source_tree
+
+# Lowest first.
+FLOORS = (
+    ("framework/base",),
+    ("framework/spec", "framework/device"),
+    ("framework/stage", "framework/record"),
+    ("stages", "framework/plan", "framework/analysis"),
+    ("framework/run", "framework/report"),
+    ("tools",),
+)
+
+# Folders and files of the project that only some files may include; below a folder counts as in it.
+BACKENDS_KNOWN_TO = r"framework/graphline\.hpp$|stages/.*_{0}\.(cpp|hpp|cu|cuh)$|tools/"
+RESERVED = (
+    ("framework/device/host/", r"framework/device/host/|" + BACKENDS_KNOWN_TO.format("host")),
+    ("framework/device/cuda/", r"framework/device/cuda/|" + BACKENDS_KNOWN_TO.format("cuda")),
+    ("framework/graphline.hpp", r"tools/"),
+)
+
+# Libraries, by what their headers are called, and the files that may include them.
+LIBRARIES = (
+    ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
+    ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/task_graph\.(cpp|hpp)$"),
+    ("oneDNN", r"(oneapi/dnnl/)?dnnl", r"stages/.*_host[^/]*\.(cpp|hpp)$"),
+    (
+        "CUDA",
+        r"(cuda|cudnn|cublas|nvrtc|cupti|nvtx|nvToolsExt|cub/|thrust/|cooperative_groups)",
+        r"framework/device/cuda/|stages/.*_cuda\.cu$",
+    ),
+)
+
+CHECKED = tuple(folder for floor in FLOORS for folder in floor)
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def folder_of(path):
+    """The folder of FLOORS that a path lies in, or None."""
+    return next((folder for folder in CHECKED if path.startswith(folder + "/")), None)
+
+
+def floor_of(folder):
+    """The height of a folder, from 0."""
+    return next(height for height, floor in enumerate(FLOORS) if folder in floor)
+
+
+def trouble_with(path, included, quoted):
+    """What is wrong with `path` including `included`, or None."""
+    for name, header, allowed in LIBRARIES:
+        if not quoted and re.match(header, included) and not re.match(allowed, path):
+            return f"{name} is known only to {allowed}"
+    if not quoted:
+        return None
+    for place, allowed in RESERVED:
+        if included.startswith(place) and not re.match(allowed, path):
+            return f"{place} is known only to {allowed}"
+    if included == "framework/graphline.hpp" or path == "framework/graphline.hpp":
+        return None
+    own, other = folder_of(path), folder_of(included)
+    if other is None:
+        return "not a path that starts at the project's root, such as framework/base/error.hpp"
+    if own != other and floor_of(own) <= floor_of(other):
+        return f"{own} does not stand above {other}"
+    return None
+
+
+def violations(path, text):
+    """Every include in `text`, the content of `path`, that the floors forbid, as messages."""
+    found = []
+    for match in INCLUDE.finditer(text):
+        why = trouble_with(path, match[2], match[1] == '"')
+        if why:
+            line = text.count("\n", 0, match.start(1)) + 1
+            found.append(f"{path}:{line}: error: includes {match[2]}: {why}")
+    return found
+
+
+def main(root):
+    found, seen = [], 0
+    for path in source_tree.cpp_files(root):
+        if folder_of(path) or path == "framework/graphline.hpp":
+            seen += 1
+            found += violations(path, pathlib.Path(root, path).read_text(encoding="utf-8"))
+    print("\n".join(found + [f"{seen} files checked, {len(found)} violations"]))
+    return 1 if found or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,74 @@
+"""Tests of the floors check itself, on includes made up for it."""
+
+import unittest
+
+import floors
+
+
+def check(path, included):
+    return floors.violations(path, f"#pragma once\n\n#include {included}\n")
+
+
+class Floors(unittest.TestCase):
+    def assert_allowed(self, path, included):
+        self.assertEqual(check(path, included), [])
+
+    def assert_forbidden(self, path, included, why):
+        found = check(path, included)
+        self.assertEqual(len(found), 1, f"{path} may include {included}")
+        self.assertTrue(found[0].startswith(f"{path}:3: error: "), found[0])
+        self.assertIn(why, found[0])
+
+    def test_own_folder_and_floors_below_are_allowed(self):
+        self.assert_allowed("framework/base/error.hpp", '"framework/base/place.hpp"')
+        self.assert_allowed("framework/run/session.cpp", '"framework/plan/plan.hpp"')
+        self.assert_allowed("stages/cpu/nms.cpp", '"stages/kinds.hpp"')
+        self.assert_allowed("tools/graphline/main.cpp", '"framework/report/table.hpp"')
+        self.assert_allowed("framework/base/units.cpp", "<vector>")
+
+    def test_floors_above_are_forbidden(self):
+        why = "does not stand above"
+        self.assert_forbidden("framework/base/error.hpp", '"framework/spec/node.hpp"', why)
+        self.assert_forbidden("stages/matmul.cpp", '"framework/run/session.hpp"', why)
+        self.assert_forbidden("framework/analysis/summary.cpp", '"framework/report/table.hpp"', why)
+        self.assert_forbidden("framework/report/table.cpp", '"tools/graphline/run.hpp"', why)
+
+    def test_siblings_on_one_floor_do_not_know_each_other(self):
+        why = "does not stand above"
+        self.assert_forbidden("framework/report/table.cpp", '"framework/run/session.hpp"', why)
+        self.assert_forbidden("framework/spec/node.cpp", '"framework/device/device.hpp"', why)
+        self.assert_forbidden("framework/stage/stage.hpp", '"framework/record/record.hpp"', why)
+        self.assert_forbidden("stages/matmul.cpp", '"framework/plan/plan.hpp"', why)
+
+    def test_only_parts_made_for_a_backend_know_it(self):
+        host = '"framework/device/host/host_device.hpp"'
+        self.assert_allowed("stages/matmul_host.cpp", host)
+        self.assert_allowed("tools/graphline/main.cpp", host)
+        self.assert_allowed("framework/device/host/worker.cpp", host)
+        self.assert_forbidden("framework/device/devices.cpp", host, "known only to")
+        self.assert_forbidden("stages/matmul.cpp", host, "known only to")
+        self.assert_forbidden("framework/run/session.cpp", host, "known only to")
+        self.assert_forbidden("stages/matmul_host.cpp", '"framework/device/cuda/a.hpp"', "known")
+
+    def test_libraries_are_known_in_their_places_only(self):
+        self.assert_allowed("framework/spec/yaml_reader.cpp", "<yaml-cpp/yaml.h>")
+        self.assert_forbidden("framework/spec/node.cpp", "<yaml-cpp/yaml.h>", "yaml-cpp")
+        self.assert_allowed("framework/run/task_graph.cpp", "<oneapi/tbb/flow_graph.h>")
+        self.assert_forbidden("framework/run/session.cpp", "<tbb/task_arena.h>", "oneTBB")
+        self.assert_allowed("stages/network/conv2d_host.cpp", "<oneapi/dnnl/dnnl.hpp>")
+        self.assert_forbidden("stages/network/conv2d.cpp", "<dnnl.hpp>", "oneDNN")
+        self.assert_allowed("stages/network/conv2d_cuda.cu", "<cudnn_frontend.h>")
+        self.assert_forbidden("framework/device/device.hpp", "<cuda_runtime.h>", "CUDA")
+
+    def test_the_contents_page_is_for_users(self):
+        page = '"framework/graphline.hpp"'
+        self.assert_allowed("framework/graphline.hpp", '"framework/run/session.hpp"')
+        self.assert_forbidden("framework/run/session.cpp", page, "known only to")
+
+    def test_includes_start_at_the_root(self):
+        self.assert_forbidden("framework/base/units.cpp", '"units.hpp"', "project's root")
+        self.assert_forbidden("framework/base/units.cpp", '"../spec/node.hpp"', "project's root")
+
+
+if __name__ == "__main__":
+    unittest.main()
