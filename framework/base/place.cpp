@@ -6,6 +6,7 @@ namespace graphline {
 
 source_text::source_text(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)), starts_{0} {
+  if (text_.starts_with("\xef\xbb\xbf")) text_.erase(0, 3);
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '\n') starts_.push_back(i + 1);
   }

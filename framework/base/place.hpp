@@ -11,7 +11,8 @@ namespace graphline {
 /// The text of one file that a user wrote, kept so that diagnostics can show its lines.
 class source_text {
  public:
-  /// `name` is shown in messages (usually the path as the user gave it).
+  /// `name` is shown in messages (usually the path as the user gave it). A UTF-8 byte order mark at
+  /// the beginning of `text` is dropped, so that columns count what one sees.
   source_text(std::string name, std::string text);
 
   const std::string& name() const noexcept { return name_; }

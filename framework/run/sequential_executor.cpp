@@ -29,8 +29,9 @@ class sequential_executor final : public executor {
   explicit sequential_executor(prepared_pipeline& pipeline)
       : pipeline_(pipeline),
         waits_each_stage_(pipeline.planned().run.strategy == strategy::serial) {
-    for (const auto& stage : pipeline_.planned().stages) {
-      if (stage.on == side::device && stage.host_waits) last_.push_back(&stage - stages());
+    const auto& stages = pipeline_.planned().stages;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (stages[i].on == side::device && stages[i].followers.empty()) last_.push_back(i);
     }
   }
 
@@ -62,8 +63,6 @@ class sequential_executor final : public executor {
   }
 
  private:
-  const planned_stage* stages() const { return pipeline_.planned().stages.data(); }
-
   void begin_frame(const stage_runner& runner, slot& s, frame_position frame) {
     at_frame_ = frame.number;
     runner.into().frame_begun(frame.index, now());
@@ -85,9 +84,9 @@ class sequential_executor final : public executor {
     auto& slots = pipeline_.slots();
     slot& s = slots[static_cast<std::size_t>(frame.index) % slots.size()];
     at_frame_ = frame.number;
-    for (const std::ptrdiff_t index : last_) {
-      at_stage_ = static_cast<std::size_t>(index);
-      s.stages[at_stage_].complete->wait(runner.how());
+    for (const std::size_t index : last_) {
+      at_stage_ = index;
+      s.stages[index].complete->wait(runner.how());
     }
     const nanoseconds end = now();
     runner.into().frame_ended(frame.index, end);
@@ -109,8 +108,8 @@ class sequential_executor final : public executor {
 
   prepared_pipeline& pipeline_;
   bool waits_each_stage_;
-  std::vector<std::ptrdiff_t> last_;  ///< device stages whose end the host must see
-  std::size_t at_stage_ = 0;          ///< for messages: what is being carried out or waited for
+  std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
+  std::size_t at_stage_ = 0;       ///< for messages: what is being carried out or waited for
   std::int64_t at_frame_ = 0;
 };
 

@@ -1,0 +1,71 @@
+#include "framework/run/overhead_experiment.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+/// Fisher-Yates with our own reduction: std::shuffle's order is the library's own.
+template <class T>
+void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
+}
+
+std::int64_t frames_for_half_a_second(const run_record& warmup) {
+  if (warmup.frames.empty()) return 3;
+  const auto& first = warmup.frames.front();
+  const auto& last = warmup.frames.back();
+  const auto frame = std::max<nanoseconds>(
+      1, (last.end - first.begin) / static_cast<nanoseconds>(warmup.frames.size()));
+  return std::clamp<std::int64_t>(500'000'000 / frame, 3, 45);
+}
+
+}  // namespace
+
+overhead_record run_overhead(session& s, const overhead_options& options) {
+  overhead_record result;
+  result.order_seed = options.order_seed;
+  for (const auto& entry : timing_method_words) result.methods.push_back(entry.second);
+
+  // Warm the machine up once; each trial then only has a frame to settle.
+  run_options warmup;
+  warmup.timing = timing_method::none;
+  warmup.warmup = 0;
+  warmup.frames = std::max<std::int64_t>(1, s.planned().run.warmup);
+  warmup.stop = options.stop;
+  run_record warm = s.run(warmup);
+  result.interrupted = warm.interrupted;
+  if (warm.interrupted || warm.failure) {
+    result.trials.push_back({0, std::move(warm)});
+    return result;
+  }
+
+  run_options trial;
+  trial.warmup = 1;
+  trial.frames =
+      options.frames_per_trial > 0 ? options.frames_per_trial : frames_for_half_a_second(warm);
+  trial.stop = options.stop;
+  std::mt19937_64 generator(options.order_seed);
+  const auto total = options.blocks * static_cast<std::int64_t>(result.methods.size());
+  for (std::int64_t block = 0; block < options.blocks; ++block) {
+    auto order = result.methods;
+    shuffle(order, generator);
+    for (const timing_method method : order) {
+      trial.timing = method;
+      result.trials.push_back({static_cast<std::size_t>(block), s.run(trial)});
+      const run_record& record = result.trials.back().record;
+      result.interrupted = record.interrupted;
+      if (record.interrupted || record.failure) return result;
+      if (options.on_progress) {
+        options.on_progress({false, static_cast<std::int64_t>(result.trials.size()), total});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace graphline

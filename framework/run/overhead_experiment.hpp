@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "framework/record/overhead_record.hpp"
+#include "framework/run/session.hpp"
+
+namespace graphline {
+
+/// How the timing methods are measured against each other.
+struct overhead_options {
+  std::int64_t blocks = 10;  ///< trials of each method
+  std::int64_t frames_per_trial =
+      0;                         ///< 0: so many that a trial takes about half a second, 3 to 45
+  std::uint64_t order_seed = 1;  ///< of the random order within each block
+  const stop_request* stop = nullptr;
+  progress_function on_progress;  ///< counts trials
+};
+
+/// Runs every timing method on one prepared pipeline, interleaved: blocks of one trial per method,
+/// each block in a random order of its own. Stops early, with what there is, when a run fails (its
+/// record says why) or the stop request is raised.
+overhead_record run_overhead(session& s, const overhead_options& options);
+
+}  // namespace graphline

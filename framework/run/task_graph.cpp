@@ -1,0 +1,292 @@
+#include "framework/run/task_graph.hpp"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+namespace graphline {
+
+/// oneTBB's threads for CPU stages: an arena apart from the program's own, with a thread per core
+/// the device does not compute on.
+class task_pool {
+ public:
+  explicit task_pool(int threads)
+      // oneTBB counts the program's main thread in, which here only supervises.
+      : permitted_(tbb::global_control::max_allowed_parallelism,
+                   static_cast<std::size_t>(threads) + 1),
+        arena_(threads, 0) {}
+
+  ~task_pool() {
+    arena_.execute([this] { group_.wait(); });
+  }
+
+  /// From a thread of the pool: another of its threads may take the work.
+  template <class Function>
+  void spawn(Function&& f) {
+    group_.run(std::forward<Function>(f));
+  }
+
+  /// From any other thread.
+  template <class Function>
+  void enqueue(Function&& f) {
+    arena_.enqueue(group_.defer(std::forward<Function>(f)));
+  }
+
+ private:
+  tbb::global_control permitted_;
+  tbb::task_arena arena_;
+  tbb::task_group group_;
+};
+
+namespace {
+
+int pool_threads(const device& d, const plan& p) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const bool device_stages = std::any_of(
+      p.stages.begin(), p.stages.end(), [](const auto& stage) { return stage.on == side::device; });
+  return std::max(1, cores - (device_stages ? d.properties().compute_threads : 0));
+}
+
+}  // namespace
+
+task_graph::task_graph(prepared_pipeline& pipeline)
+    : pipeline_(pipeline), live_(pipeline.slots().size()) {
+  make_rules();
+  for (auto& slot : live_) {
+    slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.size());
+  }
+  for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
+    stream_locks_.push_back(std::make_unique<std::mutex>());
+  }
+  const auto& p = pipeline_.planned();
+  pool_ = std::make_unique<task_pool>(pool_threads(pipeline_.device(), p));
+  if (awaited_streams_ > 0) {
+    watcher_ = std::make_unique<completion_watcher>(
+        awaited_streams_, rules_.size() * live_.size(), p.run.wait,
+        [this](std::uint64_t token, std::exception_ptr problem) {
+          seen_complete({static_cast<std::uint32_t>(token >> 32),
+                         static_cast<std::uint32_t>(token & 0xffffffffU)},
+                        std::move(problem));
+        });
+  }
+}
+
+task_graph::~task_graph() = default;
+
+void task_graph::make_rules() {
+  const auto& stages = pipeline_.planned().stages;
+  rules_.resize(stages.size());
+  std::map<std::size_t, std::size_t> queue_of_stream;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto& stage = stages[i];
+    rule& r = rules_[i];
+    r.on_cpu = stage.on == side::cpu;
+    r.ends_frame = stage.followers.empty();
+    r.awaited = !r.on_cpu && stage.host_waits;
+    r.stream = stage.stream;
+    if (r.awaited) {
+      r.queue = queue_of_stream.try_emplace(stage.stream, queue_of_stream.size()).first->second;
+    }
+    // A stage that waits for nothing in its frame waits for the frame to begin.
+    r.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
+    if (live_.size() > 1) ++r.missing;  // and for itself in the frame before
+    if (stage.waits.empty()) sources_.push_back(static_cast<std::uint32_t>(i));
+    if (r.ends_frame) ++ends_;
+    for (const auto& wait : stage.waits) {
+      auto& earlier = rules_[wait.stage];
+      auto& list = wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
+      list.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  awaited_streams_ = queue_of_stream.size();
+}
+
+batch_result task_graph::run(const batch& b) {
+  batch_ = &b;
+  runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
+  completed_ = 0;
+  stopping_ = false;
+  interrupted_ = false;
+  failure_.reset();
+  ended_ = false;
+  active_ = 1;
+  for (auto& slot : live_) {
+    for (std::size_t i = 0; i < rules_.size(); ++i) slot.missing[i] = rules_[i].missing;
+  }
+
+  pile first;
+  if (live_.size() > 1) {
+    // Frame 0 has none before it.
+    for (std::uint32_t i = 0; i < rules_.size(); ++i) release({0, i}, first);
+  }
+  const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
+  for (std::int64_t i = 0; i < slots; ++i) {
+    begin_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
+    work_off(first);
+  }
+  one_less_active();
+
+  progress_meter meter(b);
+  std::unique_lock lock(end_lock_);
+  while (!end_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
+    meter.frame_done(completed_.load(), now());
+  }
+  batch_result result;
+  result.completed = completed_;
+  result.interrupted = interrupted_;
+  result.failure = failure_;
+  lock.unlock();
+  if (result.failure) {
+    // Device stages that nobody awaits may still run.
+    try {
+      pipeline_.device().synchronize(wait_mode::block);
+    } catch (const std::exception&) {
+    }
+  }
+  return result;
+}
+
+void task_graph::begin_frame(std::uint32_t slot, frame_position frame, pile& into) {
+  if (frame.index >= batch_->frames || stopping_.load(std::memory_order_relaxed)) return;
+  if (batch_->stop != nullptr && batch_->stop->raised()) {
+    interrupted_ = true;
+    return;
+  }
+  live_slot& live = live_[slot];
+  live.frame = frame;
+  live.ends_left.store(ends_, std::memory_order_relaxed);
+  runner_->into().frame_begun(frame.index, now());
+  for (const std::uint32_t stage : sources_) release({slot, stage}, into);
+}
+
+/// Brings a stage one of the things it waits for. The last one also arms it for its next frame,
+/// which nothing reaches before this frame of it has been carried out.
+void task_graph::release(item i, pile& into) {
+  const std::uint32_t all = rules_[i.stage].missing;
+  if (all > 1) {
+    auto& missing = live_[i.slot].missing[i.stage];
+    if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    missing.store(all, std::memory_order_relaxed);
+  }
+  put(i, into);
+}
+
+void task_graph::put(item i, pile& into) {
+  if (!rules_[i.stage].on_cpu && into.device_count < pile::room) {
+    into.device_stages[into.device_count++] = i;
+  } else if (into.in_pool && !into.cpu_stage && rules_[i.stage].on_cpu) {
+    into.cpu_stage = i;
+  } else {
+    active_.fetch_add(1, std::memory_order_relaxed);
+    const auto go_on = [this, i] {
+      pile own;
+      own.in_pool = true;
+      carry_out(i, own);
+      work_off(own);
+      one_less_active();
+    };
+    if (into.in_pool) {
+      pool_->spawn(go_on);
+    } else {
+      pool_->enqueue(go_on);
+    }
+  }
+}
+
+/// Device stages first: the device should have its work before this thread is busy with its own.
+void task_graph::work_off(pile& p) {
+  while (true) {
+    if (p.device_count > 0) {
+      carry_out(p.device_stages[--p.device_count], p);
+    } else if (p.cpu_stage) {
+      const item next = *p.cpu_stage;
+      p.cpu_stage.reset();
+      carry_out(next, p);
+    } else {
+      return;
+    }
+  }
+}
+
+void task_graph::carry_out(item i, pile& into) {
+  const rule& r = rules_[i.stage];
+  bound_stage& stage = pipeline_.slots()[i.slot].stages[i.stage];
+  try {
+    if (r.on_cpu) {
+      runner_->run_on_cpu(stage, live_[i.slot].frame);
+    } else {
+      const std::lock_guard lock(*stream_locks_[r.stream]);
+      runner_->enqueue(stage, live_[i.slot].frame);
+      if (r.awaited) {
+        active_.fetch_add(1, std::memory_order_relaxed);
+        watcher_->expect(r.queue, *stage.complete,
+                         (std::uint64_t{i.slot} << 32) | std::uint64_t{i.stage});
+      }
+    }
+  } catch (...) {
+    fail(i);
+    return;
+  }
+  if (live_.size() > 1) {
+    const auto next = static_cast<std::uint32_t>((i.slot + 1) % live_.size());
+    release({next, i.stage}, into);
+  }
+  for (const std::uint32_t follower : r.at_return) release({i.slot, follower}, into);
+  if (r.on_cpu && r.ends_frame) end_of_branch(i.slot, into);
+}
+
+void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
+  live_slot& live = live_[slot];
+  if (live.ends_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const frame_position frame = live.frame;
+  runner_->into().frame_ended(frame.index, now());
+  runner_->read_events(pipeline_.slots()[slot], frame);
+  completed_.fetch_add(1, std::memory_order_relaxed);
+  const auto depth = static_cast<std::int64_t>(live_.size());
+  begin_frame(slot, {frame.index + depth, frame.number + depth}, into);
+}
+
+/// In a thread of the watcher.
+void task_graph::seen_complete(item i, std::exception_ptr problem) {
+  if (problem) {
+    try {
+      std::rethrow_exception(problem);
+    } catch (...) {
+      fail(i);
+    }
+  } else {
+    const rule& r = rules_[i.stage];
+    pile own;
+    for (const std::uint32_t follower : r.at_completion) release({i.slot, follower}, own);
+    if (r.ends_frame) end_of_branch(i.slot, own);
+    work_off(own);
+  }
+  one_less_active();
+}
+
+/// From within a catch block. No frame begins after this; those under way go on as far as they can.
+void task_graph::fail(item i) noexcept {
+  stopping_ = true;
+  const std::lock_guard lock(end_lock_);
+  if (!failure_) {
+    failure_ = describe_failure(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+  }
+}
+
+void task_graph::one_less_active() noexcept {
+  if (active_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::lock_guard lock(end_lock_);
+  ended_ = true;
+  end_.notify_all();
+}
+
+std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline) {
+  return std::make_unique<task_graph>(pipeline);
+}
+
+}  // namespace graphline

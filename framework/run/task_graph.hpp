@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "framework/run/completion_watcher.hpp"
+#include "framework/run/executor.hpp"
+#include "framework/run/stage_runner.hpp"
+
+namespace graphline {
+
+class task_pool;
+
+/// The `overlap` strategy: every stage starts when what it waits for allows. A stage holds a count
+/// of what is missing; whoever brings the last piece carries it on: a device stage is enqueued
+/// there and then, one CPU stage goes on in the same thread, further ones go to oneTBB. Device
+/// stages are followed at enqueue time by device stages and at completion, seen by the watcher, by
+/// CPU stages.
+///
+/// No stage overlaps itself: with several frames in flight, frame n + 1 of a stage also waits for
+/// frame n of it. So frames complete in order, and each slot begins its next frame itself.
+class task_graph final : public executor {
+ public:
+  explicit task_graph(prepared_pipeline& pipeline);
+  ~task_graph() override;
+
+  batch_result run(const batch& b) override;
+
+ private:
+  /// A stage of a slot, ready to be carried out.
+  struct item {
+    std::uint32_t slot = 0;
+    std::uint32_t stage = 0;
+  };
+
+  /// What is known of a stage before any frame.
+  struct rule {
+    bool on_cpu = false;
+    bool awaited = false;                      ///< its completion goes through the watcher
+    bool ends_frame = false;                   ///< nothing follows it
+    std::uint32_t missing = 0;                 ///< what a frame of it waits for
+    std::size_t stream = 0;                    ///< of a device stage
+    std::size_t queue = 0;                     ///< of the watcher, for an awaited stage
+    std::vector<std::uint32_t> at_return;      ///< followers freed when the host is done with it
+    std::vector<std::uint32_t> at_completion;  ///< followers freed when it is complete
+  };
+
+  /// A slot while frames run.
+  struct live_slot {
+    std::unique_ptr<std::atomic<std::uint32_t>[]> missing;  ///< per stage
+    std::atomic<std::uint32_t> ends_left{0};
+    frame_position frame;
+  };
+
+  /// Ready stages that the current thread will carry out itself.
+  struct pile {
+    static constexpr std::size_t room = 32;
+    bool in_pool = false;  ///< the thread is one of oneTBB's, so CPU stages may run in it
+    std::array<item, room> device_stages{};
+    std::size_t device_count = 0;
+    std::optional<item> cpu_stage;
+  };
+
+  void make_rules();
+  void begin_frame(std::uint32_t slot, frame_position frame, pile& into);
+  void release(item i, pile& into);
+  void put(item i, pile& into);
+  void work_off(pile& p);
+  void carry_out(item i, pile& into);
+  void end_of_branch(std::uint32_t slot, pile& into);
+  void seen_complete(item i, std::exception_ptr problem);
+  void fail(item i) noexcept;
+  void one_less_active() noexcept;
+
+  prepared_pipeline& pipeline_;
+  std::vector<rule> rules_;
+  std::vector<std::uint32_t> sources_;
+  std::uint32_t ends_ = 0;           ///< stages that nothing follows
+  std::size_t awaited_streams_ = 0;  ///< with a stage whose completion the host must see
+  std::vector<live_slot> live_;
+  std::vector<std::unique_ptr<std::mutex>> stream_locks_;
+
+  // Of the batch under way.
+  const batch* batch_ = nullptr;
+  std::optional<stage_runner> runner_;
+  std::atomic<std::int64_t> completed_{0};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> interrupted_{false};
+  std::atomic<std::int64_t> active_{0};  ///< piles and awaited completions; none left: the end
+  std::mutex end_lock_;
+  std::condition_variable end_;
+  bool ended_ = false;                  ///< under `end_lock_`
+  std::optional<std::string> failure_;  ///< the first; under `end_lock_`
+
+  std::unique_ptr<task_pool> pool_;
+  std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads call into the rest
+};
+
+}  // namespace graphline
