@@ -1,0 +1,150 @@
+#include "framework/analysis/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/units.hpp"
+
+namespace graphline {
+
+namespace {
+
+// Above this ratio of enqueue to device time the device may have waited for the host in the midst
+// of the stage, so that its device time is the host's time in disguise.
+constexpr double enqueue_bound = 0.8;
+
+std::optional<double> throughput_of(const std::vector<frame_record>& frames) {
+  if (frames.empty()) return std::nullopt;
+  nanoseconds begin = frames.front().begin;
+  nanoseconds end = frames.front().end;
+  for (const auto& frame : frames) {
+    begin = std::min(begin, frame.begin);
+    end = std::max(end, frame.end);
+  }
+  if (end <= begin) return std::nullopt;
+  return static_cast<double>(frames.size()) * 1e9 / static_cast<double>(end - begin);
+}
+
+deadline_summary against(nanoseconds limit, const std::vector<nanoseconds>& times) {
+  std::vector<nanoseconds> late;
+  for (const auto time : times) {
+    if (time > limit) late.push_back(time - limit);
+  }
+  deadline_summary result{
+      .limit = limit, .missed = late.size(), .median_late = {}, .worst_late = {}};
+  if (const auto by = distribution::of(std::move(late))) {
+    result.median_late = by->median();
+    result.worst_late = by->max();
+  }
+  return result;
+}
+
+stage_summary summarize(const stage_record& stage, timing_method method,
+                        const std::optional<distribution>& end_to_end) {
+  stage_summary result;
+  for (const auto what : measures_of(stage.on, method)) {
+    result.columns.push_back({what, distribution::of(lengths(stamps_of(stage, what)))});
+  }
+  if (!result.columns.empty() && result.columns.front().times && end_to_end &&
+      end_to_end->mean() > 0) {
+    result.share = result.columns.front().times->mean() / end_to_end->mean();
+  }
+  return result;
+}
+
+std::optional<std::string> launch_warning(const stage_record& stage, const stage_summary& summary) {
+  const distribution* device = nullptr;
+  const distribution* enqueue = nullptr;
+  for (const auto& column : summary.columns) {
+    if (!column.times) continue;
+    if (column.what == measure::device_time) device = &*column.times;
+    if (column.what == measure::enqueue_time) enqueue = &*column.times;
+  }
+  if (device == nullptr || enqueue == nullptr) return std::nullopt;
+  if (enqueue->mean() < enqueue_bound * device->mean()) return std::nullopt;
+  return fmt::format(
+      "stage '{}': enqueueing takes {}, its device time is {}; the device may have waited for the "
+      "host, so the device time says little about the stage",
+      stage.name, format_duration(enqueue->mean()), format_duration(device->mean()));
+}
+
+}  // namespace
+
+std::string_view key_of(measure what) noexcept {
+  switch (what) {
+    case measure::device_time:
+      return "device_time";
+    case measure::synchronized_time:
+      return "synchronized_time";
+    case measure::enqueue_time:
+      return "enqueue_time";
+    case measure::cpu_time:
+      return "cpu_time";
+  }
+  return "?";
+}
+
+const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept {
+  switch (what) {
+    case measure::device_time:
+      return stage.device;
+    case measure::synchronized_time:
+      return stage.synced;
+    case measure::enqueue_time:
+      return stage.enqueued;
+    case measure::cpu_time:
+      break;
+  }
+  return stage.cpu;
+}
+
+std::vector<measure> measures_of(side on, timing_method method) {
+  if (method == timing_method::none) return {};
+  if (on == side::cpu) return {measure::cpu_time};
+  switch (method) {
+    case timing_method::host:
+      return {measure::enqueue_time};
+    case timing_method::sync:
+      return {measure::synchronized_time};
+    default:
+      return {measure::device_time, measure::enqueue_time};
+  }
+}
+
+std::vector<nanoseconds> end_to_end_times(const run_record& record) {
+  std::vector<nanoseconds> times;
+  times.reserve(record.frames.size());
+  for (const auto& frame : record.frames) times.push_back(frame.end - frame.due);
+  return times;
+}
+
+std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
+  std::vector<nanoseconds> times;
+  times.reserve(stamps.size());
+  for (const auto& pair : stamps) times.push_back(pair.length());
+  return times;
+}
+
+run_summary summarize(const run_record& record) {
+  run_summary result;
+  auto times = end_to_end_times(record);
+  if (record.run.deadline) result.deadline = against(*record.run.deadline, times);
+  result.end_to_end = distribution::of(std::move(times));
+  result.throughput = throughput_of(record.frames);
+  result.warnings = record.warnings;
+  for (const auto& stage : record.stages) {
+    result.stages.push_back(summarize(stage, record.run.timing, result.end_to_end));
+    if (auto warning = launch_warning(stage, result.stages.back())) {
+      result.warnings.push_back(std::move(*warning));
+    }
+  }
+  for (const auto& output : record.outputs) {
+    if (!output.finite) {
+      result.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", output.tensor));
+    }
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+
+namespace graphline {
+
+/// The least sample that carries the percentile `p` (0 < p < 1): with 95 % confidence at least one
+/// of its values lies beyond the true percentile, 1 - p^n >= 0.95, so n = ceil(ln 0.05 / ln p)
+/// (Wilks, "Determination of sample sizes for setting tolerance limits", 1941). With fewer, the
+/// nearest rank says where the sample happened to end, not where the percentile is.
+/// p50: 5, p90: 29, p95: 59, p99: 299, p99.9: 2995.
+std::size_t samples_needed(double p);
+
+/// What a sample of durations tells, in nanoseconds. Has at least one value.
+class distribution {
+ public:
+  /// Nothing for an empty sample.
+  static std::optional<distribution> of(std::vector<nanoseconds> sample);
+
+  std::size_t count() const noexcept { return sorted_.size(); }
+  double mean() const noexcept { return mean_; }
+
+  /// Standard deviation of the sample (divided by n - 1); nothing for a single value.
+  std::optional<double> stddev() const noexcept { return stddev_; }
+
+  nanoseconds min() const noexcept { return sorted_.front(); }
+  nanoseconds max() const noexcept { return sorted_.back(); }
+
+  /// The middle value, the lower of two: for a robust figure of any sample, however small.
+  nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }
+
+  /// Nearest rank: the value that is ceil(p n)-th from below. Nothing when the sample is smaller
+  /// than `samples_needed(p)`. 0 < p < 1.
+  std::optional<nanoseconds> percentile(double p) const;
+
+ private:
+  explicit distribution(std::vector<nanoseconds> sorted);
+
+  std::vector<nanoseconds> sorted_;
+  double mean_ = 0;
+  std::optional<double> stddev_;
+};
+
+/// Mean of values that need not be whole; the span is not empty.
+double mean_of(std::span<const double> values) noexcept;
+
+/// Sample standard deviation (n - 1), computed in two passes; nothing below two values.
+std::optional<double> stddev_of(std::span<const double> values) noexcept;
+
+}  // namespace graphline

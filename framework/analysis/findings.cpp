@@ -1,0 +1,144 @@
+#include "framework/analysis/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/base/units.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::string with_sign(double ns) {
+  return fmt::format("{}{}", ns < 0 ? '-' : '+', format_duration(std::abs(ns)));
+}
+
+std::string with_percent(const added_cost& cost, double ns) {
+  const double percent = cost.percent(ns);
+  return fmt::format("{} ({:+.{}f} %)", with_sign(ns), percent, std::abs(percent) < 1 ? 2 : 1);
+}
+
+std::string verdict(timing_method method, const added_cost& cost, std::size_t blocks) {
+  const auto name = to_word(method);
+  if (!cost.range) {
+    return fmt::format("{}: {}, from {} complete block{}: no interval and no verdict below {}",
+                       name, with_percent(cost, cost.mean), blocks, blocks == 1 ? "" : "s",
+                       least_for_interval);
+  }
+  const auto range = fmt::format("95 % interval {} to {}", with_sign(cost.range->low),
+                                 with_sign(cost.range->high));
+  if (cost.range->contains(0)) {
+    return fmt::format("{}: {}, {} includes zero: no cost visible; more than {} would have shown",
+                       name, with_percent(cost, cost.mean), range,
+                       with_percent(cost, cost.range->high));
+  }
+  if (cost.mean < 0) {
+    return fmt::format(
+        "{}: {}, {}: shorter than untimed, which no timing can cause by itself; it changes how the "
+        "work is scheduled or what the processor does while it waits",
+        name, with_percent(cost, cost.mean), range);
+  }
+  return fmt::format("{} lengthens the path by {}, {}", name, with_percent(cost, cost.mean), range);
+}
+
+/// The sum of the stage times, if every stage has one.
+std::optional<double> sum_of_stages(const method_summary& method) {
+  double sum = 0;
+  for (const auto& stage : method.stages) {
+    if (!stage.time) return std::nullopt;
+    sum += stage.time->mean;
+  }
+  return sum;
+}
+
+/// Why `sync` is longer: its stages follow each other and add up to more than the untimed path.
+std::optional<std::string> lost_overlap(const method_summary& sync) {
+  if (!sync.cost || !sync.cost->range || sync.cost->range->low <= 0) return std::nullopt;
+  const auto sum = sum_of_stages(sync);
+  if (!sum) return std::nullopt;
+  const double untimed = sync.cost->baseline;
+  const double hidden = *sum - untimed;
+  // Half the cost at least, so that the overlap is the main reason and not a side remark.
+  if (hidden < 0.5 * sync.cost->mean) return std::nullopt;
+  return fmt::format(
+      "work that overlapped runs one after the other under sync: its stages add up to {}, the "
+      "untimed path takes {}",
+      format_duration(*sum), format_duration(untimed));
+}
+
+struct stage_reference {
+  double time = 0;
+  timing_method method = timing_method::event;
+};
+
+/// A stage's time by a method that measures the stage itself: `event`, else `sync`.
+std::optional<stage_reference> real_time(const overhead_summary& summary, std::size_t stage) {
+  for (const auto method : {timing_method::event, timing_method::sync}) {
+    const auto* found = summary.find(method);
+    if (found == nullptr || found->stages.size() <= stage || !found->stages[stage].time) continue;
+    return stage_reference{found->stages[stage].time->mean, method};
+  }
+  return std::nullopt;
+}
+
+/// Stages whose launch `host` times while the work takes at least twice as long.
+void add_host_findings(const overhead_summary& summary, std::vector<std::string>& findings) {
+  const auto* host = summary.find(timing_method::host);
+  if (host == nullptr) return;
+  for (std::size_t i = 0; i < host->stages.size(); ++i) {
+    const auto& stage = host->stages[i];
+    if (stage.what != measure::enqueue_time || !stage.time) continue;
+    const auto real = real_time(summary, i);
+    if (!real || real->time < 2 * stage.time->mean) continue;
+    findings.push_back(
+        fmt::format("host reports {} for {}: the time to launch it, not the {} it takes ({})",
+                    format_duration(stage.time->mean), summary.stages[i],
+                    format_duration(real->time), to_word(real->method)));
+  }
+}
+
+/// How far `sync` and `event` are apart on the device stage they differ most on.
+std::optional<std::string> agreement(const overhead_summary& summary) {
+  const auto* sync = summary.find(timing_method::sync);
+  const auto* event = summary.find(timing_method::event);
+  if (sync == nullptr || event == nullptr) return std::nullopt;
+  std::optional<std::size_t> worst;
+  double worst_ratio = 0;
+  for (std::size_t i = 0; i < std::min(sync->stages.size(), event->stages.size()); ++i) {
+    const auto& s = sync->stages[i];
+    const auto& e = event->stages[i];
+    if (e.what != measure::device_time || !s.time || !e.time || e.time->mean <= 0) continue;
+    const double ratio = std::abs(s.time->mean / e.time->mean - 1);
+    if (worst && ratio <= worst_ratio) continue;
+    worst = i;
+    worst_ratio = ratio;
+  }
+  if (!worst) return std::nullopt;
+  const auto times = fmt::format("{}: {} by sync, {} by event", summary.stages[*worst],
+                                 format_duration(sync->stages[*worst].time->mean),
+                                 format_duration(event->stages[*worst].time->mean));
+  constexpr double near = 0.02;
+  if (worst_ratio <= near) {
+    return fmt::format("sync and event agree on every device stage to within 2 %; {}", times);
+  }
+  return fmt::format("sync and event differ most on {} ({:.1f} %)", times, 100 * worst_ratio);
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const overhead_summary& summary) {
+  std::vector<std::string> findings;
+  for (const auto& method : summary.methods) {
+    if (!method.cost) continue;
+    findings.push_back(verdict(method.method, *method.cost, summary.complete_blocks));
+    if (method.method != timing_method::sync) continue;
+    if (auto reason = lost_overlap(method)) findings.push_back(std::move(*reason));
+  }
+  add_host_findings(summary, findings);
+  if (auto text = agreement(summary)) findings.push_back(std::move(*text));
+  return findings;
+}
+
+}  // namespace graphline

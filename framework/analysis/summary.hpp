@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/analysis/distribution.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// What the time of a stage is the time of; decided by the timing method and by where it runs.
+enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
+
+/// The key of a measure in result files: "device_time".
+std::string_view key_of(measure what) noexcept;
+
+/// The samples a stage holds for a measure.
+const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
+
+/// The measures a timing method takes of a stage, the one that stands for the stage's time first.
+std::vector<measure> measures_of(side on, timing_method method);
+
+/// What was measured of one stage.
+struct stage_summary {
+  struct column {
+    measure what = measure::device_time;
+    std::optional<distribution> times;  ///< nothing when no frame was measured
+  };
+  std::vector<column> columns;  ///< by `measures_of`; empty when stages are not timed
+
+  /// Mean of the first column over the mean end to end. Stages that overlap add up to more than 1.
+  std::optional<double> share;
+};
+
+/// Frames that took longer than the deadline.
+struct deadline_summary {
+  nanoseconds limit = 0;
+  std::size_t missed = 0;
+  std::optional<nanoseconds> median_late;  ///< beyond the limit, of those that missed it
+  std::optional<nanoseconds> worst_late;
+};
+
+/// What a run's raw samples say.
+struct run_summary {
+  std::optional<distribution> end_to_end;  ///< from due to end of each frame
+  std::optional<double> throughput;        ///< measured frames a second, first begin to last end
+  std::vector<stage_summary> stages;       ///< as in the record
+  std::optional<deadline_summary> deadline;
+  std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
+};
+
+run_summary summarize(const run_record& record);
+
+/// From due to end of each frame, in order.
+std::vector<nanoseconds> end_to_end_times(const run_record& record);
+
+/// Ends minus begins, in order.
+std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
+
+}  // namespace graphline
