@@ -31,21 +31,20 @@ phase() {
   printf '%5d s\n' $((SECONDS - started))
 }
 
-# packages_of LIST...: the Debian packages named in tools/setup/packages.LIST.
+# packages_of LIST...: the Debian packages named in tools/setup/packages.LIST, on one line.
 packages_of() {
-  local list
-  for list in "$@"; do
-    sed -e 's/ *#.*//' -e '/^$/d' "$project_root/tools/setup/packages.$list"
-  done
+  local lists=("${@/#/$project_root/tools/setup/packages.}")
+  sed 's/#.*//' "${lists[@]}" | xargs
 }
 
-# missing_of PACKAGE...: those that are not installed.
+# missing_of PACKAGE...: those that are not installed, on one line.
 missing_of() {
-  local package
+  local package missing=()
   for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-      say "$package"
+      missing+=("$package")
   done
+  say "${missing[*]}"
 }
 
 # install_packages LIST...: installs what is missing of the lists; touches nothing and asks for
@@ -53,12 +52,12 @@ missing_of() {
 install_packages() {
   local packages missing by_hand
   local as_root=()
-  mapfile -t packages < <(packages_of "$@")
+  read -ra packages <<<"$(packages_of "$@")"
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
-    fail "this is no Debian-like system (apt-get and dpkg-query are missing)" \
+    fail "this is no Debian-like system: it has no apt-get" \
       "Install what these Debian 12 packages hold, then call this again with --no-install:" \
       "${packages[*]}"
-  mapfile -t missing < <(missing_of "${packages[@]}")
+  read -ra missing <<<"$(missing_of "${packages[@]}")"
   [ ${#missing[@]} -gt 0 ] || return 0
 
   by_hand="apt-get install ${missing[*]}"
@@ -76,7 +75,7 @@ install_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
   # An update that fails is no reason to stop: the lists at hand, or another source, may do.
   "${as_root[@]}" update </dev/null >"$log_directory/apt-update.log" 2>&1 || true
-  if ! (phase "installing ${#missing[@]} packages" apt-install \
+  if ! (phase "installing packages" apt-install \
     "${as_root[@]}" install -y --no-install-recommends "${missing[@]}"); then
     if grep -qE '^(Err|E|W):.*(resolv|connect|unreachable|timed out)|^Err:' \
       "$log_directory"/apt-{update,install}.log; then
