@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
+#include "framework/plan/bit_set.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/stage.hpp"
 
@@ -77,7 +80,7 @@ struct plan {
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
   /// reach[a][b]: stage b starts only after stage a is complete, directly or through others.
-  std::vector<std::vector<bool>> reach;
+  std::vector<bit_set> reach;
 };
 
 }  // namespace graphline

@@ -1,0 +1,35 @@
+#include "framework/plan/planner.hpp"
+
+#include "framework/plan/draft.hpp"
+
+namespace graphline {
+
+plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
+               diagnostics& out) {
+  check_settings(spec.run, spec.name.place, out);
+
+  planning::draft d{spec, registry, target, out};
+  planning::resolve_kinds(d);
+  planning::declare_tensors(d);
+  planning::resolve_links(d);
+  planning::put_in_order(d);
+  planning::choose_sides(d);
+  planning::infer_shapes(d);
+
+  plan p;
+  if (!out.has_errors()) {
+    p = planning::assemble(d);
+  }
+  p.pipeline = spec.name.text;
+  p.description = spec.description;
+  p.parameters = spec.parameters;
+  p.run = spec.run;
+  if (out.has_errors()) return p;
+
+  planning::assign_streams(p);
+  planning::settle_edges(p);
+  planning::check_memory(d, p);
+  return p;
+}
+
+}  // namespace graphline

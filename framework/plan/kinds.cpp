@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "framework/plan/draft.hpp"
+
+namespace graphline::planning {
+
+std::string on_line(const place& where) {
+  return where ? fmt::format(" (line {})", where.line) : std::string();
+}
+
+std::string list_ports(const std::vector<port>& ports) {
+  if (ports.empty()) return "nothing";
+  std::string list;
+  for (const port& p : ports) list += (list.empty() ? "" : ", ") + p.name;
+  return list;
+}
+
+bool forward(const diagnostics& found, diagnostics& out) {
+  for (const diagnostic& d : found.all()) {
+    if (d.severity == severity::error) {
+      out.error(d.place, d.message);
+    } else {
+      out.warning(d.place, d.message);
+    }
+  }
+  return !found.has_errors();
+}
+
+std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend) {
+  const bool device_kind = kind.moves || kind.on == side::device;
+  if (!device_kind || kind.make_device.contains("") || kind.make_device.contains(backend)) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> has;
+  for (const auto& entry : kind.make_device) has.push_back(entry.first);
+  return fmt::format("kind '{}' cannot run on the device '{}'; it runs on: {}", kind.name, backend,
+                     fmt::join(has, ", "));
+}
+
+namespace {
+
+/// The kind of a stage, or null after an error at the kind's place.
+const stage_kind* find_kind(draft& d, draft_stage& stage) {
+  const named& kind = stage.spec->kind;
+  if (kind.text.empty()) {
+    // A reader that found no kind has said so already, at a better place.
+    stage.sound = false;
+    if (!d.out.has_errors()) {
+      d.out.error(stage.spec->name.place,
+                  fmt::format("stage '{}' has no kind", stage.spec->name.text));
+    }
+    return nullptr;
+  }
+  const stage_kind* found = d.registry.find(kind.text);
+  if (found == nullptr) {
+    d.error(
+        stage, kind.place,
+        fmt::format("unknown kind '{}'{}", kind.text, suggestion(kind.text, d.registry.names())));
+    return nullptr;
+  }
+  if (const auto missing = missing_factory(*found, d.target.backend)) {
+    d.error(stage, kind.place, *missing);
+  }
+  return found;
+}
+
+/// Registers the stage's name; the first of two with the same name keeps it.
+void register_name(draft& d, draft_stage& stage, std::size_t index) {
+  const named& name = stage.spec->name;
+  if (name.text.empty()) {
+    stage.sound = false;
+    if (!d.out.has_errors()) d.out.error(name.place, "a stage has no name");
+    return;
+  }
+  if (name.text.starts_with("copy:")) {
+    d.error(stage, name.place,
+            fmt::format("stage '{}': names that start with 'copy:' are kept for inserted copies",
+                        name.text));
+  }
+  const auto [at, added] = d.stage_named.try_emplace(name.text, index);
+  if (added) return;
+  const named& first = d.stages[at->second].spec->name;
+  d.error(stage, name.place,
+          fmt::format("there is another stage '{}'{}; stage names must differ", name.text,
+                      on_line(first.place)));
+}
+
+}  // namespace
+
+void resolve_kinds(draft& d) {
+  d.stages.resize(d.spec.stages.size());
+  for (std::size_t i = 0; i < d.stages.size(); ++i) {
+    draft_stage& stage = d.stages[i];
+    stage.spec = &d.spec.stages[i];
+    register_name(d, stage, i);
+    stage.kind = find_kind(d, stage);
+    if (stage.kind == nullptr) continue;
+    diagnostics found;
+    stage.arguments =
+        bind_arguments(stage.kind->parameters, stage.spec->parameters,
+                       fmt::format("stage '{}' ({})", stage.spec->name.text, stage.kind->name),
+                       stage.spec->name.place, d.spec.directory, found);
+    if (!forward(found, d.out)) stage.sound = false;
+  }
+  if (d.stages.empty() && !d.out.has_errors()) {
+    d.out.error(d.spec.name.place, fmt::format("pipeline '{}' has no stages", d.spec.name.text));
+  }
+}
+
+}  // namespace graphline::planning

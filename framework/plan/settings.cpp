@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "framework/plan/planner.hpp"
+
+namespace graphline {
+namespace {
+
+void check_ranges(const settings& run, const place& where, diagnostics& out) {
+  const auto at_least = [&](std::string_view name, std::int64_t value, std::int64_t least) {
+    if (value < least) {
+      out.error(where, fmt::format("{} must be at least {}, found {}", name, least, value));
+    }
+  };
+  at_least("in_flight", run.in_flight, 1);
+  at_least("frames", run.frames, 1);
+  at_least("warmup", run.warmup, 0);
+  at_least("threads", run.threads, 0);
+  if (run.deadline && *run.deadline <= 0) out.error(where, "deadline must be longer than 0 ns");
+}
+
+}  // namespace
+
+void check_settings(const settings& run, const place& where, diagnostics& out) {
+  check_ranges(run, where, out);
+  if (run.strategy == strategy::serial && run.in_flight > 1) {
+    out.error(where,
+              fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "
+                          "stage before it begins the next and so never has a second frame under "
+                          "way; use in_flight: 1, or strategy: async",
+                          run.in_flight));
+  }
+  if (run.timing != timing_method::sync) return;
+  if (run.in_flight > 1) {
+    out.error(where,
+              fmt::format("timing: sync makes no sense with in_flight: {}: it waits for the whole "
+                          "device around each stage, and would count other frames' work as that "
+                          "stage's; use in_flight: 1, or timing: event",
+                          run.in_flight));
+  }
+  if (run.strategy == strategy::overlap) {
+    out.error(where,
+              "timing: sync makes no sense with strategy: overlap: it waits for the whole device "
+              "around each stage, and would count the work of stages beside it as that stage's; "
+              "use strategy: async or serial, or timing: event");
+  }
+}
+
+}  // namespace graphline
