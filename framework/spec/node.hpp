@@ -12,7 +12,7 @@ namespace graphline {
 /// A word the user wrote, and where.
 struct named {
   std::string text;
-  graphline::place place;
+  graphline::place place = {};
 };
 
 /// A value as it was written: nothing, a scalar, a sequence or a mapping, each with its place. What

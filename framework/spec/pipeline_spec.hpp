@@ -34,16 +34,16 @@ struct input_spec {
   named name;
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
-  std::optional<side> on;  ///< where it lives; unset: where it is read first
+  std::optional<side> on = {};  ///< where it lives; unset: where it is read first
 };
 
 /// One node of the pipeline as declared. What its kind makes of `parameters` the planner checks.
 struct stage_spec {
   named name;
   named kind;
-  std::vector<named> reads;
-  std::vector<named> writes;  ///< empty: named after the stage
-  std::vector<named> after;   ///< stages that must finish first without handing over data
+  std::vector<named> reads = {};
+  std::vector<named> writes = {};  ///< empty: named after the stage
+  std::vector<named> after = {};   ///< stages that must finish first without handing over data
   graphline::priority priority = graphline::priority::normal;
   node parameters = node::mapping({});  ///< every key that is not one of the above
 };

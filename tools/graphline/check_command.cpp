@@ -1,0 +1,24 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "framework/report/plan_report.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+
+namespace graphline {
+
+void add_check_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("check", "Show what will happen, without running it");
+  auto options = std::make_shared<pipeline_options>();
+  options->add_to(*command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities",
+                             "frames", "warmup", "seed", "threads", "deadline"});
+  command->callback([&chosen, options] {
+    chosen = [options] {
+      fmt::print("{}", describe_plan(options->make_plan()));
+      return exit_status::done;
+    };
+  });
+}
+
+}  // namespace graphline

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "framework/base/error.hpp"
+
+namespace graphline {
+
+/// What a chosen subcommand does after the command line has been read.
+using action = std::function<exit_status()>;
+
+// Each adds its subcommand to the program; choosing it on the command line sets `chosen`.
+void add_run_command(CLI::App& program, action& chosen);
+void add_check_command(CLI::App& program, action& chosen);
+void add_overhead_command(CLI::App& program, action& chosen);
+void add_devices_command(CLI::App& program, action& chosen);
+void add_stages_command(CLI::App& program, action& chosen);
+
+}  // namespace graphline

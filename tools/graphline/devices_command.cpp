@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include "framework/base/units.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+
+namespace graphline {
+namespace {
+
+exit_status list_devices() {
+  for (const auto& backend : known_devices().backends()) {
+    std::string reason;
+    const auto found = backend.list(reason);
+    if (found.empty()) fmt::print("{:<8} none: {}\n", backend.name, reason);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& device = found[i];
+      const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
+      fmt::print("{:<8} {}, {}\n", name, device.name, format_bytes(device.memory_bytes));
+      for (const auto& [key, value] : device.details) fmt::print("{:<8}   {}: {}\n", "", key, value);
+    }
+  }
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("devices", "List the devices stages can run on");
+  command->callback([&chosen] { chosen = list_devices; });
+}
+
+}  // namespace graphline

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/version.hpp"
+#include "tools/graphline/commands.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr const char* closing_help = R"(
+Start here:
+  graphline check PIPELINE.yaml      what will happen, without running it
+  graphline run PIPELINE.yaml        run it and see where the time goes
+  graphline overhead PIPELINE.yaml   what each timing method costs on it
+
+Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
+3 the device cannot be had; 130 interrupted, with what was measured reported.)";
+
+int report(const std::string& message, exit_status status) {
+  fmt::print(stderr, "{}{}\n", message.find("error: ") == std::string::npos ? "error: " : "",
+             message);
+  return static_cast<int>(status);
+}
+
+/// The names a word of the command line may have been meant as.
+std::vector<std::string> known_words(const CLI::App& command, bool options) {
+  std::vector<std::string> words;
+  if (options) {
+    for (const auto* option : command.get_options()) {
+      for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+    }
+  } else {
+    for (const auto* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+      words.push_back(sub->get_name());
+    }
+  }
+  return words;
+}
+
+/// A command line that CLI11 refused: its message, with the nearest known word.
+int report_usage(const CLI::App& program, const CLI::ParseError& problem, int argc, char** argv) {
+  const CLI::App* command = &program;
+  if (!program.get_subcommands().empty()) command = program.get_subcommands().front();
+  std::string message = problem.what();
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i]);
+    const std::string name = word.substr(0, word.find('='));
+    const bool option = word.starts_with("--");
+    if (!option && (command != &program || i != 1)) continue;
+    const auto words = known_words(*command, option);
+    if (std::find(words.begin(), words.end(), name) != words.end()) continue;
+    message = fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
+                          suggestion(name, words));
+    break;
+  }
+  fmt::print(stderr, "error: {}\nRun '{} --help' for the list.\n", message,
+             command == &program ? "graphline" : "graphline " + command->get_name());
+  return static_cast<int>(exit_status::bad_input);
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
+                   "graphline");
+  program.set_version_flag("--version", "graphline " + std::string(version()));
+  program.footer(closing_help);
+  program.require_subcommand(1);
+  action chosen;
+  add_run_command(program, chosen);
+  add_check_command(program, chosen);
+  add_overhead_command(program, chosen);
+  add_devices_command(program, chosen);
+  add_stages_command(program, chosen);
+
+  if (argc == 1) {
+    fmt::print("{}", program.help());
+    return static_cast<int>(exit_status::bad_input);
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return program.exit(asked);  // --help and --version
+  } catch (const CLI::ParseError& problem) {
+    return report_usage(program, problem, argc, argv);
+  }
+  try {
+    return static_cast<int>(chosen());
+  } catch (const error& e) {
+    return report(e.what(), e.status());
+  } catch (const std::bad_alloc&) {
+    return report("out of memory; make the tensors or --frames smaller", exit_status::run_failed);
+  } catch (const std::exception& e) {
+    return report(e.what(), exit_status::run_failed);
+  }
+}
+
+}  // namespace
+}  // namespace graphline
+
+int main(int argc, char** argv) {
+  // A reader that goes away shows as a failed write, with a message, not as a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
+  return graphline::run_program(argc, argv);
+}

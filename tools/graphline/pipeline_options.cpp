@@ -1,0 +1,112 @@
+#include "tools/graphline/pipeline_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/settings_reader.hpp"
+#include "stages/builtin.hpp"
+
+namespace graphline {
+namespace {
+
+struct setting_option {
+  const char* flag;
+  const char* key;  ///< as in the file's `run:` section
+  const char* values;
+  const char* help;
+};
+
+constexpr setting_option setting_options[] = {
+    {"--strategy", "strategy", "serial|async|overlap", "How frames are scheduled"},
+    {"--graphs", "graphs", "off|stage", "Launch operation by operation, or a graph per stage"},
+    {"--timing", "timing", "none|host|sync|event", "How stages are measured"},
+    {"--in-flight", "in_flight", "K", "Frames begun and not yet complete, at most"},
+    {"--wait", "wait", "spin|yield|block", "How the host waits for the device"},
+    {"--priorities", "priorities", "on|off", "Whether streams have priorities"},
+    {"--frames", "frames", "N", "Measured frames"},
+    {"--warmup", "warmup", "N", "Frames before them that are not reported"},
+    {"--seed", "seed", "N", "Seed of weights, inputs and random stages"},
+    {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
+    {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"}};
+
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::pair<std::string, std::string> split_assignment(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw input_error(
+        fmt::format("--set {}: expected name=value, such as --set batch=8", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace
+
+const device_list& known_devices() {
+  static const device_list devices({host_backend()});
+  return devices;
+}
+
+const stage_registry& known_stages() {
+  static const stage_registry registry = builtin_stages();
+  return registry;
+}
+
+void pipeline_options::add_to(CLI::App& command,
+                              const std::vector<std::string>& settings_options) {
+  command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
+  command.add_option("--device", device_, "auto, host, cuda or cuda:N")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  command
+      .add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
+      ->type_name("name=value")
+      ->expected(1)
+      ->take_all();
+  for (const auto& option : setting_options) {
+    const auto& wanted = settings_options;
+    if (std::find(wanted.begin(), wanted.end(), option.key) == wanted.end()) continue;
+    command.add_option(option.flag, overrides_[option.key], option.help)
+        ->type_name(option.values);
+  }
+}
+
+device_request pipeline_options::request(int host_threads) const {
+  return {device_, host_threads};
+}
+
+plan pipeline_options::make_plan() const {
+  const std::string backend = known_devices().resolve(request(0));
+  reading_options reading{backend, {}};
+  for (const auto& text : set_) reading.set.push_back(split_assignment(text));
+
+  diagnostics found;
+  pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
+  for (const auto& [key, text] : overrides_) {
+    if (!text.empty()) read_setting(spec.run, key, node(text), found);
+  }
+  plan_target target;
+  target.backend = backend;
+  target.host_memory_bytes = physical_memory();
+  if (backend == "host") target.device_memory_bytes = target.host_memory_bytes;
+  plan result = graphline::make_plan(spec, known_stages(), target, found);
+  found.throw_if_errors();
+  if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
+  return result;
+}
+
+std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
+  return known_devices().open(request(static_cast<int>(p.run.threads)));
+}
+
+}  // namespace graphline

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/device/devices.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline {
+
+/// The devices and stage kinds this program was built with.
+const device_list& known_devices();
+const stage_registry& known_stages();
+
+/// The part of the command line that all commands on a pipeline share: the file, the device and what
+/// overrides the file's `run:` section.
+class pipeline_options {
+ public:
+  /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
+  void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
+
+  /// Reads, checks and plans the pipeline. Warnings go to standard error; everything wrong is thrown
+  /// as one `input_error`.
+  plan make_plan() const;
+
+  /// Opens the device for a plan.
+  std::unique_ptr<device> open_device(const plan& p) const;
+
+ private:
+  device_request request(int host_threads) const;
+
+  std::string path_;
+  std::string device_ = "auto";
+  std::vector<std::string> set_;
+  std::map<std::string, std::string> overrides_;  ///< setting to the text given for it
+};
+
+}  // namespace graphline
