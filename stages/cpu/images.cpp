@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "stages/cpu/bilinear.hpp"
+#include "stages/cpu/jpeg_decoder.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_jpeg_name(const fs::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension == ".jpg" || extension == ".jpeg";
+}
+
+/// The JPEG files of a folder, sorted by name. Empty, with `problem` set, when there are none or
+/// the folder cannot be read.
+std::vector<std::string> list_jpegs(const std::string& folder, std::string& problem) {
+  std::error_code failure;
+  std::vector<std::string> files;
+  fs::directory_iterator entry(folder, failure);
+  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+    std::error_code unknown;  // a link that leads nowhere is no regular file, and no error
+    if (entry->is_regular_file(unknown) && is_jpeg_name(entry->path())) {
+      files.push_back(entry->path().string());
+    }
+  }
+  if (failure) {
+    problem = fmt::format("cannot read the folder '{}': {}", folder, failure.message());
+    return {};
+  }
+  if (files.empty()) {
+    problem = fmt::format("the folder '{}' holds no .jpg or .jpeg file", folder);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::array<double, 3> three(const std::vector<double>& numbers) {
+  return {numbers.at(0), numbers.at(1), numbers.at(2)};
+}
+
+class images final : public cpu_stage {
+ public:
+  explicit images(const stage_config& config)
+      : batch_(config.arguments.integer("batch")),
+        height_(static_cast<std::size_t>(config.arguments.integers("size").at(0))),
+        width_(static_cast<std::size_t>(config.arguments.integers("size").at(1))),
+        normalise_(height_, width_, three(config.arguments.numbers("mean")),
+                   three(config.arguments.numbers("std"))) {
+    std::string problem;
+    files_ = list_jpegs(config.arguments.text("folder"), problem);
+    if (files_.empty()) throw run_error(problem);
+  }
+
+  void run(const cpu_call& call) override {
+    const std::size_t frame = static_cast<std::size_t>(call.frame);
+    const std::size_t batch = static_cast<std::size_t>(batch_);
+    float* out = call.outputs[0].as<float>();
+    for (std::size_t i = 0; i < batch; ++i) {
+      const std::string& file = files_[(frame * batch + i) % files_.size()];
+      read(file);
+      decode_jpeg(data_, file, height_, width_, image_);
+      normalise_(image_, out);
+      out += normalise_.elements();
+    }
+  }
+
+ private:
+  void read(const std::string& file) {
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    const std::streamoff size = in.tellg();
+    if (in && size >= 0) {
+      data_.resize(static_cast<std::size_t>(size));
+      in.seekg(0);
+      in.read(reinterpret_cast<char*>(data_.data()), size);
+    }
+    if (!in) {
+      throw run_error(
+          fmt::format("cannot read {}: {}", file, std::generic_category().message(errno)));
+    }
+  }
+
+  std::int64_t batch_;
+  std::size_t height_;
+  std::size_t width_;
+  bilinear_normaliser normalise_;
+  std::vector<std::string> files_;
+  std::vector<std::uint8_t> data_;  // of the file being read; used again, as is the image
+  rgb_image image_;
+};
+
+/// The bytes of the files are no tensor and are not counted. Most of the work is entropy decoding
+/// in whole numbers: no FLOPs are stated.
+stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+  const std::size_t errors_before = out.all().size();
+  const auto need_count = [&](const char* name, std::size_t found, std::size_t count,
+                              const char* meaning) {
+    if (found == count) return;
+    out.error(given.where(name),
+              fmt::format("'{}' must hold {} numbers ({}), found {}", name, count, meaning, found));
+  };
+  need_count("size", given.integers("size").size(), 2, "height and width");
+  need_count("mean", given.numbers("mean").size(), 3, "red, green and blue");
+  need_count("std", given.numbers("std").size(), 3, "red, green and blue");
+  for (const double deviation : given.numbers("std")) {
+    if (deviation == 0) out.error(given.where("std"), "'std' divides: it must not be 0");
+  }
+  std::string problem;
+  if (list_jpegs(given.text("folder"), problem).empty()) {
+    out.error(given.where("folder"), problem);
+  }
+  if (out.all().size() > errors_before) return {};
+
+  const auto& size = given.integers("size");
+  stage_shape result;
+  result.outputs = {{{given.integer("batch"), 3, size[0], size[1]}, dtype::float32}};
+  if (!result.outputs[0].shape.checked_elements()) {
+    out.error(given.where("size"),
+              fmt::format("'size' and 'batch' make a tensor too large to hold: {}",
+                          to_string(result.outputs[0].shape)));
+    return {};
+  }
+  result.cost.bytes_written = static_cast<std::int64_t>(result.outputs[0].bytes());
+  return result;
+}
+
+}  // namespace
+
+stage_kind images_kind() {
+  stage_kind kind;
+  kind.name = "cpu.images";
+  kind.headline = "Read JPEG files, bring them to one size and normalise them";
+  kind.on = side::cpu;
+  kind.outputs = {{"images", "float32 [batch, 3, height, width], channels red, green, blue"}};
+  kind.parameters = {
+      {.name = "folder",
+       .type = parameter_type::path,
+       .help = "Folder of .jpg and .jpeg files; they are read in the order of their names, over "
+               "and over.",
+       .default_value = {},
+       .required = true},
+      {.name = "size",
+       .type = parameter_type::integers,
+       .help = "[height, width] that every image is brought to, bilinear; an image at least twice "
+               "as large is decoded at half, a quarter or an eighth of its size first.",
+       .default_value = {},
+       .required = true,
+       .unit = "px",
+       .minimum = 1,
+       .maximum = 65535},
+      {.name = "batch",
+       .type = parameter_type::integer,
+       .help = "Images in one frame.",
+       .default_value = {},
+       .required = true,
+       .minimum = 1,
+       .maximum = 65536},
+      {.name = "mean",
+       .type = parameter_type::numbers,
+       .help = "Mean of red, green and blue, of 1; the default is ImageNet's.",
+       .default_value = "[0.485, 0.456, 0.406]"},
+      {.name = "std",
+       .type = parameter_type::numbers,
+       .help = "Standard deviation of red, green and blue, of 1; the default is ImageNet's.",
+       .default_value = "[0.229, 0.224, 0.225]",
+       .minimum = 0},
+  };
+  kind.infer = infer;
+  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
+    return std::make_unique<images>(config);
+  };
+  return kind;
+}
+
+}  // namespace graphline

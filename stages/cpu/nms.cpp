@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stages/cpu/ranking.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+/// A box by two corners, as it lies in memory.
+struct box {
+  float x1;
+  float y1;
+  float x2;
+  float y2;
+
+  float area() const noexcept { return (x2 - x1) * (y2 - y1); }
+};
+
+/// Intersection over union. NaN when both boxes are empty: then nothing is suppressed.
+float overlap(const box& a, const box& b) noexcept {
+  const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
+  const float height = std::max(0.0F, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
+  const float common = width * height;
+  return common / (a.area() + b.area() - common);
+}
+
+/// Greedy non-maximum suppression with the result of torchvision.ops.nms: by falling score, a box
+/// is kept unless a box kept before it overlaps it by more than the threshold. Comparing each box
+/// with the kept ones only, instead of striking out all that a kept one overlaps, comes to the same
+/// and ends as soon as enough are kept.
+class nms final : public cpu_stage {
+ public:
+  explicit nms(const stage_config& config)
+      : iou_threshold_(config.arguments.number("iou_threshold")),
+        max_outputs_(static_cast<std::size_t>(config.arguments.integer("max_outputs"))),
+        boxes_(static_cast<std::size_t>(config.inputs.at(0).shape[0])) {
+    if (config.arguments.has("score_threshold")) {
+      score_threshold_ = config.arguments.number("score_threshold");
+    }
+    order_.reserve(boxes_);
+    kept_.reserve(std::min(max_outputs_, boxes_));
+  }
+
+  void run(const cpu_call& call) override {
+    const box* boxes = call.inputs[0].as<const box>();
+    rank(call.inputs[1].as<const float>());
+
+    kept_.clear();
+    std::int64_t* indices = call.outputs[0].as<std::int64_t>();
+    for (const ranked& candidate : order_) {
+      if (kept_.size() == max_outputs_) break;
+      const box& b = boxes[candidate.index()];
+      if (suppressed(b)) continue;
+      indices[kept_.size()] = candidate.index();
+      kept_.push_back(b);
+    }
+    std::fill(indices + kept_.size(), indices + max_outputs_, -1);
+    *call.outputs[1].as<std::int64_t>() = static_cast<std::int64_t>(kept_.size());
+  }
+
+ private:
+  void rank(const float* scores) {
+    order_.clear();
+    for (std::size_t i = 0; i < boxes_; ++i) {
+      if (score_threshold_ && !(scores[i] > *score_threshold_)) continue;
+      order_.emplace_back(scores[i], static_cast<std::uint32_t>(i));
+    }
+    std::sort(order_.begin(), order_.end());
+  }
+
+  bool suppressed(const box& b) const {
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](const box& k) { return overlap(k, b) > iou_threshold_; });
+  }
+
+  double iou_threshold_;
+  std::optional<double> score_threshold_;
+  std::size_t max_outputs_;
+  std::size_t boxes_;
+  std::vector<ranked> order_;
+  std::vector<box> kept_;
+};
+
+/// How many pairs are compared depends on the boxes: no FLOPs are stated.
+stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+  const tensor_type& boxes = inputs[0];
+  const tensor_type& scores = inputs[1];
+  const bool sound = boxes.element == dtype::float32 && scores.element == dtype::float32 &&
+                     boxes.shape.rank() == 2 && boxes.shape[1] == 4 && scores.shape.rank() == 1 &&
+                     scores.shape[0] == boxes.shape[0];
+  if (!sound) {
+    out.error(given.where(),
+              fmt::format("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], found {} and "
+                          "{}",
+                          to_string(boxes), to_string(scores)));
+    return {};
+  }
+  if (boxes.shape[0] > std::numeric_limits<std::uint32_t>::max()) {
+    out.error(given.where(),
+              fmt::format("cpu.nms takes fewer than 2^32 boxes, found {}", to_string(boxes)));
+    return {};
+  }
+
+  stage_shape result;
+  result.outputs = {{{given.integer("max_outputs")}, dtype::int64}, {{1}, dtype::int64}};
+  result.cost.bytes_read = static_cast<std::int64_t>(boxes.bytes() + scores.bytes());
+  result.cost.bytes_written =
+      static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
+  return result;
+}
+
+}  // namespace
+
+stage_kind nms_kind() {
+  stage_kind kind;
+  kind.name = "cpu.nms";
+  kind.headline = "Keep the best of boxes that overlap (non-maximum suppression)";
+  kind.on = side::cpu;
+  kind.inputs = {{"boxes", "float32 [N, 4]: x1, y1, x2, y2"}, {"scores", "float32 [N]"}};
+  kind.outputs = {{"indices", "int64 [max_outputs], best first, then -1"},
+                  {"count", "int64 [1], how many were kept"}};
+  kind.parameters = {
+      {.name = "iou_threshold",
+       .type = parameter_type::number,
+       .help = "A box is dropped when its intersection over union with a better one is above this.",
+       .default_value = "0.5",
+       .minimum = 0,
+       .maximum = 1},
+      {.name = "max_outputs",
+       .type = parameter_type::integer,
+       .help = "How many boxes to keep at most.",
+       .default_value = {},
+       .required = true,
+       .minimum = 1,
+       .maximum = std::numeric_limits<std::int32_t>::max()},
+      {.name = "score_threshold",
+       .type = parameter_type::number,
+       .help = "Boxes that do not score above this are left out from the start.",
+       .default_value = {}},
+  };
+  kind.infer = infer;
+  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
+    return std::make_unique<nms>(config);
+  };
+  return kind;
+}
+
+}  // namespace graphline

@@ -1,0 +1,89 @@
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "framework/base/random.hpp"
+#include "stages/cpu/normal_generator.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+/// As NumPy's `np.random.normal(size=shape).astype(dtype) * scale` works: a whole array of float64
+/// is drawn before it is cast, so that the memory traffic is that of the line it stands for.
+class random_normal final : public cpu_stage {
+ public:
+  explicit random_normal(const stage_config& config)
+      : seed_(config.seed),
+        scale_(config.arguments.number("scale")),
+        draws_(static_cast<std::size_t>(config.outputs.at(0).shape.elements())) {}
+
+  void run(const cpu_call& call) override {
+    // A frame's numbers depend on the frame alone, not on which frames were run before it.
+    generator_.seed(mix_seed(seed_, static_cast<std::uint64_t>(call.frame)));
+    generator_.fill(draws_);
+    const tensor_view& out = call.outputs[0];
+    if (out.type.element == dtype::float32) {
+      scale_into(out.as<float>());
+    } else {
+      scale_into(out.as<double>());
+    }
+  }
+
+ private:
+  template <class T>
+  void scale_into(T* out) const {
+    const T scale = static_cast<T>(scale_);
+    for (std::size_t i = 0; i < draws_.size(); ++i) out[i] = static_cast<T>(draws_[i]) * scale;
+  }
+
+  std::uint64_t seed_;
+  double scale_;
+  normal_generator generator_;
+  std::vector<double> draws_;
+};
+
+/// Operations per number depend on how often a pair is rejected and on the logarithm: no FLOPs are
+/// stated.
+stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics&) {
+  stage_shape result;
+  const dtype element =
+      given.text("dtype") == to_string(dtype::float64) ? dtype::float64 : dtype::float32;
+  result.outputs.push_back({given.extents("shape"), element});
+  result.cost.bytes_written = static_cast<std::int64_t>(result.outputs[0].bytes());
+  return result;
+}
+
+}  // namespace
+
+stage_kind random_normal_kind() {
+  stage_kind kind;
+  kind.name = "cpu.random_normal";
+  kind.headline = "Draw normal random numbers, new ones for every frame";
+  kind.on = side::cpu;
+  kind.outputs = {{"values", "the numbers"}};
+  kind.parameters = {
+      {.name = "shape",
+       .type = parameter_type::shape,
+       .help = "Extents of the tensor to fill.",
+       .default_value = {},
+       .required = true},
+      {.name = "scale",
+       .type = parameter_type::number,
+       .help = "Standard deviation: what each standard normal number is multiplied by, after the "
+               "cast to dtype.",
+       .default_value = "1.0"},
+      {.name = "dtype",
+       .type = parameter_type::choice,
+       .help = "Element type of the result; the numbers are drawn in float64 in any case.",
+       .default_value = "float32",
+       .choices = {"float32", "float64"}},
+  };
+  kind.infer = infer;
+  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
+    return std::make_unique<random_normal>(config);
+  };
+  return kind;
+}
+
+}  // namespace graphline

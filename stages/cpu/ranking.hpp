@@ -1,0 +1,37 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace graphline {
+
+/// A value and its index as one integer that sorts as PyTorch sorts: NaN above everything, then by
+/// value (both zeros alike), and among equals the lower index above the higher. Comparing integers
+/// is what makes ranking fast. The index must be below 2^32.
+class ranked {
+ public:
+  ranked() = default;
+  ranked(float value, std::uint32_t index) noexcept
+      : key_(std::uint64_t{ordered_bits(value)} << 32 | static_cast<std::uint32_t>(~index)) {}
+
+  std::uint32_t index() const noexcept { return ~static_cast<std::uint32_t>(key_); }
+
+  /// Whether this comes first, largest first.
+  bool operator<(const ranked& other) const noexcept { return key_ > other.key_; }
+
+ private:
+  /// Bits of an IEEE 754 float rearranged to sort as unsigned integers: negative ones inverted,
+  /// positive ones above them.
+  static std::uint32_t ordered_bits(float value) noexcept {
+    if (std::isnan(value)) return std::numeric_limits<std::uint32_t>::max();
+    const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 becomes +0
+    constexpr std::uint32_t sign = 0x80000000U;
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+  }
+
+  std::uint64_t key_ = 0;
+};
+
+}  // namespace graphline

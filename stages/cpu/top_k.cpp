@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "stages/cpu/ranking.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+class top_k final : public cpu_stage {
+ public:
+  explicit top_k(const stage_config& config)
+      : k_(static_cast<std::size_t>(config.arguments.integer("k"))),
+        candidates_(static_cast<std::size_t>(config.inputs.at(0).shape.extents().back())),
+        rows_(static_cast<std::size_t>(config.inputs.at(0).shape.elements()) / candidates_.size()) {
+  }
+
+  void run(const cpu_call& call) override {
+    const float* row = call.inputs[0].as<const float>();
+    float* values = call.outputs[0].as<float>();
+    std::int64_t* indices = call.outputs[1].as<std::int64_t>();
+    for (std::size_t r = 0; r < rows_; ++r) {
+      rank(row);
+      for (std::size_t i = 0; i < k_; ++i) {
+        const std::uint32_t index = candidates_[i].index();
+        values[i] = row[index];
+        indices[i] = index;
+      }
+      row += candidates_.size();
+      values += k_;
+      indices += k_;
+    }
+  }
+
+ private:
+  /// Brings the first k of a row to the front, in order.
+  void rank(const float* row) {
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      candidates_[c] = ranked(row[c], static_cast<std::uint32_t>(c));
+    }
+    const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(k_);
+    if (end != candidates_.end()) std::nth_element(candidates_.begin(), end, candidates_.end());
+    std::sort(candidates_.begin(), end);
+  }
+
+  std::size_t k_;
+  std::vector<ranked> candidates_;
+  std::size_t rows_;
+};
+
+/// Comparisons are no arithmetic: no FLOPs.
+stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+  const tensor_type& input = inputs[0];
+  if (input.element != dtype::float32 || input.shape.rank() == 0) {
+    out.error(given.where(),
+              fmt::format("cpu.top_k reads float32 [.., C], found {}", to_string(input)));
+    return {};
+  }
+  std::vector<std::int64_t> extents = input.shape.extents();
+  const std::int64_t k = given.integer("k");
+  if (k > extents.back()) {
+    out.error(given.where("k"),
+              fmt::format("'k' must be at most {}, the last extent of {}, found {}", extents.back(),
+                          to_string(input), k));
+    return {};
+  }
+  if (extents.back() > std::numeric_limits<std::uint32_t>::max()) {
+    out.error(given.where(),
+              fmt::format("cpu.top_k ranks fewer than 2^32 values, found {}", to_string(input)));
+    return {};
+  }
+
+  extents.back() = k;
+  stage_shape result;
+  result.outputs = {{shape(extents), dtype::float32}, {shape(extents), dtype::int64}};
+  result.cost.bytes_read = static_cast<std::int64_t>(input.bytes());
+  result.cost.bytes_written =
+      static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
+  return result;
+}
+
+}  // namespace
+
+stage_kind top_k_kind() {
+  stage_kind kind;
+  kind.name = "cpu.top_k";
+  kind.headline = "Find the largest values along the last axis, and where they are";
+  kind.on = side::cpu;
+  kind.inputs = {{"scores", "float32 [.., C]"}};
+  kind.outputs = {
+      {"values", "float32 [.., k], largest first; NaN counts as the largest"},
+      {"indices", "int64 [.., k], positions along the last axis; the lower first among equals"}};
+  kind.parameters = {{.name = "k",
+                      .type = parameter_type::integer,
+                      .help = "How many to keep, at most C.",
+                      .default_value = {},
+                      .required = true,
+                      .minimum = 1}};
+  kind.infer = infer;
+  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
+    return std::make_unique<top_k>(config);
+  };
+  return kind;
+}
+
+}  // namespace graphline
