@@ -1,0 +1,128 @@
+#include "framework/device/devices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+
+namespace graphline {
+namespace {
+
+/// A backend and which of its devices.
+struct choice {
+  const backend* of;
+  int index;
+};
+
+/// Every name that some build of Graphline understands.
+const std::vector<std::string>& known_names() {
+  static const std::vector<std::string> names = {"auto", "host", "cuda"};
+  return names;
+}
+
+/// What stands after the colon: a whole number, not negative.
+std::optional<int> index_from(std::string_view text) {
+  int index = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (problem != std::errc{} || end != text.data() + text.size() || index < 0) return std::nullopt;
+  return index;
+}
+
+[[noreturn]] void refuse_missing_backend(const std::string& name) {
+  if (name == "cuda") {
+    throw no_device_error(
+        "this program was built without the 'cuda' device; use --device host, or build it on a "
+        "machine with the CUDA toolkit");
+  }
+  throw no_device_error(fmt::format("this program was built without the '{}' device", name));
+}
+
+/// "cuda:0 (NVIDIA H200), cuda:1 (NVIDIA H200)".
+std::string found_devices(const std::string& name, const std::vector<device_properties>& devices) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    found.push_back(fmt::format("{}:{} ({})", name, i, devices[i].name));
+  }
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+choice choose_best(const std::vector<backend>& backends) {
+  std::vector<std::string> reasons;
+  for (const backend& b : backends) {
+    std::string reason;
+    if (!b.list(reason).empty()) return {&b, 0};
+    reasons.push_back(fmt::format("{}: {}", b.name, reason));
+  }
+  if (reasons.empty()) throw no_device_error("this program was built without any device");
+  throw no_device_error(
+      fmt::format("no device was found on this machine ({})", fmt::join(reasons, "; ")));
+}
+
+choice choose(const std::vector<backend>& backends, const std::string& request) {
+  if (request == "auto") return choose_best(backends);
+
+  const std::size_t colon = request.find(':');
+  const std::string name = request.substr(0, colon);
+  if (std::ranges::find(known_names(), name) == known_names().end() &&
+      std::ranges::find(backends, name, &backend::name) == backends.end()) {
+    throw input_error(
+        fmt::format("unknown device '{}'{}", request, suggestion(name, known_names())));
+  }
+
+  int index = 0;
+  if (colon != std::string::npos) {
+    const std::string after = request.substr(colon + 1);
+    if (name == "auto") {
+      throw input_error(fmt::format("'{}' is no device: 'auto' takes no number", request));
+    }
+    if (name == "host") {
+      throw input_error(
+          fmt::format("'{}' is no device: there is one host device; for its number of compute "
+                      "threads say --threads {}, or threads: {} in the pipeline's run section",
+                      request, index_from(after) ? after : "N", index_from(after) ? after : "N"));
+    }
+    const std::optional<int> number = index_from(after);
+    if (!number) {
+      throw input_error(
+          fmt::format("'{}' is no device: after '{}:' a number was expected, as in "
+                      "'{}:0'",
+                      request, name, name));
+    }
+    index = *number;
+  }
+
+  const auto found = std::ranges::find(backends, name, &backend::name);
+  if (found == backends.end()) refuse_missing_backend(name);
+
+  std::string reason;
+  const std::vector<device_properties> devices = found->list(reason);
+  if (devices.empty()) {
+    throw no_device_error(
+        fmt::format("no '{}' device was found on this machine: {}", name, reason));
+  }
+  if (std::cmp_greater_equal(index, devices.size())) {
+    throw no_device_error(
+        fmt::format("there is no device '{}'; found: {}", request, found_devices(name, devices)));
+  }
+  return {&*found, index};
+}
+
+}  // namespace
+
+std::string device_list::resolve(const device_request& request) const {
+  return choose(backends_, request.name).of->name;
+}
+
+std::unique_ptr<device> device_list::open(const device_request& request) const {
+  const choice chosen = choose(backends_, request.name);
+  return chosen.of->open(chosen.index, request);
+}
+
+}  // namespace graphline

@@ -1,0 +1,135 @@
+#include "framework/device/host/host_capture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "framework/base/error.hpp"
+#include "framework/device/host/host_event.hpp"
+#include "framework/device/host/host_stream.hpp"
+
+namespace graphline {
+
+std::uint64_t capture_registry::add(capture_session& session) {
+  const std::scoped_lock lock(mutex_);
+  open_.push_back(&session);
+  return ++count_;
+}
+
+void capture_registry::remove(const capture_session& session) noexcept {
+  const std::scoped_lock lock(mutex_);
+  std::erase(open_, &session);
+}
+
+capture_session* capture_registry::find(std::uint64_t number) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find(open_, number, &capture_session::number);
+  return found == open_.end() ? nullptr : *found;
+}
+
+void capture_registry::refuse_synchronize() const {
+  const std::scoped_lock lock(mutex_);
+  if (open_.empty()) return;
+  throw run_error(
+      fmt::format("the device cannot be synchronized while stream '{}' is being captured; end the "
+                  "capture first",
+                  open_.front()->origin_name()));
+}
+
+capture_session::capture_session(capture_registry& registry, host_stream& origin)
+    : registry_(registry), origin_name_(origin.name()) {
+  if (origin.capture() != nullptr) {
+    throw run_error(fmt::format("stream '{}' is being captured already; a capture cannot be nested",
+                                origin.name()));
+  }
+  branches_.push_back({&origin, origin.name(), {}});
+  number_ = registry_.add(*this);
+  origin.set_capture(this);
+}
+
+capture_session::~capture_session() {
+  for (const branch& b : branches_) {
+    if (b.stream != nullptr) b.stream->set_capture(nullptr);
+  }
+  registry_.remove(*this);
+}
+
+void capture_session::add(const host_stream& s, const command& c, std::string name,
+                          std::string type) {
+  branch& b = branch_of(s);
+  const std::size_t index = captured_.nodes.size();
+  captured_.nodes.push_back({std::move(name), std::move(type), b.frontier});
+  captured_.commands.push_back(c);
+  b.frontier = {index};
+}
+
+void capture_session::add(const host_stream& s, const captured_graph& inner) {
+  if (inner.nodes.empty()) return;
+  branch& b = branch_of(s);
+  const std::size_t offset = captured_.nodes.size();
+  std::vector<bool> followed(inner.nodes.size());
+  for (graph_node node : inner.nodes) {
+    for (std::size_t& before : node.after) {
+      followed[before] = true;
+      before += offset;
+    }
+    if (node.after.empty()) node.after = b.frontier;
+    captured_.nodes.push_back(std::move(node));
+  }
+  captured_.commands.insert(captured_.commands.end(), inner.commands.begin(), inner.commands.end());
+  b.frontier.clear();
+  for (std::size_t i = 0; i < followed.size(); ++i) {
+    if (!followed[i]) b.frontier.push_back(offset + i);
+  }
+}
+
+void capture_session::record(const host_stream& s, host_event& e) {
+  recorded_[&e] = branch_of(s).frontier;
+  e.recorded(recording::in_capture(number_));
+}
+
+void capture_session::wait(host_stream& s, const host_event& e) {
+  if (s.capture() == nullptr) {
+    branches_.push_back({&s, s.name(), {}});
+    s.set_capture(this);
+  } else if (s.capture() != this) {
+    throw run_error(
+        fmt::format("stream '{}' and event '{}' are in different captures, which cannot be merged",
+                    s.name(), e.name()));
+  }
+  node_indices& frontier = branch_of(s).frontier;
+  node_indices merged;
+  std::ranges::set_union(frontier, recorded_.at(&e), std::back_inserter(merged));
+  frontier = std::move(merged);
+}
+
+void capture_session::forget(const host_stream& s) noexcept {
+  branch_of(s).stream = nullptr;
+}
+
+std::shared_ptr<const captured_graph> capture_session::finish() {
+  // Every node comes after those it depends on, so one pass backwards finds all that the origin's
+  // frontier depends on.
+  std::vector<bool> joined(captured_.nodes.size());
+  for (const std::size_t i : branches_.front().frontier) joined[i] = true;
+  for (std::size_t i = joined.size(); i-- > 0;) {
+    if (!joined[i]) continue;
+    for (const std::size_t before : captured_.nodes[i].after) joined[before] = true;
+  }
+  for (const branch& b : branches_) {
+    if (!std::ranges::all_of(b.frontier, [&](std::size_t i) { return joined[i]; })) {
+      throw run_error(fmt::format(
+          "stream '{}' joined the capture of stream '{}' and was not waited for again; record an "
+          "event at its end and wait for it on '{}' before the capture ends",
+          b.name, origin_name(), origin_name()));
+    }
+  }
+  return std::make_shared<const captured_graph>(std::move(captured_));
+}
+
+capture_session::branch& capture_session::branch_of(const host_stream& s) {
+  return *std::ranges::find(branches_, &s, &branch::stream);
+}
+
+}  // namespace graphline

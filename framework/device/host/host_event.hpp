@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "framework/device/device.hpp"
+#include "framework/device/host/recording.hpp"
+
+namespace graphline {
+
+struct host_engine;
+
+/// An event of the `host` device. The worker touches one that keeps time only until its recordings
+/// have passed, and one that keeps none not at all.
+class host_event final : public timed_event {
+ public:
+  host_event(host_engine& engine, std::string name, bool keeps_time)
+      : engine_(engine), name_(std::move(name)), keeps_time_(keeps_time) {}
+
+  /// Waits until the worker is done with the event.
+  ~host_event() override;
+
+  bool done() const override;
+  void wait(wait_mode how) const override;
+
+  /// Both throw `run_error` for an event that keeps no time, was never recorded, or has not passed.
+  nanoseconds since(const timed_event& earlier) const override;
+  host_point on_host_clock() const override;
+
+  const host_engine& engine() const noexcept { return engine_; }
+  const std::string& name() const noexcept { return name_; }
+  bool keeps_time() const noexcept { return keeps_time_; }
+
+  recording latest() const noexcept { return latest_.load(std::memory_order_acquire); }
+
+  /// A recording was made; called before the worker can see it.
+  void recorded(recording r) noexcept {
+    if (keeps_time_ && !r.is_in_capture()) unstamped_.fetch_add(1, std::memory_order_relaxed);
+    latest_.store(r, std::memory_order_release);
+  }
+
+  /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
+  /// no stamp, in whichever order they pass.
+  void stamp(recording r) noexcept {
+    if (latest() == r) stamp_.store(now(), std::memory_order_relaxed);
+    unstamped_.fetch_sub(1, std::memory_order_release);
+  }
+
+ private:
+  void refuse_if_captured() const;
+  nanoseconds time() const;
+
+  host_engine& engine_;
+  const std::string name_;
+  const bool keeps_time_;
+  std::atomic<recording> latest_{};
+  std::atomic<nanoseconds> stamp_{0};
+  std::atomic<std::uint32_t> unstamped_{0};  // recordings that the worker has yet to pass
+};
+
+}  // namespace graphline

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "framework/device/device.hpp"
+#include "framework/device/host/command.hpp"
+#include "framework/device/host/recording.hpp"
+
+namespace graphline {
+
+struct host_engine;
+
+/// What a capture saw, in the order it was enqueued, which satisfies every dependency. Replayed in
+/// that order, one node at a time. `nodes[i]` describes `commands[i]`.
+struct captured_graph {
+  std::vector<command> commands;  ///< operations, copies and fills only
+  std::vector<graph_node> nodes;
+};
+
+class host_graph_exec final : public graph_exec {
+ public:
+  host_graph_exec(host_engine& engine, std::shared_ptr<const captured_graph> captured)
+      : engine_(engine), captured_(std::move(captured)) {}
+
+  /// Waits until its latest launch is done.
+  ~host_graph_exec() override;
+
+  const host_engine& engine() const noexcept { return engine_; }
+  const captured_graph& captured() const noexcept { return *captured_; }
+
+  /// Notes a new launch and returns the one before, which it has to follow.
+  recording launched(recording r) noexcept { return latest_launch_.exchange(r); }
+
+ private:
+  host_engine& engine_;
+  std::shared_ptr<const captured_graph> captured_;
+  std::atomic<recording> latest_launch_{};
+};
+
+class host_graph final : public graph {
+ public:
+  host_graph(host_engine& engine, std::shared_ptr<const captured_graph> captured)
+      : engine_(engine), captured_(std::move(captured)) {}
+
+  std::vector<graph_node> nodes() const override { return captured_->nodes; }
+  std::unique_ptr<graph_exec> instantiate() const override {
+    return std::make_unique<host_graph_exec>(engine_, captured_);
+  }
+
+ private:
+  host_engine& engine_;
+  std::shared_ptr<const captured_graph> captured_;
+};
+
+}  // namespace graphline

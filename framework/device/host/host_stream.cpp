@@ -1,0 +1,93 @@
+#include "framework/device/host/host_stream.hpp"
+
+#include <fmt/format.h>
+
+#include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
+#include "framework/device/host/host_engine.hpp"
+#include "framework/device/host/host_event.hpp"
+
+namespace graphline {
+
+host_stream::host_stream(host_engine& engine, std::string name, priority level)
+    : engine_(engine), name_(std::move(name)), lane_(engine.lanes.acquire(level)) {}
+
+host_stream::~host_stream() {
+  if (capture_ != nullptr) capture_->forget(*this);
+  lane_.wait(lane_.submitted(), wait_mode::block);
+  engine_.lanes.release(lane_);
+}
+
+void host_stream::enqueue(host_operation& operation) {
+  const operate_command c{&operation};
+  if (capture_ == nullptr) return submit(c);
+  capture_->add(*this, c, std::string(operation.name()), "operation");
+}
+
+void host_stream::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const copy_command c{to, from, bytes};
+  if (capture_ == nullptr) return submit(c);
+  capture_->add(*this, c, "copy " + format_bytes(bytes), "copy");
+}
+
+void host_stream::fill(void* to, std::byte value, std::size_t bytes) {
+  if (bytes == 0) return;
+  const fill_command c{to, bytes, value};
+  if (capture_ == nullptr) return submit(c);
+  capture_->add(*this, c, "fill " + format_bytes(bytes), "fill");
+}
+
+void host_stream::record(event& e) {
+  host_event& ours = same_engine<host_event>(e, engine_);
+  if (capture_ != nullptr) return capture_->record(*this, ours);
+  // The event learns of the recording first: the worker compares it when it passes.
+  ours.recorded(recording::at(lane_.id(), lane_.reserve()));
+  publish(record_command{ours.keeps_time() ? &ours : nullptr});
+}
+
+void host_stream::wait(const event& e) {
+  const host_event& ours = same_engine<host_event>(e, engine_);
+  const recording r = ours.latest();
+  if (r.is_never()) return;
+  if (r.is_in_capture()) {
+    capture_session* session = engine_.captures.find(r.number());
+    if (session == nullptr) {
+      throw run_error(fmt::format(
+          "stream '{}' cannot wait for event '{}': it was last recorded in a capture that has "
+          "ended; record it again",
+          name_, ours.name()));
+    }
+    return session->wait(*this, ours);
+  }
+  if (capture_ != nullptr) {
+    throw run_error(fmt::format(
+        "stream '{}' is being captured and cannot wait for event '{}', which was recorded outside "
+        "the capture; record it inside, or wait before the capture begins",
+        name_, ours.name()));
+  }
+  const dependency after = engine_.lanes.pending(r);
+  if (after.on == nullptr || after.on == &lane_) return;  // passed, or kept by the stream's order
+  submit(wait_command{after});
+}
+
+void host_stream::launch(graph_exec& g) {
+  host_graph_exec& ours = same_engine<host_graph_exec>(g, engine_);
+  if (capture_ != nullptr) return capture_->add(*this, ours.captured());
+  const recording before = ours.launched(recording::at(lane_.id(), lane_.reserve()));
+  dependency after = engine_.lanes.pending(before);
+  if (after.on == &lane_) after = {};
+  publish(launch_command{&ours.captured(), after});
+}
+
+void host_stream::submit(const command& c) noexcept {
+  lane_.reserve();
+  publish(c);
+}
+
+void host_stream::publish(const command& c) noexcept {
+  lane_.publish(c);
+  engine_.worker.notice();
+}
+
+}  // namespace graphline

@@ -1,0 +1,194 @@
+#include "framework/device/host/host_worker.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+
+#include <cstring>
+
+#include "framework/device/host/host_event.hpp"
+#include "framework/device/host/host_graph.hpp"
+#include "framework/device/host/pause.hpp"
+
+namespace graphline {
+
+host_worker::host_worker(lane_table& lanes, failure& failed, int compute_threads)
+    : lanes_(lanes),
+      failed_(failed),
+      thread_([this, compute_threads] { serve(compute_threads); }) {}
+
+host_worker::~host_worker() {
+  stop_.store(true, std::memory_order_seq_cst);
+  notice();
+  thread_.join();
+}
+
+void host_worker::call(const std::function<void()>& work) {
+  failed_.throw_if_set();
+  if (std::this_thread::get_id() == thread_.get_id()) return work();
+
+  pending_call mine{&work, nullptr};
+  {
+    std::unique_lock lock(calls_mutex_);
+    calls_.push_back(&mine);
+    has_calls_.store(true, std::memory_order_seq_cst);
+    notice();
+    call_done_.wait(lock, [&] { return mine.done; });
+  }
+  if (mine.thrown) std::rethrow_exception(mine.thrown);
+}
+
+void host_worker::serve(int compute_threads) {
+  ::pthread_setname_np(::pthread_self(), "graphline-host");
+  omp_set_dynamic(0);
+  omp_set_num_threads(compute_threads);
+  for (;;) {
+    if (serve_one()) continue;
+    if (stop_.load(std::memory_order_seq_cst)) return;
+    idle();
+  }
+}
+
+bool host_worker::serve_one() {
+  if (has_calls_.load(std::memory_order_seq_cst)) {
+    serve_calls();
+    return true;
+  }
+  lane* l = choose();
+  if (l == nullptr) return false;
+  carry_out(*l);
+  settle(*l);  // at once, so that a stamp after the operation is not late by the look at the others
+  return true;
+}
+
+void host_worker::serve_calls() {
+  std::unique_lock lock(calls_mutex_);
+  has_calls_.store(false, std::memory_order_seq_cst);
+  // Taken off one by one, so that a call made meanwhile is found too.
+  while (!calls_.empty()) {
+    pending_call& c = *calls_.front();
+    calls_.erase(calls_.begin());
+    lock.unlock();
+    try {
+      (*c.work)();
+    } catch (...) {
+      c.thrown = std::current_exception();
+    }
+    lock.lock();
+    c.done = true;  // its owner may be gone once the lock is
+    call_done_.notify_all();
+  }
+}
+
+lane* host_worker::choose() {
+  for (;;) {
+    if (const std::uint64_t version = lanes_.version(); version != roster_version_) {
+      lanes_.list(roster_);
+      roster_version_ = version;
+    }
+    const std::uint64_t points_before = points_passed_;
+    bool any_blocked = false;
+    lane* chosen = nullptr;
+    for (std::size_t level = 0; level < roster_.size(); ++level) {
+      const std::vector<lane*>& lanes = roster_[level];
+      std::size_t i = turn_[level];
+      for (std::size_t looked_at = 0; looked_at < lanes.size(); ++looked_at, ++i) {
+        if (i >= lanes.size()) i = 0;
+        const state s = settle(*lanes[i]);
+        any_blocked |= s == state::blocked;
+        if (s == state::ready && chosen == nullptr) {
+          chosen = lanes[i];
+          turn_[level] = i + 1;
+        }
+      }
+    }
+    // A recording that passed during the look may have freed a lane that was looked at before.
+    if (!any_blocked || points_passed_ == points_before) return chosen;
+  }
+}
+
+// Carries out what takes no time, up to the lane's next operation. Looks at no more than is there
+// at the start, so that a busy caller cannot hold the worker here.
+host_worker::state host_worker::settle(lane& l) noexcept {
+  for (std::uint64_t left = l.backlog(); left > 0; --left) {
+    const command& c = l.front();
+    if (const auto* record = std::get_if<record_command>(&c)) {
+      if (record->stamped != nullptr) {
+        record->stamped->stamp(recording::at(l.id(), l.front_ticket()));
+      }
+      ++points_passed_;
+    } else if (const auto* wait = std::get_if<wait_command>(&c)) {
+      if (!wait->after.on->passed(wait->after.at)) return state::blocked;
+    } else if (const auto* launch = std::get_if<launch_command>(&c)) {
+      if (launch->after.on != nullptr && !launch->after.on->passed(launch->after.at)) {
+        return state::blocked;
+      }
+      if (!launch->graph->commands.empty()) return state::ready;
+      ++points_passed_;
+    } else {
+      return state::ready;
+    }
+    l.complete();
+  }
+  return state::idle;
+}
+
+void host_worker::carry_out(lane& l) noexcept {
+  const command& c = l.front();
+  if (const auto* launch = std::get_if<launch_command>(&c)) {
+    const std::vector<command>& nodes = launch->graph->commands;
+    execute(nodes[l.next_node]);
+    if (++l.next_node < nodes.size()) return;
+    l.next_node = 0;
+    ++points_passed_;
+  } else {
+    execute(c);
+  }
+  l.complete();
+}
+
+void host_worker::execute(const command& c) noexcept {
+  if (failed_.is_set()) return;
+  if (const auto* operate = std::get_if<operate_command>(&c)) {
+    host_operation& operation = *operate->operation;
+    try {
+      operation.run();
+    } catch (const std::exception& e) {
+      failed_.set(operation.name(), e.what());
+    } catch (...) {
+      failed_.set(operation.name(), "it threw something that is no std::exception");
+    }
+  } else if (const auto* copy = std::get_if<copy_command>(&c)) {
+    std::memcpy(copy->to, copy->from, copy->bytes);
+  } else if (const auto* fill = std::get_if<fill_command>(&c)) {
+    std::memset(fill->to, std::to_integer<int>(fill->value), fill->bytes);
+  }
+}
+
+// No wake-up is lost: the worker sets `parked_` and then looks at the lanes, a caller publishes and
+// then looks at `parked_`, all in one total order, so one of them sees the other.
+void host_worker::idle() {
+  constexpr int looks_per_clock_read = 16;
+  const nanoseconds until = now() + idle_polling;
+  do {
+    for (int i = 0; i < looks_per_clock_read; ++i) {
+      pause_briefly();
+      if (serve_one()) return;
+    }
+  } while (now() < until);
+
+  parked_.store(1, std::memory_order_seq_cst);
+  lane* found = choose();
+  if (found == nullptr && !has_calls_.load(std::memory_order_seq_cst) &&
+      !stop_.load(std::memory_order_seq_cst)) {
+    parked_.wait(1, std::memory_order_seq_cst);
+  }
+  parked_.store(0, std::memory_order_seq_cst);
+  if (found != nullptr) carry_out(*found);
+}
+
+void host_worker::unpark() noexcept {
+  parked_.store(0, std::memory_order_seq_cst);
+  parked_.notify_one();
+}
+
+}  // namespace graphline

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "framework/device/host/command.hpp"
+#include "framework/device/host/failure.hpp"
+#include "framework/device/host/lane_table.hpp"
+
+namespace graphline {
+
+/// The thread that carries out what the lanes hold, one operation at a time.
+///
+/// Between two operations, and between two nodes of a graph, it first settles every lane (passes
+/// recordings, checks waits) and then takes the next operation from the lane of the highest
+/// priority that has one; lanes of the same priority take turns.
+class host_worker {
+ public:
+  /// How long the worker polls for new commands before it sleeps. Long enough to bridge the gap
+  /// between two submissions, short against the stages of a pipeline.
+  static constexpr nanoseconds idle_polling = 30'000;
+
+  /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads.
+  host_worker(lane_table& lanes, failure& failed, int compute_threads);
+
+  /// Finishes what can be finished and ends the thread.
+  ~host_worker();
+  host_worker(const host_worker&) = delete;
+  host_worker& operator=(const host_worker&) = delete;
+
+  /// To be called after every `lane::publish`. A system call only when the worker sleeps.
+  void notice() noexcept {
+    if (parked_.load(std::memory_order_seq_cst) != 0) unpark();
+  }
+
+  /// Runs `work` on the worker between two operations and returns when it is done; what it throws
+  /// is thrown here.
+  void call(const std::function<void()>& work);
+
+ private:
+  enum class state { idle, blocked, ready };
+
+  struct pending_call {
+    const std::function<void()>* work;
+    std::exception_ptr thrown;
+    bool done = false;
+  };
+
+  void serve(int compute_threads);
+  bool serve_one();
+  void serve_calls();
+  lane* choose();
+  state settle(lane& l) noexcept;
+  void carry_out(lane& l) noexcept;
+  void execute(const command& c) noexcept;
+  void idle();
+  void unpark() noexcept;
+
+  lane_table& lanes_;
+  failure& failed_;
+
+  // The worker's own.
+  lane_table::roster roster_;
+  std::array<std::size_t, 3> turn_{};  // per priority, which lane is asked first
+  std::uint64_t roster_version_ = 0;
+  std::uint64_t points_passed_ = 0;  // counts what another lane may have been waiting for
+
+  alignas(64) std::atomic<std::uint32_t> parked_{0};
+  std::atomic<bool> stop_{false};
+
+  std::mutex calls_mutex_;
+  std::condition_variable call_done_;
+  std::vector<pending_call*> calls_;
+  std::atomic<bool> has_calls_{false};
+
+  std::thread thread_;
+};
+
+}  // namespace graphline
