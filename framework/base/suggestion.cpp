@@ -47,7 +47,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   const std::string* best = nullptr;
   std::size_t fewest = 0;
   for (const std::string& candidate : candidates) {
-    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    const std::size_t longer = std::max(word.size(), candidate.size());
     // A third of the letters may be wrong, but no more than three, and one must be right.
     const std::size_t allowed = std::clamp<std::size_t>(longer / 3, 1, 3);
     if (shorter == 0 || longer - shorter > allowed) continue;

@@ -1,0 +1,68 @@
+#include "framework/spec/node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+node::node(const char* text) : node(std::string(text)) {}
+node::node(std::string text) : form_(form::scalar), text_(std::move(text)) {}
+node::node(int value) : node(fmt::to_string(value)) {}
+node::node(std::int64_t value) : node(fmt::to_string(value)) {}
+node::node(double value) : node(fmt::to_string(value)) {}
+node::node(bool value) : node(value ? "true" : "false") {}
+
+node node::scalar(std::string text, bool quoted, place where) {
+  node n(std::move(text));
+  n.quoted_ = quoted;
+  n.where_ = std::move(where);
+  return n;
+}
+
+node node::null(place where) {
+  node n;
+  n.where_ = std::move(where);
+  return n;
+}
+
+node node::sequence(std::vector<node> items, place where) {
+  node n;
+  n.form_ = form::sequence;
+  n.items_ = std::move(items);
+  n.where_ = std::move(where);
+  return n;
+}
+
+node node::mapping(std::vector<member> members, place where) {
+  node n;
+  n.form_ = form::mapping;
+  n.members_ = std::move(members);
+  n.where_ = std::move(where);
+  return n;
+}
+
+const node* node::find(std::string_view key) const noexcept {
+  const auto found = std::ranges::find(
+      members_, key, [](const member& m) -> std::string_view { return m.key.text; });
+  return found == members_.end() ? nullptr : &found->value;
+}
+
+std::string node::describe() const {
+  switch (form_) {
+    case form::null:
+      return "nothing";
+    case form::scalar:
+      return quote(text_);
+    case form::sequence:
+      return "a list";
+    case form::mapping:
+      return "a mapping";
+  }
+  return "nothing";
+}
+
+}  // namespace graphline

@@ -1,0 +1,197 @@
+#include "framework/spec/node_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <system_error>
+
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/spec/names.hpp"
+#include "framework/spec/parameter_reference.hpp"
+
+namespace graphline {
+namespace {
+
+/// Reads all of a scalar's text as a decimal number. What from_chars would also take is refused:
+/// "inf" and "nan", and leading zeros, which some YAML readers take for octal.
+template <class T>
+std::optional<T> read_decimal(const node& n, std::string_view what, std::string_view expected,
+                              diagnostics& out) {
+  const std::string_view text = n.is_scalar() && !n.quoted() ? n.text() : std::string_view();
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool begins = !digits.empty() && (is_digit(digits[0]) || digits[0] == '.');
+  const bool octal = digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
+  T value{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (!begins || octal || status == std::errc::invalid_argument ||
+      end != text.data() + text.size()) {
+    report_mismatch(n, what, expected, out);
+    return std::nullopt;
+  }
+  if (status == std::errc::result_out_of_range) {
+    out.error(n.where(), fmt::format("'{}' is out of range: {}", what, quote(text)));
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// Reads every item of a list, or a single value as a list of one, and reports every wrong one.
+template <class T, class Read>
+std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
+                                        std::string_view expected, Read read, diagnostics& out) {
+  std::vector<T> list;
+  if (n.is_scalar()) {
+    const auto value = read(n, what, out);
+    if (!value) return std::nullopt;
+    list.push_back(*value);
+    return list;
+  }
+  if (!n.is_sequence()) {
+    report_mismatch(n, what, expected, out);
+    return std::nullopt;
+  }
+  bool complete = true;
+  for (const node& item : n.items()) {
+    if (const auto value = read(item, what, out)) {
+      list.push_back(*value);
+    } else {
+      complete = false;
+    }
+  }
+  return complete ? std::optional(std::move(list)) : std::nullopt;
+}
+
+}  // namespace
+
+void report_mismatch(const node& n, std::string_view what, std::string_view expected,
+                     diagnostics& out) {
+  if (is_unresolved(n)) return;
+  const bool quoted = n.is_scalar() && n.quoted();
+  out.error(n.where(), fmt::format("'{}' must be {}, found {}{}", what, expected,
+                                   quoted ? "the quoted text " : "", n.describe()));
+}
+
+std::optional<std::int64_t> read_integer(const node& n, std::string_view what, diagnostics& out) {
+  return read_decimal<std::int64_t>(n, what, "a whole number", out);
+}
+
+std::optional<double> read_number(const node& n, std::string_view what, diagnostics& out) {
+  return read_decimal<double>(n, what, "a number", out);
+}
+
+std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out) {
+  if (n.is_scalar() && !n.quoted()) {
+    if (n.text() == "true" || n.text() == "on") return true;
+    if (n.text() == "false" || n.text() == "off") return false;
+  }
+  report_mismatch(n, what, "on or off (or true or false)", out);
+  return std::nullopt;
+}
+
+std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out) {
+  if (n.is_scalar() && !is_unresolved(n)) return n.text();
+  report_mismatch(n, what, "text", out);
+  return std::nullopt;
+}
+
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out) {
+  if (n.is_scalar()) {
+    if (const auto duration = parse_duration(n.text())) return duration;
+    // Whether a unit is all that is missing shows when one is added.
+    if (const std::string proposal = n.text() + "ms"; parse_duration(proposal)) {
+      out.error(n.where(), fmt::format("'{}' needs a unit, such as {}", what, proposal));
+      return std::nullopt;
+    }
+  }
+  report_mismatch(n, what, "a duration in ns, us, ms or s, such as 20ms", out);
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
+                                                       diagnostics& out) {
+  return read_list<std::int64_t>(n, what, "a list of whole numbers", read_integer, out);
+}
+
+std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
+                                                diagnostics& out) {
+  return read_list<double>(n, what, "a list of numbers", read_number, out);
+}
+
+std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out) {
+  const auto read_extent = [](const node& item, std::string_view w,
+                              diagnostics& o) -> std::optional<std::int64_t> {
+    const auto extent = read_integer(item, w, o);
+    if (!extent || *extent >= 1) return extent;
+    o.error(item.where(),
+            fmt::format("each extent of '{}' must be at least 1, found {}", w, *extent));
+    return std::nullopt;
+  };
+  auto extents = read_list<std::int64_t>(
+      n, what, "a list of whole numbers, such as [1, 3, 224, 224]", read_extent, out);
+  if (!extents) return std::nullopt;
+  shape s(std::move(*extents));
+  // So many elements of any dtype still have a size in bytes that a 64-bit integer holds.
+  constexpr std::int64_t most_elements = std::int64_t{1} << 59;
+  if (s.checked_elements().value_or(most_elements + 1) > most_elements) {
+    out.error(n.where(),
+              fmt::format("'{}' has more elements than any memory holds: {}", what, to_string(s)));
+    return std::nullopt;
+  }
+  return s;
+}
+
+std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostics& out) {
+  const auto name = read_choice(n, what, dtype_names(), out);
+  return name ? dtype_from(*name) : std::nullopt;
+}
+
+std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out) {
+  std::vector<named> names;
+  const auto read = [&](const node& item) {
+    if (!item.is_scalar() || is_unresolved(item)) {
+      report_mismatch(item, what, "a name or a list of names", out);
+      return;
+    }
+    const named name{item.text(), item.where()};
+    if (check_name(name, fmt::format("a member of '{}'", what), out)) names.push_back(name);
+  };
+  if (n.is_sequence()) {
+    std::ranges::for_each(n.items(), read);
+  } else {
+    read(n);
+  }
+  return names;
+}
+
+std::optional<std::string> read_choice(const node& n, std::string_view what,
+                                       const std::vector<std::string>& choices, diagnostics& out) {
+  if (!n.is_scalar() || is_unresolved(n)) {
+    report_mismatch(n, what, fmt::format("one of {}", fmt::join(choices, ", ")), out);
+    return std::nullopt;
+  }
+  if (std::ranges::find(choices, n.text()) != choices.end()) return n.text();
+  out.error(n.where(), fmt::format("unknown value {} for '{}'{}", quote(n.text()), what,
+                                   suggestion(n.text(), choices)));
+  return std::nullopt;
+}
+
+bool check_mapping(const node& n, std::string_view what, diagnostics& out) {
+  if (!n.is_mapping()) report_mismatch(n, what, "a mapping", out);
+  return n.is_mapping();
+}
+
+void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
+                diagnostics& out) {
+  for (const auto& [key, value] : mapping.members()) {
+    if (std::ranges::find(known, key.text) != known.end()) continue;
+    out.error(key.place, fmt::format("unknown key {} in {}{}", quote(key.text), what,
+                                     suggestion(key.text, known)));
+  }
+}
+
+}  // namespace graphline

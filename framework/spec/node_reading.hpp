@@ -14,6 +14,11 @@
 
 namespace graphline {
 
+/// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless the node is a reference
+/// to a parameter that has been reported where parameters were resolved.
+void report_mismatch(const node& n, std::string_view what, std::string_view expected,
+                     diagnostics& out);
+
 // Typed reading of nodes. Each function reports what is wrong at the node's place, in the form
 // "'WHAT' must be a whole number, found 'abc'", and then answers nothing.
 
@@ -56,6 +61,9 @@ std::optional<T> read_word(const node& n, std::string_view what, diagnostics& ou
   const auto text = read_choice(n, what, word_list<T>(), out);
   return text ? from_word<T>(*text) : std::nullopt;
 }
+
+/// Whether the node is a mapping; reports it if not.
+bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 
 /// Reports every key of a mapping that is not among `known`, with the nearest known one.
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,

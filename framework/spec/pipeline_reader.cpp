@@ -1,0 +1,106 @@
+#include "framework/spec/pipeline_reader.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/spec/input_reader.hpp"
+#include "framework/spec/names.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/parameter_substitution.hpp"
+#include "framework/spec/settings_reader.hpp"
+#include "framework/spec/stage_reader.hpp"
+#include "framework/spec/yaml_reader.hpp"
+
+namespace graphline {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Whether the document is a pipeline at all; says what it is if not.
+bool check_document(const node& root, const place& file, diagnostics& out) {
+  if (root.is_null()) {
+    out.error(file, "the file is empty; a pipeline has at least the keys 'pipeline' and 'stages'");
+    return false;
+  }
+  if (!root.is_mapping()) {
+    out.error(root.where(),
+              "a pipeline file must be a mapping with the keys 'pipeline' and "
+              "'stages', found " +
+                  root.describe());
+    return false;
+  }
+  for (const auto& [key, value] : root.members()) {
+    if (key.text != "experiment") continue;
+    out.error(key.place,
+              "this file declares an experiment, not a pipeline; compare its "
+              "configurations with 'graphline compare'");
+    return false;
+  }
+  return true;
+}
+
+/// The document with every `$name` outside of `params` replaced.
+node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
+  std::vector<node::member> members;
+  for (const auto& [key, value] : root.members()) {
+    if (key.text == "params") continue;
+    members.push_back({key, parameters.substitute(value, out)});
+  }
+  return node::mapping(std::move(members), root.where());
+}
+
+named read_pipeline_name(const node& root, const place& file, diagnostics& out) {
+  const node* value = root.find("pipeline");
+  if (value == nullptr) {
+    out.error(file, "the key 'pipeline' is missing; it names the pipeline");
+    return {};
+  }
+  const auto text = read_text(*value, "pipeline", out);
+  if (!text) return {"", value->where()};
+  named name{*text, value->where()};
+  if (!check_name(name, "a pipeline", out)) name.text.clear();
+  return name;
+}
+
+}  // namespace
+
+pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
+                            const reading_options& options, diagnostics& out) {
+  pipeline_spec spec;
+  spec.directory = folder_of(source->name());
+  const place file{source};
+
+  const std::size_t before = out.all().size();
+  const node document = read_yaml(source, out);
+  const bool unreadable = document.is_null() && out.all().size() > before;
+  if (unreadable || !check_document(document, file, out)) return spec;
+
+  const node* params = document.find("params");
+  parameter_values parameters(params ? *params : node(), options, out);
+  const node root = resolve(document, parameters, out);
+  parameters.report_unused(out);
+  spec.parameters = parameters.resolved();
+
+  check_keys(document, "a pipeline",
+             {"pipeline", "description", "params", "inputs", "stages", "run"}, out);
+  spec.name = read_pipeline_name(root, file, out);
+  if (const node* n = root.find("description")) {
+    spec.description = read_text(*n, "description", out).value_or("");
+  }
+  if (const node* n = root.find("inputs")) spec.inputs = read_inputs(*n, out);
+  if (const node* n = root.find("stages")) {
+    spec.stages = read_stages(*n, out);
+  } else {
+    out.error(file, "the key 'stages' is missing; it lists what the pipeline does");
+  }
+  if (const node* n = root.find("run")) read_settings(spec.run, *n, out);
+  return spec;
+}
+
+}  // namespace graphline

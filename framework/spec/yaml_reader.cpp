@@ -1,0 +1,145 @@
+#include "framework/spec/yaml_reader.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "framework/spec/text_check.hpp"
+#include "framework/spec/tree_builder.hpp"
+
+namespace graphline {
+namespace {
+
+/// Hands the parser's events to a tree builder, with places in the source's terms.
+class event_translator final : public YAML::EventHandler {
+ public:
+  event_translator(std::shared_ptr<const source_text> source, diagnostics& out)
+      : source_(source), builder_(std::move(source), out) {}
+
+  node take() { return builder_.take(); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (documents_++ > 0) {
+      throw unreadable_yaml{place_of(source_, mark),
+                            "a second document begins here; put it into a "
+                            "file of its own"};
+    }
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    builder_.add_null(place_of(source_, mark), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    builder_.add_alias(place_of(source_, mark), anchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    builder_.add_scalar(place_of(source_, mark), anchor, value, is_text(tag, mark));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    is_text(tag, mark);
+    builder_.begin(tree_builder::collection::sequence, place_of(source_, mark), anchor);
+  }
+  void OnSequenceEnd() override { builder_.end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    is_text(tag, mark);
+    builder_.begin(tree_builder::collection::mapping, place_of(source_, mark), anchor);
+  }
+  void OnMapEnd() override { builder_.end(); }
+
+  static place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
+    if (mark.is_null()) return {source};
+    return {source, static_cast<std::size_t>(mark.line) + 1,
+            static_cast<std::size_t>(mark.column) + 1, 1};
+  }
+
+ private:
+  /// Whether a tag makes a scalar text. The parser gives "!" to quoted scalars and "?" to others.
+  bool is_text(const std::string& tag, const YAML::Mark& mark) const {
+    if (tag.empty() || tag == "?") return false;
+    if (tag == "!" || tag == "tag:yaml.org,2002:str") return true;
+    throw unreadable_yaml{place_of(source_, mark),
+                          fmt::format("the tag '{}' has no meaning here", tag)};
+  }
+
+  std::shared_ptr<const source_text> source_;
+  tree_builder builder_;
+  int documents_ = 0;
+};
+
+/// The parser's messages name its own states; these name what the writer did.
+struct phrase {
+  std::string_view theirs;  ///< how the parser's message begins
+  std::string_view ours;
+};
+const phrase phrases[] = {
+    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a list in brackets is not closed: expected ',' or ']'"},
+    {YAML::ErrorMsg::END_OF_MAP_FLOW, "a mapping in braces is not closed: expected ',' or '}'"},
+    {YAML::ErrorMsg::END_OF_MAP, "this line does not line up with the keys above it"},
+    {YAML::ErrorMsg::END_OF_SEQ, "this line does not line up with the list above it"},
+    {YAML::ErrorMsg::FLOW_END, "a closing bracket without its opening one"},
+    {YAML::ErrorMsg::EOF_IN_SCALAR, "a quoted text has no closing quote"},
+    {YAML::ErrorMsg::DOC_IN_SCALAR, "a quoted text has no closing quote"},
+    {YAML::ErrorMsg::MAP_VALUE,
+     "a ':' cannot stand here (check the indentation; a text that holds ': ' needs quotes)"},
+    {YAML::ErrorMsg::MAP_KEY, "a '?' cannot stand here"},
+    {YAML::ErrorMsg::BLOCK_ENTRY, "a '-' cannot stand here (check the indentation)"},
+    {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab cannot indent; use spaces"},
+    {YAML::ErrorMsg::UNKNOWN_TOKEN, "a text cannot begin with this character; put it in quotes"},
+    {YAML::ErrorMsg::UNKNOWN_ANCHOR, "there is no anchor of this name before its use"},
+    {YAML::ErrorMsg::INVALID_ESCAPE,
+     "an unknown escape in a text in double quotes (single quotes keep backslashes)"},
+};
+
+std::string readable(std::string_view message) {
+  for (const auto& [theirs, ours] : phrases) {
+    if (message.starts_with(theirs)) return std::string(ours);
+  }
+  return fmt::format("this is not YAML: {}", message);
+}
+
+/// A tab that indents makes the parser stumble somewhere after it. Where such a tab stands on the
+/// line it stumbled on or right above, that is what is reported.
+std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, std::size_t line) {
+  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
+    const std::string_view text = source->line(number);
+    const std::string_view indent = text.substr(0, text.find_first_not_of(" \t"));
+    const std::size_t tab = indent.find('\t');
+    if (tab != std::string_view::npos) return place{source, number, tab + 1, indent.size() - tab};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
+  if (const auto problem = find_unreadable(source)) {
+    out.error(problem->place, problem->message);
+    return {};
+  }
+  try {
+    std::istringstream stream(source->text());
+    YAML::Parser parser(stream);
+    event_translator translator(source, out);
+    while (parser.HandleNextDocument(translator)) {
+    }
+    return translator.take();
+  } catch (const unreadable_yaml& problem) {
+    out.error(problem.where, problem.message);
+  } catch (const YAML::Exception& problem) {
+    const place where = event_translator::place_of(source, problem.mark);
+    const std::optional<place> tab = tab_near(source, where.line);
+    out.error(tab ? *tab : where, tab ? "a tab cannot indent; use spaces" : readable(problem.msg));
+  }
+  return {};
+}
+
+}  // namespace graphline

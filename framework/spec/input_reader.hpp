@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+/// Reads the `inputs:` section, a mapping from names to {shape, dtype, fill, on}. An input whose
+/// shape could not be read is left out.
+std::vector<input_spec> read_inputs(const node& section, diagnostics& out);
+
+}  // namespace graphline

@@ -1,0 +1,17 @@
+#include "framework/spec/parameter_reference.hpp"
+
+#include "framework/spec/names.hpp"
+
+namespace graphline {
+
+std::optional<std::string_view> parameter_reference(const node& n) noexcept {
+  if (!n.is_scalar() || n.quoted() || !n.text().starts_with('$')) return std::nullopt;
+  const std::string_view name = std::string_view(n.text()).substr(1);
+  return is_name(name) ? std::optional(name) : std::nullopt;
+}
+
+bool is_unresolved(const node& n) noexcept {
+  return n.where() && parameter_reference(n);
+}
+
+}  // namespace graphline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+
+namespace graphline {
+
+/// The values of a file's `params:` section for one backend, with `--set` applied, ready to be put
+/// in the place of `$name`.
+class parameter_values {
+ public:
+  /// Reads the section, a mapping from names to a scalar, a list, or a mapping from backends to
+  /// either; `section` may be null. What is wrong in it or in `options.set` goes to `out`.
+  parameter_values(const node& section, const reading_options& options, diagnostics& out);
+
+  /// `n` with every unquoted `$name` replaced by its value, which takes the place of its use.
+  /// Unknown names are reported and left as they are.
+  node substitute(const node& n, diagnostics& out);
+
+  /// Warns of parameters that nothing has used so far.
+  void report_unused(diagnostics& out) const;
+
+  /// Name and value of each, in declared order.
+  std::vector<std::pair<std::string, std::string>> resolved() const;
+
+ private:
+  struct value {
+    named name;
+    node content;  ///< null if the value was wrong, which has been reported
+    bool used = false;
+  };
+
+  value* find(std::string_view name) noexcept;
+  std::vector<std::string> names() const;
+  void apply(const std::string& name, const std::string& text, diagnostics& out);
+
+  std::vector<value> values_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+/// The keys of a `run:` section, which are also the words a command line sets them by.
+const std::vector<std::string>& setting_keys();
+
+/// Sets one of them. What is wrong with the key or the value goes to `out` and changes nothing.
+void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);
+
+/// Reads a whole `run:` section; nothing at all leaves the settings as they are.
+void read_settings(settings& run, const node& section, diagnostics& out);
+
+}  // namespace graphline

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/text_check.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_file = std::size_t{16} << 20;
+constexpr std::size_t most_neighbours = 1000;  ///< files looked at for a name to suggest
+
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+/// Throws in the form of a diagnostic about the whole file, as every other problem of it has.
+[[noreturn]] void refuse(const std::string& path, std::string message) {
+  const auto source = std::make_shared<source_text>(path, "");
+  throw input_error(diagnostic{severity::error, {source}, std::move(message)}.render());
+}
+
+/// " (did you mean 'NAME'?)" where the folder of `path` holds a file of nearly that name.
+std::string near_file(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (auto entry = fs::directory_iterator(folder, ignored);
+       entry != fs::directory_iterator() && names.size() < most_neighbours;
+       entry.increment(ignored)) {
+    if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
+  }
+  // The names of a folder are no vocabulary: they are not listed when none is near.
+  return suggestion(path.filename().string(), names, 0);
+}
+
+}  // namespace
+
+std::shared_ptr<const source_text> read_source(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) refuse(path, "this is a folder; a file is expected");
+  const std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), "rb"));
+  if (!file) {
+    const int code = errno;
+    if (code == ENOENT) refuse(path, "there is no such file" + near_file(path));
+    if (code == EACCES) refuse(path, "no permission to read it");
+    refuse(path, "it cannot be opened: " + std::generic_category().message(code));
+  }
+
+  std::string text;
+  std::array<char, 65536> block;
+  std::size_t count = 0;
+  while ((count = std::fread(block.data(), 1, block.size(), file.get())) > 0) {
+    text.append(block.data(), count);
+    // Measured while reading, since a pipe or a device does not tell its size.
+    if (text.size() > largest_file) {
+      refuse(path,
+             fmt::format("it is larger than {} MiB, which no pipeline needs", largest_file >> 20));
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    refuse(path, "it cannot be read: " + std::generic_category().message(errno));
+  }
+
+  auto source = std::make_shared<const source_text>(path, std::move(text));
+  if (source->text().empty()) refuse(path, "the file is empty");
+  if (const auto problem = find_unreadable(source)) throw input_error(problem->render());
+  return source;
+}
+
+}  // namespace graphline
