@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+// Every form of operator new ends in one of these two.
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const auto a = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::align_val_t) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+
+/// Allocations of a run of that many frames, all threads counted.
+long allocations_of(session& s, timing_method method, std::int64_t frames) {
+  run_options options;
+  options.timing = method;
+  options.frames = frames;
+  const long before = allocations;
+  EXPECT_FALSE(s.run(options).failure);
+  return allocations - before;
+}
+
+TEST(frame_loop, allocates_nothing_per_frame) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  pipeline_spec spec;
+  spec.name = {"path"};
+  spec.stages = {make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {"a"}),
+                 make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})};
+  for (const auto how : {strategy::serial, strategy::async}) {
+    for (const auto graphs : {graph_mode::off, graph_mode::stage}) {
+      spec.run.strategy = how;
+      spec.run.graphs = graphs;
+      session s(plan_for_host(spec, registry), *dev);
+      for (const auto& [word, method] : timing_method_words) {
+        allocations_of(s, method, 10);
+        const long few = allocations_of(s, method, 10);
+        const long many = allocations_of(s, method, 1000);
+        EXPECT_EQ(many, few) << to_word(how) << ", graphs " << to_word(graphs) << ", timing "
+                             << word;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphline

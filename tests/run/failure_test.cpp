@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "framework/base/error.hpp"
+#include "framework/base/stop_request.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+using testing::HasSubstr;
+
+/// device `d` -> CPU `c` -> device `e`, and CPU `aside` beside them.
+pipeline_spec diamond(strategy how, std::int64_t in_flight) {
+  pipeline_spec spec;
+  spec.name = {"diamond"};
+  spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
+                 make_stage("aside", "cpu_mix", {}), make_stage("e", "device_mix", {"c", "aside"})};
+  spec.run.strategy = how;
+  spec.run.in_flight = in_flight;
+  spec.run.frames = 40;
+  spec.run.warmup = 3;
+  return spec;
+}
+
+struct way {
+  strategy how;
+  std::int64_t in_flight;
+};
+
+class failing_run : public testing::TestWithParam<way> {
+ protected:
+  std::unique_ptr<device> device_ = open_host_device(1);
+};
+
+TEST_P(failing_run, names_the_cpu_stage_and_frame_and_keeps_the_frames_before) {
+  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+    if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
+  });
+  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  const run_record record = s.run();
+  ASSERT_TRUE(record.failure);
+  EXPECT_EQ(*record.failure, "stage 'c', frame 20: no more film");
+  EXPECT_EQ(record.frames.size(), 17U);  // 20 less 3 of warm-up
+  for (const auto& stage : record.stages) {
+    const auto& column = stage.on == side::cpu ? stage.cpu : stage.device;
+    EXPECT_EQ(column.size(), record.frames.size()) << stage.name;
+  }
+  EXPECT_FALSE(record.interrupted);
+}
+
+TEST_P(failing_run, tells_of_a_failure_during_warmup) {
+  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+    if (stage == "aside" && frame == 1) throw std::runtime_error("too early");
+  });
+  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  const run_record record = s.run();
+  ASSERT_TRUE(record.failure);
+  EXPECT_EQ(*record.failure, "stage 'aside', frame 1: too early");
+  EXPECT_TRUE(record.frames.empty());
+}
+
+TEST_P(failing_run, can_run_again_after_a_cpu_stage_failed) {
+  bool fail = true;
+  const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+    if (fail && stage == "c" && frame == 10) throw std::runtime_error("once");
+  });
+  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  EXPECT_TRUE(s.run().failure);
+  fail = false;
+  const run_record record = s.run();
+  EXPECT_FALSE(record.failure);
+  EXPECT_EQ(record.frames.size(), 40U);
+}
+
+TEST_P(failing_run, says_which_device_operation_failed) {
+  auto spec = diamond(GetParam().how, GetParam().in_flight);
+  // Two first runs per slot at most (eager and none in capture), then frames.
+  spec.stages.push_back(make_stage("doomed", "device_fail", {}, 12));
+  const auto registry = make_registry();
+  session s(plan_for_host(spec, registry), *device_);
+  const run_record record = s.run();
+  ASSERT_TRUE(record.failure);
+  EXPECT_THAT(*record.failure, HasSubstr("doomed kernel"));
+  EXPECT_THAT(*record.failure, HasSubstr("the kernel went wrong"));
+  EXPECT_LT(record.frames.size(), 40U);
+}
+
+TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
+  stop_request stop;
+  const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+    if (stage == "c" && frame == 15) stop.raise();
+  });
+  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  run_options options;
+  options.stop = &stop;
+  const run_record record = s.run(options);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_FALSE(record.failure);
+  // Frame 15 is the 13th measured one; those in flight beside it are completed too.
+  EXPECT_GE(record.frames.size(), 13U);
+  EXPECT_LE(record.frames.size(), 13U + 4U);
+}
+
+TEST_P(failing_run, stops_before_the_first_frame_when_already_asked) {
+  stop_request stop;
+  const auto registry = make_registry();
+  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  stop.raise();
+  run_options options;
+  options.stop = &stop;
+  const run_record record = s.run(options);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_TRUE(record.frames.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(run, failing_run,
+                         testing::Values(way{strategy::serial, 1}, way{strategy::async, 1},
+                                         way{strategy::async, 2}, way{strategy::overlap, 1},
+                                         way{strategy::overlap, 3}),
+                         [](const auto& info) {
+                           return std::string(to_word(info.param.how)) + "_" +
+                                  std::to_string(info.param.in_flight) + "_in_flight";
+                         });
+
+TEST(session, stops_while_preparing_when_asked) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  stop_request stop;
+  stop.raise();
+  EXPECT_THROW(session(plan_for_host(diamond(strategy::async, 1), registry), *dev, &stop),
+               interrupted_error);
+}
+
+}  // namespace
+}  // namespace graphline

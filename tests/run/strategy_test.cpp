@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+
+struct random_pipeline {
+  pipeline_spec spec;
+  std::vector<std::int64_t> expected;  ///< per stage, in the last frame
+  std::vector<bool> read;              ///< per stage: some later stage reads it
+};
+
+/// A DAG of up to 14 stages on both sides with up to three inputs each, and what each computes in
+/// frame `last_frame`.
+random_pipeline make_random(std::mt19937& generator, std::int64_t last_frame) {
+  random_pipeline result;
+  result.spec.name = {"random"};
+  const std::size_t count = 1 + generator() % 14;
+  result.read.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool on_cpu = generator() % 2 == 0;
+    const auto salt = static_cast<std::int64_t>(generator() % 1000);
+    std::vector<std::string> reads;
+    std::vector<std::int64_t> values;
+    for (std::size_t k = generator() % 4; k > 0 && i > 0; --k) {
+      const std::size_t from = generator() % i;
+      const std::string name = "s" + std::to_string(from);
+      if (std::find(reads.begin(), reads.end(), name) != reads.end()) continue;
+      reads.push_back(name);
+      values.push_back(result.expected[from]);
+      result.read[from] = true;
+    }
+    auto stage =
+        make_stage("s" + std::to_string(i), on_cpu ? "cpu_mix" : "device_mix", reads, salt);
+    stage.priority = static_cast<priority>(generator() % 3);
+    if (i > 0 && generator() % 4 == 0) stage.after = {{"s" + std::to_string(generator() % i)}};
+    result.spec.stages.push_back(stage);
+    result.expected.push_back(mixed(salt, values, on_cpu ? last_frame : 0));
+  }
+  return result;
+}
+
+std::string hex_checksum(std::int64_t value) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (int element = 0; element < 64; ++element) {
+    for (int byte = 0; byte < 8; ++byte) {
+      hash =
+          (hash ^ ((static_cast<std::uint64_t>(value) >> (8 * byte)) & 0xffU)) * 0x100000001b3ULL;
+    }
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016lx", static_cast<unsigned long>(hash));
+  return text;
+}
+
+struct way {
+  strategy how;
+  std::int64_t in_flight;
+  graph_mode graphs;
+  wait_mode wait;
+};
+
+std::string name_of(const way& w) {
+  return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) + "_in_flight_graphs_" +
+         std::string(to_word(w.graphs)) + "_" + std::string(to_word(w.wait));
+}
+
+class every_strategy : public testing::TestWithParam<way> {};
+
+TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  std::mt19937 generator(7);
+  for (int round = 0; round < 25; ++round) {
+    constexpr std::int64_t frames = 20;
+    auto pipeline = make_random(generator, frames + 2 - 1);
+    auto& run = pipeline.spec.run;
+    run.strategy = GetParam().how;
+    run.in_flight = GetParam().in_flight;
+    run.graphs = GetParam().graphs;
+    run.wait = GetParam().wait;
+    run.frames = frames;
+    run.warmup = 2;
+    run.timing = timing_method_words[static_cast<std::size_t>(round) % 4].second;
+    if (run.timing == timing_method::sync && run.in_flight > 1) run.timing = timing_method::event;
+    session s(plan_for_host(pipeline.spec, registry), *dev);
+    const run_record record = s.run();
+    ASSERT_FALSE(record.failure) << *record.failure;
+    ASSERT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
+    std::size_t outputs = 0;
+    for (std::size_t i = 0; i < pipeline.expected.size(); ++i) {
+      if (pipeline.read[i]) continue;
+      const auto& output = record.outputs.at(outputs++);
+      EXPECT_EQ(output.tensor, "s" + std::to_string(i));
+      EXPECT_EQ(output.checksum, hex_checksum(pipeline.expected[i]))
+          << "round " << round << ", stage s" << i;
+    }
+    EXPECT_EQ(outputs, record.outputs.size());
+  }
+}
+
+TEST_P(every_strategy, begins_and_ends_frames_in_order_and_stages_within_their_frame) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  std::mt19937 generator(11);
+  for (int round = 0; round < 10; ++round) {
+    auto pipeline = make_random(generator, 0);
+    auto& run = pipeline.spec.run;
+    run.strategy = GetParam().how;
+    run.in_flight = GetParam().in_flight;
+    run.graphs = GetParam().graphs;
+    run.wait = GetParam().wait;
+    run.frames = 30;
+    run.warmup = 0;
+    run.timing = timing_method::event;
+    session s(plan_for_host(pipeline.spec, registry), *dev);
+    const run_record record = s.run();
+    ASSERT_FALSE(record.failure) << *record.failure;
+    for (std::size_t f = 0; f < record.frames.size(); ++f) {
+      const auto& frame = record.frames[f];
+      EXPECT_LE(frame.begin, frame.end);
+      if (f > 0) {
+        EXPECT_LE(record.frames[f - 1].begin, frame.begin);
+      }
+      for (const auto& stage : record.stages) {
+        const auto& column = stage.on == side::cpu ? stage.cpu : stage.device;
+        ASSERT_EQ(column.size(), record.frames.size()) << stage.name;
+        EXPECT_LE(frame.begin, column[f].begin) << stage.name;
+        EXPECT_LE(column[f].begin, column[f].end) << stage.name;
+        EXPECT_LE(column[f].end, frame.end) << stage.name;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    run, every_strategy,
+    testing::Values(way{strategy::serial, 1, graph_mode::stage, wait_mode::block},
+                    way{strategy::serial, 1, graph_mode::off, wait_mode::spin},
+                    way{strategy::async, 1, graph_mode::stage, wait_mode::block},
+                    way{strategy::async, 1, graph_mode::off, wait_mode::yield},
+                    way{strategy::async, 3, graph_mode::stage, wait_mode::spin},
+                    way{strategy::overlap, 1, graph_mode::stage, wait_mode::block},
+                    way{strategy::overlap, 1, graph_mode::off, wait_mode::spin},
+                    way{strategy::overlap, 2, graph_mode::stage, wait_mode::block},
+                    way{strategy::overlap, 3, graph_mode::off, wait_mode::yield}),
+    [](const auto& info) { return name_of(info.param); });
+
+}  // namespace
+}  // namespace graphline

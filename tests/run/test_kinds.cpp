@@ -1,0 +1,183 @@
+#include "tests/run/test_kinds.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "framework/device/host/host_device.hpp"
+#include "framework/plan/planner.hpp"
+
+namespace graphline::testing_kinds {
+namespace {
+
+constexpr std::int64_t elements = 64;
+
+void mix_tensors(std::int64_t salt, std::span<const tensor_view> inputs, const tensor_view& output,
+                 std::int64_t frame) {
+  for (std::int64_t e = 0; e < elements; ++e) {
+    std::int64_t value = salt + frame;
+    for (const auto& input : inputs) {
+      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) * 31U +
+                                        static_cast<std::uint64_t>(input.as<std::int64_t>()[e]));
+    }
+    output.as<std::int64_t>()[e] = value;
+  }
+}
+
+class cpu_mix final : public cpu_stage {
+ public:
+  cpu_mix(const stage_config& config, hook h)
+      : name_(config.name), salt_(config.arguments.integer("salt")), hook_(std::move(h)) {}
+  void run(const cpu_call& call) override {
+    if (hook_) hook_(name_, call.frame);
+    mix_tensors(salt_, call.inputs, call.outputs[0], call.frame);
+  }
+
+ private:
+  std::string name_;
+  std::int64_t salt_;
+  hook hook_;
+};
+
+class mix_work final : public device_work, public host_operation {
+ public:
+  mix_work(std::int64_t salt, stage_tensors tensors) : salt_(salt), tensors_(std::move(tensors)) {}
+  void enqueue(stream& s) override { host_enqueue(s, *this); }
+  std::string_view name() const noexcept override { return "mix"; }
+  void run() override { mix_tensors(salt_, tensors_.inputs, tensors_.outputs[0], 0); }
+
+ private:
+  std::int64_t salt_;
+  stage_tensors tensors_;
+};
+
+class mix_stage final : public device_stage {
+ public:
+  explicit mix_stage(std::int64_t salt) : salt_(salt) {}
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<mix_work>(salt_, tensors);
+  }
+
+ private:
+  std::int64_t salt_;
+};
+
+/// Fails at the execution its salt counts.
+class failing_work final : public device_work, public host_operation {
+ public:
+  explicit failing_work(std::int64_t at) : left_(at) {}
+  void enqueue(stream& s) override { host_enqueue(s, *this); }
+  std::string_view name() const noexcept override { return "doomed kernel"; }
+  void run() override {
+    if (--left_ == 0) throw std::runtime_error("the kernel went wrong");
+  }
+
+ private:
+  std::int64_t left_;
+};
+
+class failing_stage final : public device_stage {
+ public:
+  explicit failing_stage(std::int64_t at) : at_(at) {}
+  std::unique_ptr<device_work> bind(const stage_tensors&) override {
+    return std::make_unique<failing_work>(at_);
+  }
+
+ private:
+  std::int64_t at_;
+};
+
+class copy_work final : public device_work {
+ public:
+  explicit copy_work(stage_tensors tensors) : tensors_(std::move(tensors)) {}
+  void enqueue(stream& s) override {
+    s.copy(tensors_.outputs[0].data, tensors_.inputs[0].data, tensors_.inputs[0].type.bytes());
+  }
+
+ private:
+  stage_tensors tensors_;
+};
+
+class copy_stage final : public device_stage {
+ public:
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<copy_work>(tensors);
+  }
+};
+
+stage_kind base_kind(std::string name, side on) {
+  stage_kind kind;
+  kind.name = std::move(name);
+  kind.headline = "for tests";
+  kind.on = on;
+  kind.inputs = {{"x", "anything"}};
+  kind.optional_inputs = 1;
+  kind.repeat_last_input = true;
+  kind.outputs = {{"y", "the mix"}};
+  kind.parameters = {{.name = "salt",
+                      .type = parameter_type::integer,
+                      .help = "what is added",
+                      .default_value = "1"}};
+  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return stage_shape{.outputs = {{shape{elements}, dtype::int64}}, .cost = {}, .layers = {}};
+  };
+  return kind;
+}
+
+}  // namespace
+
+std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, std::int64_t frame) {
+  auto value = static_cast<std::uint64_t>(salt + frame);
+  for (const auto input : inputs) value = value * 31U + static_cast<std::uint64_t>(input);
+  return static_cast<std::int64_t>(value);
+}
+
+stage_registry make_registry(hook h) {
+  stage_registry registry;
+  auto cpu = base_kind("cpu_mix", side::cpu);
+  cpu.make_cpu = [h = std::move(h)](const stage_config& c) {
+    return std::make_unique<cpu_mix>(c, h);
+  };
+  registry.add(std::move(cpu));
+  auto on_device = base_kind("device_mix", side::device);
+  on_device.make_device["host"] = [](device&, const stage_config& c) {
+    return std::make_unique<mix_stage>(c.arguments.integer("salt"));
+  };
+  registry.add(std::move(on_device));
+  auto failing = base_kind("device_fail", side::device);
+  failing.make_device["host"] = [](device&, const stage_config& c) {
+    return std::make_unique<failing_stage>(c.arguments.integer("salt"));
+  };
+  registry.add(std::move(failing));
+  auto copy = base_kind("copy", side::device);
+  copy.moves = true;
+  copy.optional_inputs = 0;
+  copy.repeat_last_input = false;
+  copy.parameters.clear();
+  copy.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    return stage_shape{.outputs = {inputs[0]}, .cost = {}, .layers = {}};
+  };
+  copy.make_device[""] = [](device&, const stage_config&) {
+    return std::make_unique<copy_stage>();
+  };
+  registry.add(std::move(copy));
+  return registry;
+}
+
+stage_spec make_stage(const std::string& name, const std::string& kind,
+                      const std::vector<std::string>& reads, std::int64_t salt) {
+  stage_spec stage;
+  stage.name = {name};
+  stage.kind = {kind};
+  for (const auto& tensor : reads) stage.reads.push_back({tensor});
+  stage.parameters = node::mapping({{{"salt"}, salt}});
+  return stage;
+}
+
+plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry) {
+  diagnostics found;
+  plan p = make_plan(spec, registry, {}, found);
+  found.throw_if_errors();
+  return p;
+}
+
+}  // namespace graphline::testing_kinds

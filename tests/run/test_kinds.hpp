@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/device/device.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline::testing_kinds {
+
+/// Called by the CPU kind `cpu_mix` before it computes, with the stage's name and frame number; for
+/// throwing, sleeping and stopping at a chosen moment.
+using hook = std::function<void(const std::string& stage, std::int64_t frame)>;
+
+/// What one stage makes of its inputs: the same arithmetic for both kinds and for the reference.
+std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, std::int64_t frame);
+
+/// Kinds for tests: `cpu_mix` and `device_mix` read any number of int64 tensors of the shape [64]
+/// and write one, element by element `mixed` (device stages with frame 0, since they do not know
+/// it); `device_fail` fails at its n-th execution; and a `copy`.
+stage_registry make_registry(hook h = {});
+
+/// A stage of those kinds.
+stage_spec make_stage(const std::string& name, const std::string& kind,
+                      const std::vector<std::string>& reads, std::int64_t salt = 1);
+
+/// Plans for the host device; throws when there is a diagnostic.
+plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry);
+
+}  // namespace graphline::testing_kinds
