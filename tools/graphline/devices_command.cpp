@@ -16,7 +16,8 @@ exit_status list_devices() {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
       fmt::print("{:<8} {}, {}\n", name, device.name, format_bytes(device.memory_bytes));
-      for (const auto& [key, value] : device.details) fmt::print("{:<8}   {}: {}\n", "", key, value);
+      for (const auto& [key, value] : device.details)
+        fmt::print("{:<8}   {}: {}\n", "", key, value);
     }
   }
   return exit_status::done;

@@ -11,7 +11,8 @@ namespace {
 stop_request raised_by_signal;
 
 void handle(int) {
-  constexpr char text[] = "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n";
+  constexpr char text[] =
+      "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n";
   raised_by_signal.raise();
   // Nothing useful can be done if the terminal is gone.
   if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) return;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,6 +12,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/passive_openmp.hpp"
 
 namespace graphline {
 namespace {
@@ -107,5 +109,6 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write, with a message, not as a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  graphline::remember_command_line(argv);
   return graphline::run_program(argc, argv);
 }

@@ -12,6 +12,7 @@
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "stages/builtin.hpp"
+#include "tools/graphline/passive_openmp.hpp"
 
 namespace graphline {
 namespace {
@@ -36,6 +37,13 @@ constexpr setting_option setting_options[] = {
     {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
     {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"}};
 
+/// What the host device will compute with.
+int compute_threads(const plan& p) {
+  if (p.run.threads > 0) return static_cast<int>(p.run.threads);
+  std::string reason;
+  return host_backend().list(reason).front().compute_threads;
+}
+
 std::uint64_t physical_memory() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -44,8 +52,7 @@ std::uint64_t physical_memory() {
 std::pair<std::string, std::string> split_assignment(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw input_error(
-        fmt::format("--set {}: expected name=value, such as --set batch=8", text));
+    throw input_error(fmt::format("--set {}: expected name=value, such as --set batch=8", text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -62,22 +69,19 @@ const stage_registry& known_stages() {
   return registry;
 }
 
-void pipeline_options::add_to(CLI::App& command,
-                              const std::vector<std::string>& settings_options) {
+void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& settings_options) {
   command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
   command.add_option("--device", device_, "auto, host, cuda or cuda:N")
       ->type_name("DEVICE")
       ->capture_default_str();
-  command
-      .add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
+  command.add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
       ->type_name("name=value")
       ->expected(1)
       ->take_all();
   for (const auto& option : setting_options) {
     const auto& wanted = settings_options;
     if (std::find(wanted.begin(), wanted.end(), option.key) == wanted.end()) continue;
-    command.add_option(option.flag, overrides_[option.key], option.help)
-        ->type_name(option.values);
+    command.add_option(option.flag, overrides_[option.key], option.help)->type_name(option.values);
   }
 }
 
@@ -106,7 +110,9 @@ plan pipeline_options::make_plan() const {
 }
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
-  return known_devices().open(request(static_cast<int>(p.run.threads)));
+  const device_request wanted = request(static_cast<int>(p.run.threads));
+  if (known_devices().resolve(wanted) == "host") make_openmp_passive(compute_threads(p));
+  return known_devices().open(wanted);
 }
 
 }  // namespace graphline

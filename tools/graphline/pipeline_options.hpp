@@ -16,15 +16,15 @@ namespace graphline {
 const device_list& known_devices();
 const stage_registry& known_stages();
 
-/// The part of the command line that all commands on a pipeline share: the file, the device and what
-/// overrides the file's `run:` section.
+/// The part of the command line that all commands on a pipeline share: the file, the device and
+/// what overrides the file's `run:` section.
 class pipeline_options {
  public:
   /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
   void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
 
-  /// Reads, checks and plans the pipeline. Warnings go to standard error; everything wrong is thrown
-  /// as one `input_error`.
+  /// Reads, checks and plans the pipeline. Warnings go to standard error; everything wrong is
+  /// thrown as one `input_error`.
   plan make_plan() const;
 
   /// Opens the device for a plan.

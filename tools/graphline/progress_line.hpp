@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// One line on standard error that says how far a run is, redrawn in place and erased at the end. Only
-/// on a terminal, and only once two seconds have passed.
+/// One line on standard error that says how far a run is, redrawn in place and erased at the end.
+/// Only on a terminal, and only once two seconds have passed.
 class progress_line {
  public:
   progress_line();

@@ -19,8 +19,7 @@ exit_status show_stages(const std::string& name) {
   }
   const auto* kind = registry.find(name);
   if (kind == nullptr) {
-    throw input_error(
-        fmt::format("unknown kind '{}'{}", name, suggestion(name, registry.names())));
+    throw input_error(fmt::format("unknown kind '{}'{}", name, suggestion(name, registry.names())));
   }
   fmt::print("{}", describe_kind(*kind));
   return exit_status::done;

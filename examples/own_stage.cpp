@@ -1,0 +1,76 @@
+// Adds a CPU stage kind of one's own, with a parameter, and uses it in a pipeline: `my.threshold`
+// turns scores into yes or no.
+
+#include <graphline.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace {
+
+using namespace graphline;
+
+constexpr const char* pipeline_text = R"(
+pipeline: own_stage
+inputs:
+  scores: {shape: [1000], on: cpu}
+stages:
+  - {name: decide, kind: my.threshold, reads: scores, at: 0.5}
+run: {frames: 20, warmup: 2}
+)";
+
+/// The work: called once per frame, never twice at once.
+class threshold final : public cpu_stage {
+ public:
+  explicit threshold(double at) : at_(static_cast<float>(at)) {}
+
+  void run(const cpu_call& call) override {
+    const auto& scores = call.inputs[0];
+    auto* yes = call.outputs[0].as<std::uint8_t>();
+    for (std::int64_t i = 0; i < scores.type.shape.elements(); ++i) {
+      yes[i] = scores.as<float>()[i] > at_ ? 1 : 0;
+    }
+  }
+
+ private:
+  float at_;
+};
+
+/// The kind: what the reader checks, the planner asks and `graphline stages` would print.
+stage_kind threshold_kind() {
+  stage_kind kind;
+  kind.name = "my.threshold";
+  kind.headline = "1 where a score is above a threshold, 0 elsewhere";
+  kind.on = side::cpu;
+  kind.inputs = {{"scores", "float32, any shape"}};
+  kind.outputs = {{"yes", "uint8, the same shape"}};
+  kind.parameters = {
+      {.name = "at", .type = parameter_type::number, .help = "The threshold", .required = true}};
+  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    return stage_shape{.outputs = {{inputs[0].shape, dtype::uint8}}, .cost = {}, .layers = {}};
+  };
+  kind.make_cpu = [](const stage_config& config) {
+    return std::make_unique<threshold>(config.arguments.number("at"));
+  };
+  return kind;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    stage_registry stages = builtin_stages();
+    stages.add(threshold_kind());
+    diagnostics found;
+    const auto text = std::make_shared<source_text>("own_stage.yaml", pipeline_text);
+    plan p = make_plan(read_pipeline(text, {}, found), stages, {}, found);
+    found.throw_if_errors();
+    const auto device = open_host_device(1);
+    const run_record record = session(std::move(p), *device).run();
+    std::cout << run_table(record);
+    return record.failure ? 1 : 0;
+  } catch (const error& e) {
+    std::cerr << e.what() << '\n';
+    return static_cast<int>(e.status());
+  }
+}

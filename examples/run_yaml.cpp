@@ -1,0 +1,37 @@
+// Runs a pipeline file on the host device and prints the table that `graphline run` prints.
+//
+//   example_run_yaml pipelines/two_models.yaml
+
+#include <graphline.hpp>
+
+#include <iostream>
+
+int main(int argc, char** argv) {
+  using namespace graphline;
+  if (argc != 2) {
+    std::cerr << "usage: example_run_yaml PIPELINE.yaml\n";
+    return 2;
+  }
+  try {
+    // YAML -> spec -> plan; everything that is wrong with the file comes as one message.
+    const stage_registry stages = builtin_stages();
+    diagnostics found;
+    const pipeline_spec spec = read_pipeline(read_source(argv[1]), {.backend = "host"}, found);
+    plan p = make_plan(spec, stages, {.backend = "host"}, found);
+    found.throw_if_errors();
+
+    // plan -> run -> record.
+    const auto device = open_host_device(1);
+    session s(std::move(p), *device);
+    const run_record record = s.run({.frames = 20});
+
+    // record -> report; or read the raw samples.
+    std::cout << run_table(record);
+    if (record.failure) return 1;
+    const auto& first = record.frames.front();
+    std::cout << "the first frame took " << first.end - first.begin << " ns\n";
+  } catch (const error& e) {
+    std::cerr << e.what() << '\n';
+    return static_cast<int>(e.status());
+  }
+}

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "framework/report/output_file.hpp"
+#include "framework/report/overhead_json.hpp"
+#include "framework/report/overhead_table.hpp"
+#include "framework/run/overhead_experiment.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/progress_line.hpp"
+
+namespace graphline {
+namespace {
+
+struct overhead_arguments {
+  pipeline_options pipeline;
+  std::int64_t trials = 10;
+  std::int64_t frames = 0;
+  std::string json;
+};
+
+exit_status measure_overhead(const overhead_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  plan p = given.pipeline.make_plan();
+  const auto device = given.pipeline.open_device(p);
+  std::optional<output_file> json;
+  if (!given.json.empty()) {
+    json.emplace(given.json, json_beginning, expected_overhead_json_bytes(given.trials));
+  }
+  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+
+  session s(std::move(p), *device, &stop);
+  progress_line line;
+  overhead_options options;
+  options.blocks = given.trials;
+  options.frames_per_trial = given.frames;
+  options.order_seed = s.planned().run.seed;
+  options.stop = &stop;
+  options.on_progress = [&line](const progress& at) {
+    line.show("comparing timing methods", at.done, at.total, "trials");
+  };
+  const overhead_record record = run_overhead(s, options);
+  line.erase();
+
+  fmt::print(text, "{}", overhead_table(record));
+  std::fflush(text);
+  if (json) json->commit(overhead_json(record));
+  if (!record.trials.empty() && record.trials.back().record.failure) {
+    return exit_status::run_failed;
+  }
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+}  // namespace
+
+void add_overhead_command(CLI::App& program, action& chosen) {
+  auto* command =
+      program.add_subcommand("overhead", "Show what each timing method costs on a pipeline");
+  auto given = std::make_shared<overhead_arguments>();
+  given->pipeline.add_to(*command, {"strategy", "graphs", "in_flight", "wait", "priorities",
+                                    "warmup", "seed", "threads"});
+  command->add_option("--trials", given->trials, "Trials of each method, in random order")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command
+      ->add_option("--frames", given->frames,
+                   "Frames of a trial (default: about half a second of them, 3 to 45)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--json", given->json, "Write the result (- for standard output)")
+      ->type_name("FILE");
+  command->callback([&chosen, given] { chosen = [given] { return measure_overhead(*given); }; });
+}
+
+}  // namespace graphline

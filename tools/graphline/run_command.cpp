@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "framework/report/output_file.hpp"
+#include "framework/report/run_csv.hpp"
+#include "framework/report/run_json.hpp"
+#include "framework/report/run_table.hpp"
+#include "framework/run/session.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/progress_line.hpp"
+
+namespace graphline {
+namespace {
+
+struct run_arguments {
+  pipeline_options pipeline;
+  std::string json;
+  std::string csv;
+  std::string tensors;
+};
+
+/// Where the results go, opened before the run.
+class run_outputs {
+ public:
+  run_outputs(const run_arguments& given, const plan& p) : tensors_(given.tensors) {
+    if (given.json == "-" && given.csv == "-") {
+      throw input_error("--json - and --csv -: only one result can go to standard output");
+    }
+    const auto stages = p.stages.size();
+    if (!given.json.empty()) {
+      json_.emplace(given.json, json_beginning, expected_json_bytes(p.run.frames, stages));
+    }
+    if (!given.csv.empty()) {
+      csv_.emplace(given.csv, csv_header, expected_csv_bytes(p.run.frames, stages));
+    }
+    if (!tensors_.empty()) make_folder();
+  }
+
+  /// The stream for people.
+  std::FILE* text() const {
+    const bool taken =
+        (json_ && json_->is_standard_output()) || (csv_ && csv_->is_standard_output());
+    return taken ? stderr : stdout;
+  }
+
+  void write(const run_record& record, session& s) {
+    if (json_) json_->commit(run_json(record));
+    if (csv_) csv_->commit(run_csv(record));
+    if (!tensors_.empty() && !record.failure) s.save_tensors(tensors_);
+  }
+
+ private:
+  void make_folder() const {
+    std::error_code problem;
+    std::filesystem::create_directories(tensors_, problem);
+    if (problem) {
+      throw input_error(fmt::format("--save-tensors {}: cannot make the folder: {}", tensors_,
+                                    problem.message()));
+    }
+  }
+
+  std::string tensors_;
+  std::optional<output_file> json_;
+  std::optional<output_file> csv_;
+};
+
+exit_status run_pipeline(const run_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  plan p = given.pipeline.make_plan();
+  const auto device = given.pipeline.open_device(p);
+  run_outputs outputs(given, p);
+
+  session s(std::move(p), *device, &stop);
+  progress_line line;
+  run_options options;
+  options.stop = &stop;
+  options.on_progress = [&line](const progress& at) {
+    line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
+  };
+  const run_record record = s.run(options);
+  line.erase();
+
+  fmt::print(outputs.text(), "{}", run_table(record));
+  std::fflush(outputs.text());
+  outputs.write(record, s);
+  if (record.failure) return exit_status::run_failed;
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("run", "Run a pipeline and show where the time goes");
+  auto given = std::make_shared<run_arguments>();
+  given->pipeline.add_to(
+      *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
+                 "warmup", "seed", "threads", "deadline"});
+  command->add_option("--json", given->json, "Write the result, every sample included")
+      ->type_name("FILE");
+  command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
+  command
+      ->add_option("--save-tensors", given->tensors,
+                   "Write inputs, weights and outputs as NumPy files")
+      ->type_name("DIR");
+  command->footer("FILE may be - for standard output.");
+  command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
+}
+
+}  // namespace graphline
