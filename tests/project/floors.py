@@ -20,11 +20,14 @@ FLOORS = (
     ("tools",),
 )
 
-# Folders and files of the project that only some files may include; below a folder counts as in it.
-BACKENDS_KNOWN_TO = r"framework/graphline\.hpp$|stages/.*_{0}\.(cpp|hpp|cu|cuh)$|tools/"
+# The parts of `stages` made for one backend.
+HOST_STAGES = r"stages/(.*/)?(host|onednn)/|stages/.*_host\.(cpp|hpp)$"
+CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|hpp)$"
+
+# Folders and files of the project that only some files may include.
 RESERVED = (
-    ("framework/device/host/", r"framework/device/host/|" + BACKENDS_KNOWN_TO.format("host")),
-    ("framework/device/cuda/", r"framework/device/cuda/|" + BACKENDS_KNOWN_TO.format("cuda")),
+    ("framework/device/host/", rf"framework/(device/host/|graphline\.hpp$)|tools/|{HOST_STAGES}"),
+    ("framework/device/cuda/", rf"framework/(device/cuda/|graphline\.hpp$)|tools/|{CUDA_STAGES}"),
     ("framework/graphline.hpp", r"tools/"),
 )
 
@@ -32,11 +35,11 @@ RESERVED = (
 LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
     ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/task_graph\.(cpp|hpp)$"),
-    ("oneDNN", r"(oneapi/dnnl/)?dnnl", r"stages/.*_host[^/]*\.(cpp|hpp)$"),
+    ("oneDNN", r"(oneapi/dnnl/)?dnnl", HOST_STAGES),
     (
         "CUDA",
         r"(cuda|cudnn|cublas|nvrtc|cupti|nvtx|nvToolsExt|cub/|thrust/|cooperative_groups)",
-        r"framework/device/cuda/|stages/.*_cuda\.cu$",
+        rf"framework/device/cuda/|{CUDA_STAGES}",
     ),
 )
 
@@ -58,12 +61,12 @@ def trouble_with(path, included, quoted):
     """What is wrong with `path` including `included`, or None."""
     for name, header, allowed in LIBRARIES:
         if not quoted and re.match(header, included) and not re.match(allowed, path):
-            return f"{name} is known only to {allowed}"
+            return f"{name} is known only to files that match {allowed}"
     if not quoted:
         return None
     for place, allowed in RESERVED:
         if included.startswith(place) and not re.match(allowed, path):
-            return f"{place} is known only to {allowed}"
+            return f"{place} is known only to files that match {allowed}"
     if included == "framework/graphline.hpp" or path == "framework/graphline.hpp":
         return None
     own, other = folder_of(path), folder_of(included)

@@ -43,6 +43,7 @@ class Floors(unittest.TestCase):
     def test_only_parts_made_for_a_backend_know_it(self):
         host = '"framework/device/host/host_device.hpp"'
         self.assert_allowed("stages/matmul_host.cpp", host)
+        self.assert_allowed("stages/network/host/program.hpp", host)
         self.assert_allowed("tools/graphline/main.cpp", host)
         self.assert_allowed("framework/device/host/worker.cpp", host)
         self.assert_forbidden("framework/device/devices.cpp", host, "known only to")
@@ -55,7 +56,8 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("framework/spec/node.cpp", "<yaml-cpp/yaml.h>", "yaml-cpp")
         self.assert_allowed("framework/run/task_graph.cpp", "<oneapi/tbb/flow_graph.h>")
         self.assert_forbidden("framework/run/session.cpp", "<tbb/task_arena.h>", "oneTBB")
-        self.assert_allowed("stages/network/conv2d_host.cpp", "<oneapi/dnnl/dnnl.hpp>")
+        self.assert_allowed("stages/matmul_host.cpp", "<oneapi/dnnl/dnnl.hpp>")
+        self.assert_allowed("stages/onednn/onednn_operation.hpp", "<dnnl.hpp>")
         self.assert_forbidden("stages/network/conv2d.cpp", "<dnnl.hpp>", "oneDNN")
         self.assert_allowed("stages/network/conv2d_cuda.cu", "<cudnn_frontend.h>")
         self.assert_forbidden("framework/device/device.hpp", "<cuda_runtime.h>", "CUDA")
