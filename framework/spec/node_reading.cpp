@@ -14,6 +14,15 @@
 #include "framework/spec/parameter_reference.hpp"
 
 namespace graphline {
+
+void report_mismatch(const node& n, std::string_view what, std::string_view expected,
+                     diagnostics& out) {
+  if (is_unresolved(n)) return;
+  const bool quoted = n.is_scalar() && n.quoted();
+  out.error(n.where(), fmt::format("'{}' must be {}, found {}{}", what, expected,
+                                   quoted ? "the quoted text " : "", n.describe()));
+}
+
 namespace {
 
 /// Reads all of a scalar's text as a decimal number. What from_chars would also take is refused:
@@ -41,40 +50,36 @@ std::optional<T> read_decimal(const node& n, std::string_view what, std::string_
 }
 
 /// Reads every item of a list, or a single value as a list of one, and reports every wrong one.
+/// `read` is given an item, `what` and `expected`.
 template <class T, class Read>
 std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
                                         std::string_view expected, Read read, diagnostics& out) {
   std::vector<T> list;
-  if (n.is_scalar()) {
-    const auto value = read(n, what, out);
-    if (!value) return std::nullopt;
-    list.push_back(*value);
-    return list;
-  }
-  if (!n.is_sequence()) {
-    report_mismatch(n, what, expected, out);
-    return std::nullopt;
-  }
   bool complete = true;
-  for (const node& item : n.items()) {
-    if (const auto value = read(item, what, out)) {
-      list.push_back(*value);
-    } else {
-      complete = false;
-    }
+  const auto append = [&](const node& item) {
+    const std::optional<T> value = read(item, what, expected, out);
+    if (value) list.push_back(*value);
+    complete = complete && value.has_value();
+  };
+  if (n.is_sequence()) {
+    std::ranges::for_each(n.items(), append);
+  } else {
+    append(n);
   }
   return complete ? std::optional(std::move(list)) : std::nullopt;
 }
 
-}  // namespace
-
-void report_mismatch(const node& n, std::string_view what, std::string_view expected,
-                     diagnostics& out) {
-  if (is_unresolved(n)) return;
-  const bool quoted = n.is_scalar() && n.quoted();
-  out.error(n.where(), fmt::format("'{}' must be {}, found {}{}", what, expected,
-                                   quoted ? "the quoted text " : "", n.describe()));
+/// One extent of a shape.
+std::optional<std::int64_t> read_extent(const node& n, std::string_view what,
+                                        std::string_view expected, diagnostics& out) {
+  const auto extent = read_decimal<std::int64_t>(n, what, expected, out);
+  if (!extent || *extent >= 1) return extent;
+  out.error(n.where(),
+            fmt::format("each extent of '{}' must be at least 1, found {}", what, *extent));
+  return std::nullopt;
 }
+
+}  // namespace
 
 std::optional<std::int64_t> read_integer(const node& n, std::string_view what, diagnostics& out) {
   return read_decimal<std::int64_t>(n, what, "a whole number", out);
@@ -114,23 +119,16 @@ std::optional<nanoseconds> read_duration(const node& n, std::string_view what, d
 
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out) {
-  return read_list<std::int64_t>(n, what, "a list of whole numbers", read_integer, out);
+  return read_list<std::int64_t>(n, what, "a list of whole numbers", read_decimal<std::int64_t>,
+                                 out);
 }
 
 std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
                                                 diagnostics& out) {
-  return read_list<double>(n, what, "a list of numbers", read_number, out);
+  return read_list<double>(n, what, "a list of numbers", read_decimal<double>, out);
 }
 
 std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out) {
-  const auto read_extent = [](const node& item, std::string_view w,
-                              diagnostics& o) -> std::optional<std::int64_t> {
-    const auto extent = read_integer(item, w, o);
-    if (!extent || *extent >= 1) return extent;
-    o.error(item.where(),
-            fmt::format("each extent of '{}' must be at least 1, found {}", w, *extent));
-    return std::nullopt;
-  };
   auto extents = read_list<std::int64_t>(
       n, what, "a list of whole numbers, such as [1, 3, 224, 224]", read_extent, out);
   if (!extents) return std::nullopt;

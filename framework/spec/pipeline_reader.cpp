@@ -25,7 +25,10 @@ std::string folder_of(const std::string& path) {
 /// Whether the document is a pipeline at all; says what it is if not.
 bool check_document(const node& root, const place& file, diagnostics& out) {
   if (root.is_null()) {
-    out.error(file, "the file is empty; a pipeline has at least the keys 'pipeline' and 'stages'");
+    out.error(
+        file,
+        "there is nothing in this file but comments; a pipeline has at least the keys 'pipeline' "
+        "and 'stages'");
     return false;
   }
   if (!root.is_mapping()) {

@@ -19,25 +19,19 @@ bool is_merge_key(const node& key) {
   return !key.quoted() && key.text() == "<<";
 }
 
-/// How many bytes of `line` from `at` on a scalar takes, of which `text` is the value.
-std::size_t scalar_length(std::string_view line, std::size_t at, std::string_view text) {
-  if (at >= line.size()) return 1;
-  const char quote_mark = line[at];
-  if (quote_mark == '"' || quote_mark == '\'') {
-    for (std::size_t i = at + 1; i < line.size(); ++i) {
-      if (quote_mark == '"' && line[i] == '\\') {
-        ++i;
-      } else if (line[i] == quote_mark) {
-        const bool doubled = quote_mark == '\'' && i + 1 < line.size() && line[i + 1] == '\'';
-        if (!doubled) return i + 1 - at;
-        ++i;
-      }
+/// The byte after the closing quote of a text whose opening one is at `at`; npos if there is none.
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
+  const char quote_mark = text[at];
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (quote_mark == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote_mark) {
+      const bool doubled = quote_mark == '\'' && i + 1 < text.size() && text[i + 1] == '\'';
+      if (!doubled) return i + 1;
+      ++i;
     }
-  } else if (line.substr(at).starts_with(text)) {
-    return text.size();
   }
-  // It goes on in the next line: all that this one holds of it.
-  return line.find_last_not_of(" \t") + 1 - at;
+  return std::string_view::npos;
 }
 
 }  // namespace
@@ -203,7 +197,21 @@ place tree_builder::token_at(place where, std::string_view text) const {
     at = next;
   }
   where.column = at + 1;
-  where.length = scalar_length(line, at, text);
+  if (at >= line.size()) return where;
+
+  // What goes on in the next line is marked to the end of this one.
+  where.length = line.find_last_not_of(" \t") + 1 - at;
+  if (line[at] == '"' || line[at] == '\'') {
+    const std::string_view rest(line.data() + at, source_->text().data() + source_->text().size());
+    const std::size_t end = end_of_quoted(rest, 0);
+    // The parser takes the end of the file for the closing quote.
+    if (end == std::string_view::npos) {
+      throw unreadable_yaml{where, "this quoted text has no closing quote"};
+    }
+    where.length = std::min(where.length, end);
+  } else if (line.substr(at).starts_with(text)) {
+    where.length = std::max<std::size_t>(text.size(), 1);
+  }
   return where;
 }
 

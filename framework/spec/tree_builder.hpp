@@ -41,6 +41,9 @@ class tree_builder {
   /// The whole document, once its last event has been handled; null if there was none.
   node take() { return std::move(root_); }
 
+  /// Where the innermost list or mapping that is open begins, or null.
+  const place* innermost() const { return open_.empty() ? nullptr : &open_.back().where; }
+
  private:
   /// A value with what it takes to bound copies of it.
   struct measured {

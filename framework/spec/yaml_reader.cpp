@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -55,6 +56,15 @@ class event_translator final : public YAML::EventHandler {
   }
   void OnMapEnd() override { builder_.end(); }
 
+  /// Where to point for the parser's message: for a bracket that is not closed at the bracket,
+  /// since the parser itself stumbles anywhere behind it.
+  place place_for(const std::string& message, const YAML::Mark& mark) const {
+    const bool is_open_bracket =
+        message == YAML::ErrorMsg::END_OF_SEQ_FLOW || message == YAML::ErrorMsg::END_OF_MAP_FLOW;
+    const place* innermost = builder_.innermost();
+    return is_open_bracket && innermost != nullptr ? *innermost : place_of(source_, mark);
+  }
+
   static place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
     if (mark.is_null()) return {source};
     return {source, static_cast<std::size_t>(mark.line) + 1,
@@ -81,11 +91,11 @@ struct phrase {
   std::string_view ours;
 };
 const phrase phrases[] = {
-    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a list in brackets is not closed: expected ',' or ']'"},
-    {YAML::ErrorMsg::END_OF_MAP_FLOW, "a mapping in braces is not closed: expected ',' or '}'"},
+    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "this list is not closed: a ',' or a ']' is missing"},
+    {YAML::ErrorMsg::END_OF_MAP_FLOW, "this mapping is not closed: a ',' or a '}' is missing"},
     {YAML::ErrorMsg::END_OF_MAP, "this line does not line up with the keys above it"},
     {YAML::ErrorMsg::END_OF_SEQ, "this line does not line up with the list above it"},
-    {YAML::ErrorMsg::FLOW_END, "a closing bracket without its opening one"},
+    {YAML::ErrorMsg::FLOW_END, "this closing bracket does not match an open one"},
     {YAML::ErrorMsg::EOF_IN_SCALAR, "a quoted text has no closing quote"},
     {YAML::ErrorMsg::DOC_IN_SCALAR, "a quoted text has no closing quote"},
     {YAML::ErrorMsg::MAP_VALUE,
@@ -125,19 +135,22 @@ node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
     out.error(problem->place, problem->message);
     return {};
   }
+  event_translator translator(source, out);
   try {
     std::istringstream stream(source->text());
     YAML::Parser parser(stream);
-    event_translator translator(source, out);
     while (parser.HandleNextDocument(translator)) {
     }
     return translator.take();
   } catch (const unreadable_yaml& problem) {
     out.error(problem.where, problem.message);
   } catch (const YAML::Exception& problem) {
-    const place where = event_translator::place_of(source, problem.mark);
-    const std::optional<place> tab = tab_near(source, where.line);
-    out.error(tab ? *tab : where, tab ? "a tab cannot indent; use spaces" : readable(problem.msg));
+    const place where = translator.place_for(problem.msg, problem.mark);
+    if (const std::optional<place> tab = tab_near(source, where.line)) {
+      out.error(*tab, "a tab cannot indent; use spaces");
+    } else {
+      out.error(where, readable(problem.msg));
+    }
   }
   return {};
 }

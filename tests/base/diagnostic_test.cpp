@@ -1,0 +1,172 @@
+#include "framework/base/diagnostic.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace graphline {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::shared_ptr<const source_text> make_source(std::string text, std::string name = "a.yaml") {
+  return std::make_shared<const source_text>(std::move(name), std::move(text));
+}
+
+std::string rendered(const place& where, std::string message = "wrong") {
+  return diagnostic{severity::error, where, std::move(message)}.render();
+}
+
+TEST(diagnostic, shows_the_line_with_a_caret_under_the_place) {
+  std::string text(12, '\n');
+  text += "    kind: netwrok\n";
+  const auto source = make_source(text, "pipelines/two_models.yaml");
+  EXPECT_EQ(rendered({source, 13, 11, 7}, "unknown kind 'netwrok' (did you mean 'network'?)"),
+            "pipelines/two_models.yaml:13:11: error: unknown kind 'netwrok' (did you mean "
+            "'network'?)\n"
+            "   13 |     kind: netwrok\n"
+            "      |           ^~~~~~~");
+}
+
+TEST(diagnostic, has_a_gutter_that_grows_with_the_line_number) {
+  const auto source = make_source(std::string(123455, '\n') + "x: 1");
+  EXPECT_EQ(rendered({source, 123456, 4, 1}),
+            "a.yaml:123456:4: error: wrong\n"
+            "123456 | x: 1\n"
+            "       |    ^");
+}
+
+TEST(diagnostic, names_only_the_file_where_there_is_no_line) {
+  EXPECT_EQ(rendered({make_source("x")}), "a.yaml: error: wrong");
+}
+
+TEST(diagnostic, without_a_place_is_only_the_message) {
+  EXPECT_EQ(rendered({}), "error: wrong");
+  EXPECT_EQ((diagnostic{severity::warning, {}, "odd"}.render()), "warning: odd");
+}
+
+TEST(diagnostic, counts_and_aligns_characters_and_not_bytes) {
+  EXPECT_EQ(rendered({make_source("größe: ä"), 1, 10, 2}),
+            "a.yaml:1:8: error: wrong\n"
+            "    1 | größe: ä\n"
+            "      |        ^");
+}
+
+TEST(diagnostic, gives_wide_characters_two_columns_and_combining_ones_none) {
+  EXPECT_EQ(rendered({make_source("試験: e\u0301x"), 1, 12, 1}),
+            "a.yaml:1:7: error: wrong\n"
+            "    1 | 試験: e\u0301x\n"
+            "      |        ^");
+  EXPECT_THAT(rendered({make_source("a: 試験"), 1, 4, 6}), EndsWith("|    ^~~~"));
+}
+
+TEST(diagnostic, keeps_tabs_so_that_the_caret_lines_up) {
+  EXPECT_THAT(rendered({make_source("\ta:\tb"), 1, 5, 1}), EndsWith("| \ta:\tb\n      | \t  \t^"));
+}
+
+TEST(diagnostic, shows_control_characters_and_invalid_bytes_as_question_marks) {
+  const auto source = make_source("a: \x1b[31m\xff!", "na\x1bme");
+  EXPECT_EQ(rendered({source, 1, 9, 1}, "a\nb\x07"),
+            "na?me:1:9: error: a?b?\n"
+            "    1 | a: ?[31m?!\n"
+            "      |         ^");
+}
+
+TEST(diagnostic, shows_marks_that_reverse_text_as_question_marks) {
+  EXPECT_THAT(rendered({make_source("a\u202eb"), 1, 1, 1}), HasSubstr("| a?b\n"));
+}
+
+TEST(diagnostic, cuts_a_long_line_around_the_place) {
+  const std::string line = std::string(500, 'a') + "HERE" + std::string(500, 'b');
+  EXPECT_EQ(rendered({make_source(line), 1, 501, 4}),
+            "a.yaml:1:501: error: wrong\n"
+            "    1 | ..." +
+                std::string(50, 'a') + "HERE" + std::string(63, 'b') +
+                "...\n"
+                "      | " +
+                std::string(53, ' ') + "^~~~");
+}
+
+TEST(diagnostic, cuts_the_underline_with_the_line) {
+  const std::string text = rendered({make_source(std::string(1000, 'a')), 1, 1, 1000});
+  EXPECT_THAT(text, HasSubstr("| " + std::string(120, 'a') + "...\n"));
+  EXPECT_THAT(text, EndsWith("| ^" + std::string(119, '~')));
+}
+
+TEST(diagnostic, cuts_a_long_line_between_characters) {
+  std::string line;
+  for (int i = 0; i < 200; ++i) line += "ä";
+  const std::string text = rendered({make_source(line), 1, 201, 2});
+  EXPECT_THAT(text, StartsWith("a.yaml:1:101: error: wrong\n    1 | ...ä"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("?")));
+}
+
+TEST(diagnostic, puts_the_caret_behind_the_line_when_the_place_lies_beyond_it) {
+  EXPECT_EQ(rendered({make_source("ab\r\ncd"), 1, 40, 9}),
+            "a.yaml:1:3: error: wrong\n"
+            "    1 | ab\n"
+            "      |   ^");
+}
+
+TEST(diagnostic, shows_no_line_where_it_is_blank_or_beyond_the_text) {
+  EXPECT_EQ(rendered({make_source("a\n  \n"), 2, 1, 1}), "a.yaml:2:1: error: wrong");
+  EXPECT_EQ(rendered({make_source("a"), 9, 1, 1}), "a.yaml:9:1: error: wrong");
+}
+
+TEST(diagnostics, tells_errors_from_warnings) {
+  diagnostics found;
+  found.warning({}, "odd");
+  EXPECT_FALSE(found.has_errors());
+  EXPECT_NO_THROW(found.throw_if_errors());
+  found.error({}, "wrong");
+  EXPECT_TRUE(found.has_errors());
+  EXPECT_EQ(found.all().size(), 2U);
+}
+
+TEST(diagnostics, throws_everything_it_holds_at_once) {
+  diagnostics found;
+  found.error({}, "wrong");
+  found.warning({}, "odd");
+  try {
+    found.throw_if_errors();
+    FAIL() << "nothing was thrown";
+  } catch (const input_error& e) {
+    EXPECT_STREQ(e.what(), "error: wrong\nwarning: odd");
+    EXPECT_EQ(e.status(), exit_status::bad_input);
+  }
+}
+
+TEST(diagnostics, renders_in_order_of_place_file_by_file) {
+  const auto a = make_source("", "a");
+  const auto b = make_source("", "b");
+  diagnostics found;
+  found.error({b, 2, 1, 1}, "third");
+  found.error({a, 1, 1, 1}, "fifth");
+  found.error({b, 2, 9, 1}, "fourth");
+  found.error({b, 1, 7, 1}, "second");
+  found.error({}, "first");
+  EXPECT_EQ(found.render(),
+            "error: first\n"
+            "b:1:1: error: second\n"
+            "b:2:1: error: third\n"
+            "b:2:1: error: fourth\n"
+            "a:1:1: error: fifth");
+}
+
+TEST(diagnostics, counts_what_goes_beyond_the_limit) {
+  diagnostics found;
+  for (int i = 0; i < 5; ++i) found.error({}, std::to_string(i));
+  EXPECT_EQ(found.render(2), "error: 0\nerror: 1\n... and 3 more");
+  EXPECT_EQ(found.render(5), "error: 0\nerror: 1\nerror: 2\nerror: 3\nerror: 4");
+}
+
+TEST(diagnostics, renders_nothing_when_nothing_is_wrong) {
+  EXPECT_EQ(diagnostics().render(), "");
+}
+
+}  // namespace
+}  // namespace graphline

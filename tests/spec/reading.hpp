@@ -1,0 +1,32 @@
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "framework/spec/pipeline_reader.hpp"
+
+namespace graphline {
+
+/// A spec with what was said while reading it.
+struct reading {
+  pipeline_spec spec;
+  diagnostics said;
+};
+
+inline reading read_pipeline_text(std::string text, const reading_options& options = {},
+                                  std::string name = "test.yaml") {
+  reading r;
+  const auto source = std::make_shared<const source_text>(std::move(name), std::move(text));
+  r.spec = read_pipeline(source, options, r.said);
+  return r;
+}
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace graphline
