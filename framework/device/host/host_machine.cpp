@@ -29,7 +29,7 @@ std::string value_in(const char* path, std::string_view key) {
 /// A line of /proc/meminfo in bytes; no limit when it cannot be read.
 std::uint64_t meminfo_bytes(std::string_view key) {
   const std::string kib = value_in("/proc/meminfo", key);
-  if (kib.empty()) return std::numeric_limits<std::uint64_t>::max();
+  if (kib.empty()) return std::numeric_limits<std::int64_t>::max();
   return std::strtoull(kib.c_str(), nullptr, 10) * 1024;
 }
 

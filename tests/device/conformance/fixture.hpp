@@ -1,0 +1,90 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "framework/base/error.hpp"
+#include "tests/device/conformance/subject.hpp"
+
+namespace graphline::conformance {
+
+/// A fresh device for each test, and counters in its memory to tell what ran, and in which order.
+class device_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    subject_ = make_subject();
+    if (subject_ == nullptr) GTEST_SKIP() << "this machine has no such device";
+  }
+
+  device& dev() { return subject_->dev(); }
+  subject& on() { return *subject_; }
+
+  std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
+    return dev().make_stream(name, level);
+  }
+
+  /// An int32 in device memory.
+  memory make_counter(std::int32_t start = 0) {
+    memory counter = dev().allocate(sizeof start);
+    write(counter, start);
+    return counter;
+  }
+
+  /// An int32 in pinned memory, for the device to copy a counter to.
+  memory make_reading() {
+    memory reading = dev().allocate_pinned(sizeof(std::int32_t));
+    const std::int32_t none = -1;
+    std::memcpy(reading.data(), &none, sizeof none);
+    return reading;
+  }
+
+  static std::int32_t value_of(const memory& reading) {
+    std::int32_t value = 0;
+    std::memcpy(&value, reading.data(), sizeof value);
+    return value;
+  }
+
+  /// The value of a counter once the device is idle.
+  std::int32_t read(const memory& counter) {
+    const memory reading = make_reading();
+    const auto s = make_stream("read");
+    s->copy(reading.data(), counter.data(), sizeof(std::int32_t));
+    dev().synchronize(wait_mode::block);
+    return value_of(reading);
+  }
+
+  void write(const memory& counter, std::int32_t value) {
+    const memory source = dev().allocate_pinned(sizeof value);
+    std::memcpy(source.data(), &value, sizeof value);
+    const auto s = make_stream("write");
+    s->copy(counter.data(), source.data(), sizeof value);
+    dev().synchronize(wait_mode::block);
+  }
+
+  /// Enqueues "add 1, then copy the counter to `reading`": what is read tells when it ran.
+  void enqueue_count(stream& s, const memory& counter, const memory& reading) {
+    on().enqueue_add_one(s, counter.data());
+    s.copy(reading.data(), counter.data(), sizeof(std::int32_t));
+  }
+
+ private:
+  std::unique_ptr<subject> subject_;
+};
+
+/// Expects a `run_error` whose message contains `part`.
+template <class F>
+void expect_run_error(F&& f, const std::string& part) {
+  try {
+    f();
+    ADD_FAILURE() << "nothing was thrown; expected a run_error with \"" << part << '"';
+  } catch (const run_error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr(part));
+  }
+}
+
+}  // namespace graphline::conformance

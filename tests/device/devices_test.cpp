@@ -1,0 +1,130 @@
+// Which device a request means, with backends made for the test.
+
+#include "framework/device/devices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/base/error.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::HasSubstr;
+
+device_properties named(const std::string& backend, const std::string& name) {
+  device_properties p;
+  p.backend = backend;
+  p.name = name;
+  return p;
+}
+
+/// What `open` was called with.
+struct opened {
+  int index = -1;
+  int threads = -1;
+};
+opened last_opened;
+
+std::unique_ptr<device> note_opening(int index, const device_request& request) {
+  last_opened = {index, request.host_threads};
+  return nullptr;
+}
+
+backend two_gpus() {
+  return {"cuda",
+          [](std::string&) {
+            return std::vector{named("cuda", "Big GPU"), named("cuda", "Small GPU")};
+          },
+          &note_opening};
+}
+
+backend no_gpu() {
+  return {"cuda",
+          [](std::string& reason) {
+            reason = "no driver is loaded";
+            return std::vector<device_properties>{};
+          },
+          &note_opening};
+}
+
+backend one_host() {
+  return {"host", [](std::string&) { return std::vector{named("host", "CPU")}; }, &note_opening};
+}
+
+/// The message with which the request is refused as an E.
+template <class E>
+std::string refusal(const device_list& devices, const std::string& name) {
+  try {
+    return "resolved to " + devices.resolve({.name = name});
+  } catch (const E& e) {
+    return e.what();
+  }
+}
+
+TEST(device_list, auto_is_the_best_there_is) {
+  EXPECT_EQ(device_list({two_gpus(), one_host()}).resolve({}), "cuda");
+  EXPECT_EQ(device_list({no_gpu(), one_host()}).resolve({}), "host");
+  EXPECT_EQ(device_list({one_host()}).resolve({}), "host");
+}
+
+TEST(device_list, auto_says_why_when_there_is_nothing) {
+  EXPECT_THAT(refusal<no_device_error>(device_list({no_gpu()}), "auto"),
+              HasSubstr("no driver is loaded"));
+  EXPECT_THAT(refusal<no_device_error>(device_list({}), "auto"), HasSubstr("without any device"));
+}
+
+TEST(device_list, finds_a_device_by_name_and_number) {
+  const device_list devices({two_gpus(), one_host()});
+  EXPECT_EQ(devices.resolve({.name = "host"}), "host");
+  EXPECT_EQ(devices.resolve({.name = "cuda"}), "cuda");
+  EXPECT_EQ(devices.resolve({.name = "cuda:1"}), "cuda");
+}
+
+TEST(device_list, opens_the_device_it_resolved) {
+  const device_list devices({two_gpus(), one_host()});
+  static_cast<void>(devices.open({.name = "cuda:1", .host_threads = 0}));
+  EXPECT_EQ(last_opened.index, 1);
+  static_cast<void>(devices.open({.name = "host", .host_threads = 7}));
+  EXPECT_EQ(last_opened.index, 0);
+  EXPECT_EQ(last_opened.threads, 7);
+}
+
+TEST(device_list, suggests_a_name_for_one_that_is_none) {
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), "hots"), HasSubstr("'host'"));
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), "cud:0"), HasSubstr("'cuda'"));
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), ""), HasSubstr("unknown device ''"));
+}
+
+TEST(device_list, says_that_this_build_lacks_a_backend) {
+  EXPECT_EQ(refusal<no_device_error>(device_list({one_host()}), "cuda"),
+            "this program was built without the 'cuda' device; use --device host, or build it on "
+            "a machine with the CUDA toolkit");
+  EXPECT_EQ(refusal<no_device_error>(device_list({two_gpus()}), "host"),
+            "this program was built without the 'host' device");
+}
+
+TEST(device_list, says_why_a_backend_finds_no_device) {
+  EXPECT_EQ(refusal<no_device_error>(device_list({no_gpu(), one_host()}), "cuda"),
+            "no 'cuda' device was found on this machine: no driver is loaded");
+}
+
+TEST(device_list, says_what_was_found_when_the_number_is_too_high) {
+  EXPECT_EQ(refusal<no_device_error>(device_list({two_gpus()}), "cuda:2"),
+            "there is no device 'cuda:2'; found: cuda:0 (Big GPU), cuda:1 (Small GPU)");
+}
+
+TEST(device_list, refuses_a_number_that_is_none) {
+  for (const char* name : {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
+    EXPECT_THAT(refusal<input_error>(device_list({two_gpus()}), name), HasSubstr("cuda:0")) << name;
+  }
+}
+
+TEST(device_list, tells_how_the_host_takes_its_threads) {
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), "host:3"), HasSubstr("--threads 3"));
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), "host:x"), HasSubstr("--threads N"));
+  EXPECT_THAT(refusal<input_error>(device_list({one_host()}), "auto:1"), HasSubstr("no number"));
+}
+
+}  // namespace
+}  // namespace graphline

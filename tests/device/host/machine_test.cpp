@@ -1,0 +1,139 @@
+// What is particular to the `host` device: its properties, fresh memory, and what it refuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "framework/base/error.hpp"
+#include "tests/device/host/function_operation.hpp"
+
+namespace graphline {
+namespace {
+
+TEST(host_device, tells_its_threads_cores_and_memory) {
+  const auto dev = open_host_device(1);
+  const device_properties& p = dev->properties();
+  EXPECT_EQ(p.backend, "host");
+  EXPECT_THAT(p.name, testing::HasSubstr("(1 compute thread)"));
+  EXPECT_EQ(p.compute_threads, 1);
+  EXPECT_EQ(p.priority_levels, 3);
+  EXPECT_GT(p.memory_bytes, std::uint64_t{1} << 20);
+  EXPECT_THAT(p.details, testing::Contains(testing::Key("cores")));
+  EXPECT_THAT(p.details, testing::Contains(testing::Key("vector instructions")));
+  EXPECT_THAT(p.details, testing::Not(testing::Contains(testing::Key("warning"))));
+}
+
+TEST(host_device, warns_of_more_threads_than_cores) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const auto dev = open_host_device(cores + 1);
+  EXPECT_EQ(dev->properties().compute_threads, cores + 1);
+  EXPECT_THAT(dev->properties().details, testing::Contains(testing::Key("warning")));
+}
+
+TEST(host_device, needs_a_sensible_number_of_threads) {
+  EXPECT_THROW(open_host_device(0), input_error);
+  EXPECT_THROW(open_host_device(-3), input_error);
+  EXPECT_THROW(open_host_device(1'000'000), input_error);
+}
+
+TEST(host_device, fills_fresh_memory_with_what_reads_as_nan) {
+  const auto dev = open_host_device(1);
+  const memory m = dev->allocate(1000 * sizeof(float));
+  for (std::size_t i = 0; i < 1000; ++i) {
+    float value = 0;
+    std::memcpy(&value, m.at(i * sizeof value), sizeof value);
+    ASSERT_TRUE(std::isnan(value)) << "element " << i;
+  }
+}
+
+TEST(host_device, backend_lists_one_device_and_opens_it_with_the_threads_asked_for) {
+  const backend b = host_backend();
+  EXPECT_EQ(b.name, "host");
+  std::string reason;
+  ASSERT_EQ(b.list(reason).size(), 1U);
+  EXPECT_EQ(b.list(reason)[0].backend, "host");
+  EXPECT_EQ(b.open(0, {.name = "host", .host_threads = 2})->properties().compute_threads, 2);
+  EXPECT_EQ(b.open(0, {.name = "host"})->properties().compute_threads,
+            b.list(reason)[0].compute_threads);
+  EXPECT_GE(b.list(reason)[0].compute_threads, 1);
+}
+
+TEST(host_device, refuses_events_and_graphs_of_another) {
+  const auto dev = open_host_device(1);
+  const auto other = open_host_device(1);
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto foreign_stream = other->make_stream("foreign", priority::normal);
+  const auto foreign_event = other->make_timed_event("foreign");
+  const auto foreign_exec = other->capture(*foreign_stream, [] {})->instantiate();
+  const auto e = dev->make_timed_event("e");
+  EXPECT_THROW(s->record(*foreign_event), run_error);
+  EXPECT_THROW(s->wait(*foreign_event), run_error);
+  EXPECT_THROW(s->launch(*foreign_exec), run_error);
+  EXPECT_THROW(dev->capture(*foreign_stream, [] {}), run_error);
+  s->record(*e);
+  foreign_stream->record(*foreign_event);
+  dev->synchronize(wait_mode::block);
+  other->synchronize(wait_mode::block);
+  EXPECT_THROW(static_cast<void>(e->since(*foreign_event)), run_error);
+}
+
+TEST(host_event, has_no_error_on_the_host_clock) {
+  const auto dev = open_host_device(1);
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto e = dev->make_timed_event("e");
+  const nanoseconds before = now();
+  s->record(*e);
+  e->wait(wait_mode::block);
+  EXPECT_GE(e->on_host_clock().at, before);
+  EXPECT_LE(e->on_host_clock().at, now());
+  EXPECT_EQ(e->on_host_clock().error, 0);
+}
+
+TEST(host_event, has_no_time_before_it_is_recorded_and_passed) {
+  const auto dev = open_host_device(1);
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto e = dev->make_timed_event("e");
+  EXPECT_THROW(static_cast<void>(e->on_host_clock()), run_error);
+  std::atomic<bool> open = false;
+  function_operation gate("gate", [&] {
+    while (!open) std::this_thread::yield();
+  });
+  host_enqueue(*s, gate);
+  s->record(*e);
+  EXPECT_THROW(static_cast<void>(e->on_host_clock()), run_error);
+  open = true;
+  e->wait(wait_mode::block);
+  EXPECT_EQ(e->since(*e), 0);
+}
+
+TEST(host_event, keeps_the_stamp_of_its_latest_recording_when_an_earlier_one_passes_later) {
+  const auto dev = open_host_device(1);
+  const auto slow = dev->make_stream("slow", priority::low);
+  const auto fast = dev->make_stream("fast", priority::high);
+  const auto e = dev->make_timed_event("e");
+  const auto slow_end = dev->make_timed_event("slow end");
+  std::atomic<bool> open = false;
+  function_operation gate("gate", [&] {
+    while (!open) std::this_thread::yield();
+  });
+  function_operation pause("pause", [] {
+    for (const nanoseconds until = now() + 100'000; now() < until;) {
+    }
+  });
+  // The gate holds the device, so both recordings are made before either passes; the fast stream's
+  // passes as soon as it opens, the slow one's after the pauses.
+  host_enqueue(*fast, gate);
+  host_enqueue(*slow, pause);
+  slow->record(*e);
+  slow->record(*slow_end);
+  fast->record(*e);
+  open = true;
+  dev->synchronize(wait_mode::block);
+  EXPECT_GE(slow_end->since(*e), 100'000);
+}
+
+}  // namespace
+}  // namespace graphline

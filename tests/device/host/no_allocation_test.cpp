@@ -1,0 +1,71 @@
+// Submitting work allocates nothing, on the caller's side or the worker's.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/device/host/function_operation.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* data = std::malloc(bytes == 0 ? 1 : bytes)) return data;
+  throw std::bad_alloc();
+}
+void operator delete(void* data) noexcept {
+  std::free(data);
+}
+void operator delete(void* data, std::size_t) noexcept {
+  std::free(data);
+}
+
+namespace graphline {
+namespace {
+
+TEST(host_submission, allocates_nothing) {
+  const auto dev = open_host_device(1);
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto other = dev->make_stream("other", priority::high);
+  const auto begin = dev->make_timed_event("begin");
+  const auto end = dev->make_event("end");
+  const memory from = dev->allocate_pinned(64);
+  const memory to = dev->allocate(64);
+  long runs = 0;
+  function_operation count("count", [&] { ++runs; });
+  const auto exec = dev->capture(*s,
+                                 [&] {
+                                   host_enqueue(*s, count);
+                                   s->fill(to.data(), std::byte{0}, 64);
+                                 })
+                        ->instantiate();
+  dev->synchronize(wait_mode::block);
+  auto frame = [&] {
+    s->record(*begin);
+    s->copy(to.data(), from.data(), 64);
+    host_enqueue(*s, count);
+    s->launch(*exec);
+    s->record(*end);
+    other->wait(*end);
+    other->fill(to.data(), std::byte{1}, 64);
+    other->launch(*exec);
+  };
+  frame();
+  dev->synchronize(wait_mode::block);
+
+  const long before = allocations.load();
+  for (int i = 0; i < 2000; ++i) {  // more commands than a lane holds
+    frame();
+    if (i % 100 == 0) end->wait(wait_mode::block);
+  }
+  dev->synchronize(wait_mode::block);
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(runs, 3 * 2001);
+}
+
+}  // namespace
+}  // namespace graphline
