@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -84,16 +85,18 @@ class images final : public cpu_stage {
 
  private:
   void read(const std::string& file) {
+    errno = 0;
     std::ifstream in(file, std::ios::binary | std::ios::ate);
-    const std::streamoff size = in.tellg();
-    if (in && size >= 0) {
+    const std::streamoff size = in.tellg();  // -1 when the file did not open
+    if (in) {
       data_.resize(static_cast<std::size_t>(size));
       in.seekg(0);
       in.read(reinterpret_cast<char*>(data_.data()), size);
     }
     if (!in) {
-      throw run_error(
-          fmt::format("cannot read {}: {}", file, std::generic_category().message(errno)));
+      const std::string reason =
+          errno == 0 ? "it became shorter meanwhile" : std::generic_category().message(errno);
+      throw run_error(fmt::format("cannot read {}: {}", file, reason));
     }
   }
 

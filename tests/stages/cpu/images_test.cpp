@@ -1,0 +1,200 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "framework/base/error.hpp"
+#include "stages/kinds.hpp"
+#include "tests/stages/cpu/stage_trial.hpp"
+#include "tests/stages/cpu/temporary_folder.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::FloatNear;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pointwise;
+using testing::Property;
+using testing::SizeIs;
+using testing::Throws;
+
+const std::string folder = reference_path("images");
+
+/// Pillow decodes with libjpeg-turbo too, so pixels agree exactly and only the rounding of the
+/// interpolation in float32 is left: a few units in the last place of numbers up to 3.
+constexpr float rounding = 1e-5F;
+
+std::string parameters(const std::string& from, const std::string& more) {
+  return "{folder: '" + from + "', size: [24, 32], " + more + "}";
+}
+
+std::string damaged_file(std::string contents) {
+  // In the middle of the entropy-coded data a marker that has no place there.
+  contents.replace(contents.size() / 2, 2, "\xFF\xC4");
+  return contents;
+}
+
+auto fails_with(const std::string& words, const std::string& more) {
+  return Throws<run_error>(Property(&run_error::what, AllOf(HasSubstr(words), HasSubstr(more))));
+}
+
+TEST(images, agree_with_pillow_and_torch_interpolate) {
+  stage_trial trial(images_kind(), parameters(folder, "batch: 4"));
+  ASSERT_THAT(trial.complaints(), IsEmpty());
+  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{4, 3, 24, 32}, dtype::float32}));
+  EXPECT_THAT(trial.run().output<float>(0),
+              Pointwise(FloatNear(rounding), reference<float>("images")));
+}
+
+TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
+  const std::vector<float> all = reference<float>("images");
+  const std::size_t one = all.size() / 4;
+  const auto image = [&](std::size_t index) {
+    const auto start = all.begin() + static_cast<std::ptrdiff_t>(index * one);
+    return std::vector<float>(start, start + static_cast<std::ptrdiff_t>(one));
+  };
+
+  stage_trial trial(images_kind(), parameters(folder, "batch: 3"));
+  const std::vector<float> second = trial.run(1).output<float>(0);  // files 3, 0, 1
+  std::vector<float> expected = image(3);
+  for (const std::size_t index : {0U, 1U}) {
+    const std::vector<float> next = image(index);
+    expected.insert(expected.end(), next.begin(), next.end());
+  }
+  EXPECT_THAT(second, Pointwise(FloatNear(rounding), expected));
+}
+
+TEST(images, are_normalised_by_the_mean_and_deviation_of_each_channel) {
+  stage_trial usual(images_kind(), parameters(folder, "batch: 1"));
+  stage_trial plain(images_kind(), parameters(folder, "batch: 1, mean: [0, 0, 0], std: [1, 1, 1]"));
+  const auto normalised = usual.run().output<float>(0);
+  const auto unit = plain.run().output<float>(0);
+  const std::size_t plane = 24 * 32;
+  const float mean[] = {0.485F, 0.456F, 0.406F};
+  const float std[] = {0.229F, 0.224F, 0.225F};
+  for (std::size_t i = 0; i < unit.size(); ++i) {
+    ASSERT_GE(unit[i], 0);
+    ASSERT_LE(unit[i], 1);
+    ASSERT_NEAR(normalised[i], (unit[i] - mean[i / plane]) / std[i / plane], rounding);
+  }
+}
+
+TEST(images, are_listed_by_name_whatever_the_case_of_the_ending) {
+  const temporary_folder files;
+  files.write("b.JPEG", file_contents(folder + "/b_larger.jpg"));
+  files.write("a.Jpg", file_contents(folder + "/c_grey.jpg"));
+  files.write("notes.txt", "not an image");
+  fs::create_directory(files.path() + "/c.jpg");
+
+  stage_trial found(images_kind(), parameters(files.path(), "batch: 3"));
+  ASSERT_THAT(found.complaints(), IsEmpty());
+  const auto three = found.run().output<float>(0);
+  const std::size_t one = three.size() / 3;
+  EXPECT_TRUE(std::equal(three.begin(), three.begin() + static_cast<std::ptrdiff_t>(one),
+                         three.begin() + static_cast<std::ptrdiff_t>(2 * one)))
+      << "two files, so the third image is the first again";
+  const auto all = reference<float>("images");
+  EXPECT_NEAR(three[0], all[2 * one], rounding) << "a.Jpg, the grey one, comes first";
+}
+
+TEST(images, complain_about_a_folder_that_is_missing_at_its_place) {
+  const stage_trial trial(images_kind(), parameters("/nonexistent/photos", "batch: 1"));
+  EXPECT_THAT(trial.complaints(), ElementsAre("cannot read the folder '/nonexistent/photos': No "
+                                              "such file or directory"));
+  EXPECT_EQ(trial.problems().all()[0].place.column, 10U);
+}
+
+TEST(images, complain_about_a_folder_without_images) {
+  const temporary_folder empty;
+  EXPECT_THAT(stage_trial(images_kind(), parameters(empty.path(), "batch: 1")).complaints(),
+              ElementsAre("the folder '" + empty.path() + "' holds no .jpg or .jpeg file"));
+}
+
+TEST(images, complain_about_lists_of_the_wrong_length_and_a_zero_deviation) {
+  EXPECT_THAT(
+      stage_trial(images_kind(), "{folder: '" + folder + "', size: 24, batch: 1}").complaints(),
+      ElementsAre("'size' must hold 2 numbers (height and width), found 1"));
+  EXPECT_THAT(stage_trial(images_kind(), parameters(folder, "batch: 1, mean: [0.5]")).complaints(),
+              ElementsAre("'mean' must hold 3 numbers (red, green and blue), found 1"));
+  EXPECT_THAT(
+      stage_trial(images_kind(), parameters(folder, "batch: 1, std: [1, 0, 1]")).complaints(),
+      ElementsAre("'std' divides: it must not be 0"));
+  EXPECT_THAT(stage_trial(images_kind(), parameters(folder, "batch: 0")).complaints(), SizeIs(1));
+}
+
+TEST(images, fail_on_a_file_that_is_cut_short) {
+  const std::string whole = file_contents(folder + "/d_quarter.jpg");
+  for (const std::size_t length : {std::size_t{2}, whole.size() / 8, whole.size() / 2}) {
+    const temporary_folder files;
+    files.write("cut.jpg", whole.substr(0, length));
+    stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+    EXPECT_THAT([&] { trial.run(); }, fails_with("cut.jpg: ", "remature end")) << length;
+  }
+}
+
+TEST(images, fail_on_a_file_that_is_empty_no_jpeg_or_damaged) {
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"", "Empty input file"},
+      {"plain text that only claims to be an image", "Not a JPEG file"},
+      {damaged_file(file_contents(folder + "/d_quarter.jpg")), "orrupt"},
+  };
+  for (const auto& [contents, words] : files) {
+    const temporary_folder place;
+    place.write("bad.jpg", contents);
+    stage_trial trial(images_kind(), parameters(place.path(), "batch: 1"));
+    EXPECT_THAT([&] { trial.run(); }, fails_with("cannot decode " + place.path(), words));
+  }
+}
+
+TEST(images, fail_on_cmyk_and_say_what_to_do) {
+  const temporary_folder files;
+  files.write("print.jpg", file_contents(reference_path("cmyk.jpg")));
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); }, fails_with("print.jpg: it holds CMYK", "convert it to RGB"));
+}
+
+TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
+  std::string contents = file_contents(folder + "/b_larger.jpg");
+  const std::size_t frame_header = contents.find("\xFF\xC0");
+  ASSERT_NE(frame_header, std::string::npos);
+  contents.replace(frame_header + 5, 4, "\xFF\xDC\xFF\xDC");  // height and width: 65500
+  const temporary_folder files;
+  files.write("vast.jpg", contents);
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); },
+              fails_with("vast.jpg: 65500 x 65500 pixels", "268435456 allowed"));
+}
+
+TEST(images, fail_on_a_file_that_has_gone) {
+  const temporary_folder files;
+  files.write("a.jpg", file_contents(folder + "/b_larger.jpg"));
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  trial.run(0);
+  fs::remove(files.path() + "/a.jpg");
+  EXPECT_THAT([&] { trial.run(1); }, fails_with("cannot read ", "No such file or directory"));
+}
+
+TEST(images, read_a_good_file_after_a_bad_one) {
+  const temporary_folder files;
+  files.write("a.jpg", "no image");
+  files.write("b.jpg", file_contents(folder + "/a_smaller.jpg"));
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THROW(trial.run(0), run_error);
+  EXPECT_NEAR(trial.run(1).output<float>(0)[0], reference<float>("images")[0], rounding);
+}
+
+TEST(images, let_stray_bytes_between_segments_pass) {
+  std::string contents = file_contents(folder + "/a_smaller.jpg");
+  contents.insert(2, "stray");  // behind the start-of-image marker
+  const temporary_folder files;
+  files.write("stray.jpg", contents);
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_NEAR(trial.run().output<float>(0)[0], reference<float>("images")[0], rounding);
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""Writes the inputs and expected results of the CPU stage tests into references/.
+
+Run by hand when a case is added; the results are kept in the repository, so that building and
+testing needs no Python. Made with PyTorch 1.13, NumPy 1.24 and Pillow 9.4 (Debian 12's python3-torch,
+python3-numpy, python3-pil). Tensors are raw and little-endian, rows packed; their shapes are stated
+where the tests read them.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+FOLDER = Path(__file__).parent / "references"
+MEAN = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
+STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
+
+
+def save(name, array):
+    np.ascontiguousarray(array).tofile(FOLDER / f"{name}.bin")
+
+
+WORD = (1 << 64) - 1
+
+
+def mt19937_64(seed):
+    """The 64-bit Mersenne twister with the constants of the C++ standard, [rand.predef]."""
+    state = [seed]
+    for i in range(1, 312):
+        state.append((6364136223846793005 * (state[-1] ^ state[-1] >> 62) + i) & WORD)
+    while True:
+        for i in range(312):
+            y = state[i] & (WORD - 0x7FFFFFFF) | state[(i + 1) % 312] & 0x7FFFFFFF
+            twist = 0xB5026F5AA96619E9 if y & 1 else 0
+            state[i] = state[(i + 156) % 312] ^ y >> 1 ^ twist
+        for z in state:
+            z ^= z >> 29 & 0x5555555555555555
+            z ^= z << 17 & 0x71D67FFFEDA60000
+            z ^= z << 37 & 0xFFF7EEE000000000
+            yield z ^ z >> 43
+
+
+def mix_seed(a, b):
+    """As framework/base/random.hpp."""
+    z = (a + 0x9E3779B97F4A7C15 * (b + 1)) & WORD
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & WORD
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & WORD
+    return z ^ z >> 31
+
+
+def normals(seed, count):
+    """The polar method over the upper 53 bits of each word."""
+    words = mt19937_64(seed)
+    values = []
+    while len(values) < count:
+        x, y = (2 * (next(words) >> 11) / 2**53 - 1 for _ in range(2))
+        square = x * x + y * y
+        if 0 < square < 1:
+            factor = math.sqrt(-2 * math.log(square) / square)
+            values += [x * factor, y * factor]
+    return values[:count]
+
+
+def make_random_normal():
+    """Frame 3 of a stage with seed 1: long enough for the twister to turn over."""
+    drawn = np.array(normals(mix_seed(1, 3), 1000))
+    save("random_normal", drawn.astype(np.float32) * np.float32(32))
+
+
+def make_top_k(rng):
+    """No two values are equal (PyTorch leaves the order of equals open); some are not finite."""
+    scores = rng.permutation(3 * 5 * 40).astype(np.float32).reshape(3, 5, 40) / 7 - 30
+    scores[0, 0, 7] = np.nan
+    scores[0, 0, 9] = np.inf
+    scores[0, 0, 11] = -np.inf
+    values, indices = torch.topk(torch.from_numpy(scores), 6, dim=-1, largest=True, sorted=True)
+    save("top_k_scores", scores)
+    save("top_k_values", values.numpy())
+    save("top_k_indices", indices.numpy())
+
+
+def nms(boxes, scores, threshold):
+    """The rule of torchvision.ops.nms, spelled out in float32."""
+    order = np.argsort(-scores, kind="stable")
+    area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    suppressed = np.zeros(len(boxes), bool)
+    kept = []
+    for position, i in enumerate(order):
+        if suppressed[i]:
+            continue
+        kept.append(i)
+        for j in order[position + 1 :]:
+            low = np.maximum(boxes[i, :2], boxes[j, :2])
+            high = np.minimum(boxes[i, 2:], boxes[j, 2:])
+            width, height = np.maximum(high - low, np.float32(0))
+            common = width * height
+            if common / (area[i] + area[j] - common) > threshold:
+                suppressed[j] = True
+    return np.array(kept, np.int64)
+
+
+def make_nms(rng):
+    corner = rng.integers(0, 60, (150, 2))
+    size = rng.integers(10, 40, (150, 2))
+    boxes = np.concatenate([corner, corner + size], 1).astype(np.float32)
+    scores = (rng.integers(0, 100, 150) / 100).astype(np.float32)  # with equals among them
+    save("nms_boxes", boxes)
+    save("nms_scores", scores)
+    save("nms_kept_50", nms(boxes, scores, 0.5))
+    save("nms_kept_20", nms(boxes, scores, 0.2))
+
+
+def picture(height, width):
+    """Waves and an edge: smooth parts, detail, and different channels."""
+    y, x = np.mgrid[0:height, 0:width]
+    red = 128 + 100 * np.sin(x / 5) * np.cos(y / 9)
+    green = 255 * x / width
+    blue = np.where((x - width / 2) ** 2 + (y - height / 2) ** 2 < (height / 3) ** 2, 220, 40)
+    return np.stack([red, green, blue], -1).clip(0, 255).astype(np.uint8)
+
+
+def expected_image(file, height, width):
+    image = Image.open(file)
+    image.draft("RGB", (width, height))  # as libjpeg scales: to 1/2, 1/4, 1/8, not below the size
+    pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1).float()
+    resized = torch.nn.functional.interpolate(
+        pixels[None], size=(height, width), mode="bilinear", align_corners=False
+    )[0]
+    return ((resized / 255 - MEAN) / STD).numpy()
+
+
+def make_images():
+    folder = FOLDER / "images"
+    folder.mkdir(exist_ok=True)
+    cases = [  # file, its height and width, Pillow's mode, height and width to bring it to
+        ("a_smaller", (47, 61), "RGB", (24, 32)),
+        ("b_larger", (20, 18), "RGB", (24, 32)),
+        ("c_grey", (40, 40), "L", (24, 32)),
+        ("d_quarter", (101, 131), "RGB", (24, 32)),
+    ]
+    expected = []
+    for name, extents, mode, size in cases:
+        file = folder / f"{name}.jpg"
+        Image.fromarray(picture(*extents)).convert(mode).save(file, quality=90)
+        expected.append(expected_image(file, *size))
+    save("images", np.stack(expected).astype(np.float32))
+    Image.fromarray(picture(16, 16)).convert("CMYK").save(FOLDER / "cmyk.jpg", quality=90)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    generator = np.random.default_rng(20240501)
+    make_random_normal()
+    make_top_k(generator)
+    make_nms(generator)
+    make_images()

@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "stages/cpu/normal_generator.hpp"
+#include "stages/kinds.hpp"
+#include "tests/stages/cpu/stage_trial.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+std::vector<double> sample(std::uint64_t seed, std::size_t count) {
+  normal_generator generator;
+  generator.seed(seed);
+  std::vector<double> values(count);
+  generator.fill(values);
+  return values;
+}
+
+double moment(const std::vector<double>& values, int power) {
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [&](double sum, double v) { return sum + std::pow(v, power); }) /
+         static_cast<double>(values.size());
+}
+
+// The numbers are fixed by the seed, so these are no chances: each bound is four standard errors of
+// its estimate wide, and a wrong formula misses it.
+
+TEST(normal_generator, has_the_moments_of_the_standard_normal) {
+  constexpr std::size_t count = 1'000'000;
+  const std::vector<double> values = sample(7, count);
+  const double four_errors = 4 / std::sqrt(static_cast<double>(count));
+  EXPECT_NEAR(moment(values, 1), 0, four_errors);
+  EXPECT_NEAR(moment(values, 2), 1, four_errors * std::sqrt(2));
+  EXPECT_NEAR(moment(values, 3), 0, four_errors * std::sqrt(15));
+  EXPECT_NEAR(moment(values, 4), 3, four_errors * std::sqrt(96));
+}
+
+TEST(normal_generator, follows_the_normal_distribution_function) {
+  constexpr std::size_t count = 100'000;
+  std::vector<double> values = sample(11, count);
+  std::sort(values.begin(), values.end());
+  double largest = 0;  // Kolmogorov's and Smirnov's distance
+  for (std::size_t i = 0; i < count; ++i) {
+    const double below = static_cast<double>(i) / count;
+    const double normal = 0.5 * std::erfc(-values[i] / std::sqrt(2.0));
+    largest = std::max({largest, normal - below, below + 1.0 / count - normal});
+  }
+  // Exceeded by one sample in a thousand: 1.949 / sqrt(n).
+  EXPECT_LT(largest, 1.949 / std::sqrt(static_cast<double>(count)));
+}
+
+TEST(normal_generator, draws_the_two_of_a_pair_independently) {
+  constexpr std::size_t count = 200'000;
+  const std::vector<double> values = sample(13, count);
+  double products = 0;
+  for (std::size_t i = 0; i < count; i += 2) products += values[i] * values[i + 1];
+  EXPECT_NEAR(products / (count / 2), 0, 4 / std::sqrt(count / 2));
+}
+
+TEST(normal_generator, fills_an_odd_number_of_values) {
+  std::vector<double> even = sample(3, 6);
+  even.pop_back();
+  EXPECT_EQ(sample(3, 5), even);
+}
+
+TEST(random_normal, draws_the_same_numbers_on_every_machine) {
+  stage_trial trial(random_normal_kind(), "{shape: [10, 100], scale: 32}", {}, 1);
+  EXPECT_EQ(trial.run(3).output<float>(0), reference<float>("random_normal"));
+}
+
+TEST(random_normal, draws_by_frame_and_not_by_order_of_frames) {
+  stage_trial in_order(random_normal_kind(), "{shape: [100]}");
+  const auto first = in_order.run(0).output<float>(0);
+  const auto second = in_order.run(1).output<float>(0);
+  EXPECT_NE(first, second);
+
+  stage_trial backwards(random_normal_kind(), "{shape: [100]}");
+  EXPECT_EQ(backwards.run(1).output<float>(0), second);
+  EXPECT_EQ(backwards.run(0).output<float>(0), first);
+}
+
+TEST(random_normal, draws_other_numbers_for_another_seed) {
+  stage_trial one(random_normal_kind(), "{shape: [100]}", {}, 1);
+  stage_trial two(random_normal_kind(), "{shape: [100]}", {}, 2);
+  EXPECT_NE(one.run().output<float>(0), two.run().output<float>(0));
+}
+
+TEST(random_normal, casts_before_it_scales) {
+  stage_trial doubles(random_normal_kind(), "{shape: [64], dtype: float64}");
+  stage_trial floats(random_normal_kind(), "{shape: [64], scale: 0.1}");
+  const auto drawn = doubles.run().output<double>(0);
+  const auto scaled = floats.run().output<float>(0);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    EXPECT_EQ(scaled[i], static_cast<float>(drawn[i]) * 0.1F);
+  }
+}
+
+TEST(random_normal, states_its_output_and_the_bytes_it_writes) {
+  const stage_trial trial(random_normal_kind(), "{shape: [1, 3, 512, 512], scale: 32}");
+  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{1, 3, 512, 512}, dtype::float32}));
+  EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 512 * 512 * 4);
+  EXPECT_EQ(trial.shape().cost.bytes_read, 0);
+}
+
+TEST(random_normal, offers_floating_types_only) {
+  EXPECT_THAT(stage_trial(random_normal_kind(), "{shape: [4], dtype: int32}").complaints(),
+              SizeIs(1));
+}
+
+}  // namespace
+}  // namespace graphline

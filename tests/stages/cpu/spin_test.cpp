@@ -1,0 +1,49 @@
+#include <gmock/gmock.h>
+
+#include "framework/base/clock.hpp"
+#include "stages/kinds.hpp"
+#include "tests/stages/cpu/stage_trial.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(spin, takes_at_least_its_duration) {
+  stage_trial trial(spin_kind(), "{duration: 3ms}");
+  const nanoseconds start = now();
+  trial.run();
+  EXPECT_GE(now() - start, 3'000'000);
+}
+
+TEST(spin, uses_the_processor_all_that_time) {
+  const auto processor_time = [] {
+    timespec t;
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  stage_trial trial(spin_kind(), "{duration: 20ms}");
+  const nanoseconds start = processor_time();
+  trial.run();
+  // A thread that slept would use next to nothing, one that others push aside still a good part.
+  EXPECT_GT(processor_time() - start, 100'000);
+}
+
+TEST(spin, writes_nothing_and_takes_any_inputs) {
+  const stage_trial none(spin_kind(), "{duration: 0ms}");
+  EXPECT_THAT(none.complaints(), IsEmpty());
+  EXPECT_THAT(none.shape().outputs, IsEmpty());
+  const stage_trial two(spin_kind(), "{duration: 0ms}",
+                        {{{2}, dtype::float32}, {{3, 4}, dtype::int64}});
+  EXPECT_THAT(two.complaints(), IsEmpty());
+  EXPECT_EQ(two.shape().cost.bytes_read, 0);
+}
+
+TEST(spin, needs_a_duration_with_its_unit) {
+  EXPECT_THAT(stage_trial(spin_kind(), "{}").complaints(), SizeIs(1));
+  EXPECT_THAT(stage_trial(spin_kind(), "{duration: 2}").complaints(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace graphline

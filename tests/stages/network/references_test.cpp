@@ -1,0 +1,74 @@
+// Every layer against what PyTorch computed; the references are made by make_references.py.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "stages/kinds.hpp"
+#include "stages/weights/safetensors.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+struct reference {
+  std::string name;
+  shape input;
+  node layers;
+};
+
+std::vector<reference> read_references() {
+  std::ifstream file(reference_file("cases.yaml"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const node listing = parse(text);
+  std::vector<reference> references;
+  for (const node& item : listing.items()) {
+    std::vector<std::int64_t> extents;
+    for (const node& extent : item.find("shape")->items()) {
+      extents.push_back(std::stoll(extent.text()));
+    }
+    references.push_back({item.find("name")->text(), shape(extents), *item.find("layers")});
+  }
+  return references;
+}
+
+arguments arguments_of(const reference& wanted) {
+  arguments values;
+  values.set("layers", wanted.layers, wanted.layers.where());
+  const std::string weights = reference_file("weights/" + wanted.name + ".safetensors");
+  if (std::filesystem::exists(weights)) values.set("weights", weights, {});
+  return values;
+}
+
+class references : public testing::TestWithParam<reference> {
+ protected:
+  void expect_agreement(int threads) {
+    const reference& wanted = GetParam();
+    safetensors_file stored(reference_file("tensors.safetensors"));
+    const stage_kind kind = network_kind();
+    const arguments values = arguments_of(wanted);
+    const std::vector<tensor_type> inputs{floats(wanted.input)};
+    diagnostics out;
+    const stage_shape inferred = kind.infer(values, inputs, out);
+    ASSERT_FALSE(out.has_errors()) << out.render();
+
+    const std::vector<float> input = stored.read_float32(wanted.name + ".input", wanted.input);
+    // The shape that was inferred must be PyTorch's, or this throws.
+    const std::vector<float> expected =
+        stored.read_float32(wanted.name + ".output", inferred.outputs.at(0).shape);
+    stage_trial trial(kind, values, inputs, threads);
+    EXPECT_LE(difference(trial.run({input}), expected), 1e-5)
+        << testing::PrintToString(trial.operations());
+  }
+};
+
+TEST_P(references, agree_with_one_thread) { expect_agreement(1); }
+TEST_P(references, agree_with_two_threads) { expect_agreement(2); }
+
+INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(read_references()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+
+}  // namespace graphline::test

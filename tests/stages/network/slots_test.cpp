@@ -1,0 +1,147 @@
+// What must hold of a network's work beside its numbers: slots apart, graphs, allocation.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stages/kinds.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A network with reorders, fused and unfused steps and a pool of ours.
+const char* const mixed = R"(
+layers:
+  - conv2d: {out_channels: 24, kernel: 3, padding: 1, name: stem}
+  - batch_norm2d
+  - relu
+  - conv2d: {out_channels: 24, kernel: 3, padding: 1}
+  - add: {from: stem}
+  - silu
+  - adaptive_avg_pool2d: {output: 3}
+  - flatten
+  - linear: {out_features: 10}
+  - softmax
+)";
+const shape mixed_input{2, 5, 11, 7};
+
+TEST(network_work, keeps_two_slots_apart) {
+  const stage_kind kind = network_kind();
+  const arguments values = bind(kind, mixed);
+  stage_trial alone(kind, values, {floats(mixed_input)});
+  const auto first = some_values(mixed_input.elements(), 1);
+  const auto second = some_values(mixed_input.elements(), 2);
+  const auto first_alone = alone.run({first});
+  const auto second_alone = alone.run({second});
+  ASSERT_NE(first_alone, second_alone);
+
+  stage_trial both(kind, values, {floats(mixed_input)}, 1, 2);
+  both.set_input(0, first, 0);
+  both.set_input(0, second, 1);
+  for (int round = 0; round < 3; ++round) {
+    both.enqueue(1);
+    both.enqueue(0);
+  }
+  both.wait();
+  EXPECT_EQ(both.output(0), first_alone);
+  EXPECT_EQ(both.output(1), second_alone);
+}
+
+TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, bind(kind, mixed), {floats(mixed_input)});
+  const auto input = some_values(mixed_input.elements());
+  const auto direct = trial.run({input});
+
+  const auto captured = trial.capture();
+  const auto executable = captured->instantiate();
+  trial.poison();
+  trial.launch(*executable);
+  trial.wait();
+  EXPECT_EQ(trial.output(), direct);
+}
+
+TEST(network_work, agrees_between_one_and_two_threads) {
+  const stage_kind kind = network_kind();
+  const arguments values = bind(kind, mixed);
+  const auto input = some_values(mixed_input.elements());
+  stage_trial one(kind, values, {floats(mixed_input)}, 1);
+  stage_trial two(kind, values, {floats(mixed_input)}, 2);
+  EXPECT_LE(difference(two.run({input}), one.run({input})), 1e-5);
+}
+
+TEST(network_work, computes_each_image_of_a_batch_as_if_alone) {
+  const stage_kind kind = network_kind();
+  const arguments values = bind(kind, mixed);
+  const auto batch = some_values(mixed_input.elements());
+  stage_trial together(kind, values, {floats(mixed_input)});
+  const auto outputs = together.run({batch});
+
+  stage_trial single(kind, values, {floats({1, 5, 11, 7})});
+  const auto half = static_cast<std::ptrdiff_t>(batch.size() / 2);
+  std::vector<float> one_by_one = single.run({{batch.begin(), batch.begin() + half}});
+  const auto rest = single.run({{batch.begin() + half, batch.end()}});
+  one_by_one.insert(one_by_one.end(), rest.begin(), rest.end());
+  EXPECT_LE(difference(one_by_one, outputs), 1e-5);
+}
+
+TEST(network_work, allocates_no_device_memory_once_bound) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, bind(kind, mixed), {floats(mixed_input)});
+  const auto before = trial.on().usage().allocations;
+  trial.run({some_values(mixed_input.elements())});
+  EXPECT_EQ(trial.on().usage().allocations, before);
+}
+
+TEST(network_work, reuses_scratch_by_lifetime) {
+  const auto layers = [](int depth) {
+    std::string text = "layers:\n";
+    for (int i = 0; i < depth; ++i) text += "  - conv2d: {out_channels: 16, kernel: 3, padding: 1}\n";
+    return text;
+  };
+  const stage_kind kind = network_kind();
+  stage_trial few(kind, bind(kind, layers(4)), {floats({1, 16, 32, 32})});
+  stage_trial many(kind, bind(kind, layers(12)), {floats({1, 16, 32, 32})});
+  EXPECT_EQ(many.scratch_bytes(), few.scratch_bytes());
+}
+
+TEST(network_work, names_operations_after_the_layers_in_them) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, bind(kind, R"(
+layers:
+  - linear: {out_features: 64}
+  - gelu
+  - linear: {out_features: 64, bias: false}
+)"),
+                    {floats({4, 32})});
+  EXPECT_THAT(trial.operations(), ElementsAre(StartsWith("linear+bias+gelu ["),
+                                              AllOf(StartsWith("linear ["), HasSubstr("]"))));
+}
+
+TEST(network_work, folds_a_batch_norm_into_the_convolution_before_it) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, bind(kind, R"(
+layers:
+  - conv2d: {out_channels: 16, kernel: 3, bias: false}
+  - batch_norm2d
+  - relu
+)"),
+                    {floats({1, 16, 8, 8})});
+  EXPECT_THAT(trial.operations(), testing::Contains(StartsWith("conv2d+batch_norm2d+relu [")));
+}
+
+TEST(network_work, copies_what_a_network_only_reshapes) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, bind(kind, "layers: [flatten]"), {floats({2, 3, 4})});
+  const auto input = some_values(24);
+  EXPECT_EQ(trial.run({input}), input);
+}
+
+}  // namespace
+
+}  // namespace graphline::test

@@ -1,0 +1,158 @@
+#include "tests/stages/network/stage_trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "framework/spec/yaml_reader.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+stage_shape inferred(const stage_kind& kind, const arguments& values,
+                     const std::vector<tensor_type>& inputs) {
+  diagnostics out;
+  stage_shape shape = kind.infer(values, inputs, out);
+  out.throw_if_errors();
+  return shape;
+}
+
+arguments bound(const stage_kind& kind, const node& written, diagnostics& out) {
+  return bind_arguments(kind.parameters, written, "stage 'trial' (" + kind.name + ")",
+                        written.where(), "", out);
+}
+
+}  // namespace
+
+node parse(const std::string& yaml) {
+  diagnostics out;
+  node parsed = read_yaml(std::make_shared<source_text>("trial.yaml", yaml), out);
+  out.throw_if_errors();
+  return parsed;
+}
+
+std::string reference_file(const std::string& name) {
+  return std::string(GRAPHLINE_SOURCE_DIR) + "/tests/stages/references/" + name;
+}
+
+arguments bind(const stage_kind& kind, const std::string& yaml) {
+  diagnostics out;
+  arguments values = bound(kind, parse(yaml), out);
+  out.throw_if_errors();
+  return values;
+}
+
+std::string problems_of(const stage_kind& kind, const std::string& yaml,
+                        const std::vector<tensor_type>& inputs) {
+  diagnostics out;
+  const arguments values = bound(kind, parse(yaml), out);
+  kind.infer(values, inputs, out);
+  std::string text;
+  for (const diagnostic& d : out.all()) {
+    text += std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + ": " + d.message +
+            "\n";
+  }
+  return text;
+}
+
+stage_shape infer(const stage_kind& kind, const std::string& yaml,
+                  const std::vector<tensor_type>& inputs) {
+  return inferred(kind, bind(kind, yaml), inputs);
+}
+
+std::vector<float> some_values(std::int64_t count, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) {
+    value = static_cast<float>(generator() >> 40) * 0x1.0p-23F - 1.0F;
+  }
+  return values;
+}
+
+tensor_type floats(const shape& s) { return {s, dtype::float32}; }
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  double apart = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double d = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (std::isnan(d)) return d;
+    apart = std::max(apart, d);
+    largest = std::max(largest, std::abs(static_cast<double>(b[i])));
+  }
+  return largest > 0 ? apart / largest : apart;
+}
+
+stage_trial::stage_trial(const stage_kind& kind, const arguments& values,
+                         const std::vector<tensor_type>& inputs, int threads, int slots)
+    : device_(open_host_device(threads)),
+      stream_(device_->make_stream("trial", priority::normal)),
+      output_type_(inferred(kind, values, inputs).outputs.at(0)) {
+  const auto specific = kind.make_device.find("host");
+  const auto& make =
+      specific != kind.make_device.end() ? specific->second : kind.make_device.at("");
+  stage_ = make(*device_, {.name = "trial",
+                           .arguments = values,
+                           .inputs = inputs,
+                           .outputs = {output_type_},
+                           .seed = 1});
+  for (int i = 0; i < slots; ++i) {
+    slot_data& slot = slots_.emplace_back();
+    stage_tensors tensors;
+    for (const tensor_type& type : inputs) {
+      slot.inputs.push_back(device_->allocate(type.bytes()));
+      tensors.inputs.push_back({slot.inputs.back().data(), type});
+    }
+    slot.output = device_->allocate(output_type_.bytes());
+    tensors.outputs.push_back({slot.output.data(), output_type_});
+    if (stage_->scratch_bytes() > 0) slot.scratch = device_->allocate(stage_->scratch_bytes());
+    tensors.scratch = slot.scratch.data();
+    slot.work = stage_->bind(tensors);
+    poison(i);
+  }
+}
+
+void stage_trial::poison(int slot) {
+  slot_data& data = slots_.at(static_cast<std::size_t>(slot));
+  std::memset(data.output.data(), 0xff, data.output.bytes());
+  if (data.scratch.data() != nullptr) std::memset(data.scratch.data(), 0xff, data.scratch.bytes());
+}
+
+void stage_trial::set_input(std::size_t input, const std::vector<float>& values, int slot) {
+  memory& to = slots_.at(static_cast<std::size_t>(slot)).inputs.at(input);
+  if (to.bytes() < values.size() * sizeof(float)) throw std::logic_error("too many values");
+  std::memcpy(to.data(), values.data(), values.size() * sizeof(float));
+}
+
+void stage_trial::enqueue(int slot) {
+  slots_.at(static_cast<std::size_t>(slot)).work->enqueue(*stream_);
+}
+
+std::vector<float> stage_trial::output(int slot) const {
+  const auto* from =
+      static_cast<const float*>(slots_.at(static_cast<std::size_t>(slot)).output.data());
+  return {from, from + output_type_.shape.elements()};
+}
+
+std::unique_ptr<graph> stage_trial::capture(int slot) {
+  return device_->capture(*stream_, [&] { enqueue(slot); });
+}
+
+std::vector<std::string> stage_trial::operations() {
+  std::vector<std::string> names;
+  for (const graph_node& operation : capture()->nodes()) names.push_back(operation.name);
+  return names;
+}
+
+std::vector<float> stage_trial::run(const std::vector<std::vector<float>>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) set_input(i, inputs[i]);
+  poison();
+  enqueue();
+  wait();
+  return output();
+}
+
+}  // namespace graphline::test

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/device/host/host_device.hpp"
+#include "framework/spec/node.hpp"
+#include "framework/stage/stage.hpp"
+
+namespace graphline::test {
+
+/// YAML text as a node; throws when it is none.
+node parse(const std::string& yaml);
+
+/// A file of the stored references.
+std::string reference_file(const std::string& name);
+
+/// A kind's arguments from YAML text; throws what is wrong with them.
+arguments bind(const stage_kind& kind, const std::string& yaml);
+
+/// Everything that is wrong with a stage of that kind, as the user reads it, a line per problem.
+std::string problems_of(const stage_kind& kind, const std::string& yaml,
+                        const std::vector<tensor_type>& inputs);
+
+/// What a kind infers, for arguments that are right.
+stage_shape infer(const stage_kind& kind, const std::string& yaml,
+                  const std::vector<tensor_type>& inputs);
+
+/// Values that differ everywhere, from -1 to 1, the same on every call.
+std::vector<float> some_values(std::int64_t count, std::uint64_t seed = 1);
+
+/// A float32 type.
+tensor_type floats(const shape& s);
+
+/// max|a - b| / max|b|.
+double difference(const std::vector<float>& a, const std::vector<float>& b);
+
+/// A device stage on a `host` device, with as many slots as asked for.
+class stage_trial {
+ public:
+  stage_trial(const stage_kind& kind, const arguments& values,
+              const std::vector<tensor_type>& inputs, int threads = 1, int slots = 1);
+
+  /// Fills a slot's scratch and outputs with NaNs, so that what is read too early shows.
+  void poison(int slot = 0);
+
+  void set_input(std::size_t input, const std::vector<float>& values, int slot = 0);
+
+  /// Enqueues a slot's work, without waiting.
+  void enqueue(int slot = 0);
+  void wait() { device_->synchronize(wait_mode::block); }
+
+  std::vector<float> output(int slot = 0) const;
+
+  /// The work of a slot as a graph.
+  std::unique_ptr<graph> capture(int slot = 0);
+  void launch(graph_exec& g) { stream_->launch(g); }
+
+  /// The names of the operations of the work, in order.
+  std::vector<std::string> operations();
+
+  /// Poisons, runs on these inputs and waits.
+  std::vector<float> run(const std::vector<std::vector<float>>& inputs);
+
+  device& on() { return *device_; }
+  std::size_t scratch_bytes() const { return stage_->scratch_bytes(); }
+
+ private:
+  struct slot_data {
+    std::vector<memory> inputs;
+    memory output;
+    memory scratch;
+    std::unique_ptr<device_work> work;
+  };
+
+  std::unique_ptr<device> device_;
+  std::unique_ptr<stream> stream_;
+  tensor_type output_type_;
+  std::unique_ptr<device_stage> stage_;
+  std::vector<slot_data> slots_;
+};
+
+}  // namespace graphline::test

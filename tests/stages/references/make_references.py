@@ -1,0 +1,322 @@
+#!/usr/bin/python3
+"""Writes what PyTorch computes for every layer, to compare Graphline with.
+
+Run it with Debian's python3-torch (1.13) to make the files beside it again:
+  cases.yaml                 name, layers and shape of the input of every case
+  tensors.safetensors        NAME.input and NAME.output of every case
+  weights/NAME.safetensors   the weights of a case that has any
+
+Inputs and weights are random, rounded to what the file holds; outputs are computed in float64 and
+stored in float32, so that a comparison sees only the error of the code under test.
+"""
+
+import json
+import pathlib
+import struct
+
+import torch
+from torch import nn
+
+HERE = pathlib.Path(__file__).parent
+TYPES = {torch.float16: "F16", torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64"}
+
+
+def tensor_bytes(tensor):
+    raw = tensor.contiguous()
+    if raw.dtype == torch.bfloat16:  # NumPy has no such type
+        raw = raw.view(torch.int16)
+    return raw.numpy().tobytes()
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        piece = tensor_bytes(tensor)
+        header[name] = {
+            "dtype": TYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [len(data), len(data) + len(piece)],
+        }
+        data += piece
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class Add:
+    """Not a module of PyTorch's: adds the output of a named layer."""
+
+    def __init__(self, source):
+        self.source = source
+
+
+def run(layers, x):
+    """The output of [(yaml, module or Add, name)], in the precision of `x`."""
+    named = {"input": x}
+    for _, module, name in layers:
+        x = x + named[module.source] if isinstance(module, Add) else module(x)
+        if name:
+            named[name] = x
+    return x
+
+
+def randomise(module):
+    """Weights of ordinary size; statistics of a batch norm that are not trivial."""
+    with torch.no_grad():
+        if isinstance(module, nn.BatchNorm2d):
+            module.weight.uniform_(0.5, 1.5)
+            module.bias.uniform_(-0.5, 0.5)
+            module.running_mean.uniform_(-0.5, 0.5)
+            module.running_var.uniform_(0.25, 2.0)
+
+
+def conv(cin, cout, kernel, name=None, **options):
+    written = {"out_channels": cout, "kernel": kernel}
+    written.update(options)
+    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    size = tuple(kernel) if isinstance(kernel, list) else kernel
+    return entry("conv2d", written, nn.Conv2d(cin, cout, size, **torch_options), name)
+
+
+def linear(features_in, features_out, name=None, **options):
+    written = {"out_features": features_out}
+    written.update(options)
+    return entry("linear", written, nn.Linear(features_in, features_out, **options), name)
+
+
+def pool(kind, module_type, kernel, **options):
+    written = {"kernel": kernel}
+    written.update(options)
+    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    size = tuple(kernel) if isinstance(kernel, list) else kernel
+    return entry(kind, written, module_type(size, **torch_options))
+
+
+def max_pool(kernel, **options):
+    return pool("max_pool2d", nn.MaxPool2d, kernel, **options)
+
+
+def avg_pool(kernel, **options):
+    return pool("avg_pool2d", nn.AvgPool2d, kernel, **options)
+
+
+def adaptive(output):
+    size = tuple(output) if isinstance(output, list) else output
+    return entry("adaptive_avg_pool2d", {"output": output}, nn.AdaptiveAvgPool2d(size))
+
+
+def batch_norm(channels, name=None, **options):
+    return entry("batch_norm2d", dict(options), nn.BatchNorm2d(channels, **options), name)
+
+
+def gelu(approximate=None, name=None):
+    options = {"approximate": approximate} if approximate else {}
+    return entry("gelu", options, nn.GELU(**options), name)
+
+
+def plain(kind, module, name=None):
+    return entry(kind, {}, module, name)
+
+
+def relu(name=None):
+    return plain("relu", nn.ReLU(), name)
+
+
+def softmax(dim):
+    return entry("softmax", {"dim": dim}, nn.Softmax(dim=dim))
+
+
+def flatten(start_dim=None):
+    if start_dim is None:
+        return plain("flatten", nn.Flatten())
+    return entry("flatten", {"start_dim": start_dim}, nn.Flatten(start_dim=start_dim))
+
+
+def add(source, name=None):
+    return entry("add", {"from": source}, Add(source), name)
+
+
+def entry(kind, options, module, name=None):
+    if name:
+        options = dict(options, name=name)
+    written = ", ".join(f"{key}: {yaml_value(value)}" for key, value in options.items())
+    return (f"{kind}: {{{written}}}" if written else kind, module, name)
+
+
+def yaml_value(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def cases():
+    image = [2, 5, 7, 9]
+    yield "conv_plain", image, [conv(5, 7, 3)]
+    yield "conv_no_bias", image, [conv(5, 7, 3, bias=False)]
+    yield "conv_strides", image, [conv(5, 7, 3, stride=[2, 3], padding=[1, 2])]
+    yield "conv_pair_kernel", image, [conv(5, 6, [1, 4], padding=[0, 2])]
+    yield "conv_dilation", image, [conv(5, 4, 3, padding=2, dilation=[2, 3])]
+    yield "conv_one_by_one", [1, 32, 5, 5], [conv(32, 16, 1)]
+    yield "conv_uneven_stride", [1, 16, 10, 9], [conv(16, 16, 3, stride=2, padding=1)]
+    yield "conv_groups", [2, 8, 7, 7], [conv(8, 12, 3, groups=4, padding=1)]
+    yield "conv_depthwise", [2, 16, 7, 7], [conv(16, 16, 3, groups=16, padding=1)]
+    yield "conv_depthwise_multiplier", [1, 6, 7, 7], [conv(6, 12, 3, groups=6, padding=1)]
+    yield "conv_chain", [1, 16, 8, 8], [conv(16, 16, 3, padding=1), conv(16, 8, 3), conv(8, 16, 1)]
+    yield "conv_relu", image, [conv(5, 7, 3), relu()]
+    yield "conv_gelu", image, [conv(5, 7, 3), gelu()]
+    yield "conv_gelu_tanh", image, [conv(5, 7, 3), gelu("tanh")]
+    yield "conv_sigmoid", image, [conv(5, 7, 3), plain("sigmoid", nn.Sigmoid())]
+    yield "conv_silu", image, [conv(5, 7, 3), plain("silu", nn.SiLU())]
+
+    wide = [3, 4, 2, 17]
+    yield "relu", wide, [relu()]
+    yield "gelu", wide, [gelu()]
+    yield "gelu_none", wide, [gelu("none")]
+    yield "gelu_tanh", wide, [gelu("tanh")]
+    yield "sigmoid", wide, [plain("sigmoid", nn.Sigmoid())]
+    yield "silu", wide, [plain("silu", nn.SiLU())]
+    yield "gelu_rank_one", [19], [gelu()]
+
+    yield "softmax_last", wide, [softmax(-1)]
+    yield "softmax_channels", wide, [softmax(1)]
+    yield "softmax_rows", [5, 13], [softmax(0)]
+    yield "softmax_after_conv", image, [conv(5, 16, 3), softmax(-3)]
+
+    yield "linear", [3, 10], [linear(10, 7)]
+    yield "linear_no_bias", [3, 10], [linear(10, 7, bias=False)]
+    yield "linear_gelu", [1, 33], [linear(33, 18), gelu(), linear(18, 1)]
+    yield "linear_residual", [3, 12], [linear(12, 12, name="a"), relu(), linear(12, 12),
+                                       add("a"), relu()]
+
+    yield "batch_norm_alone", image, [batch_norm(5, eps=0.001)]
+    yield "batch_norm_after_conv", image, [conv(5, 7, 3), batch_norm(7), relu()]
+    yield "batch_norm_after_conv_no_bias", image, [conv(5, 16, 3, bias=False), batch_norm(16)]
+    yield "batch_norm_after_depthwise", [1, 8, 7, 7], [
+        conv(8, 8, 3, groups=8, bias=False), batch_norm(8), plain("silu", nn.SiLU())]
+    yield "batch_norm_after_relu", image, [conv(5, 16, 3), relu(), batch_norm(16)]
+    yield "batch_norm_of_shared_conv", image, [
+        conv(5, 16, 3, name="stem"), batch_norm(16), relu(), add("stem")]
+
+    yield "max_pool", image, [max_pool(2)]
+    yield "max_pool_pair", image, [max_pool([3, 2], stride=[2, 1], padding=[1, 0])]
+    yield "max_pool_dilation", image, [max_pool(3, stride=1, dilation=[2, 3])]
+    yield "max_pool_ceil", [1, 4, 10, 8], [max_pool(3, stride=2, ceil_mode=True)]
+    yield "max_pool_ceil_padding", [1, 4, 6, 7], [max_pool(3, stride=2, padding=1, ceil_mode=True)]
+    yield "max_pool_after_conv", image, [conv(5, 16, 3), relu(), max_pool(2)]
+
+    yield "avg_pool", image, [avg_pool(2)]
+    yield "avg_pool_padding", image, [avg_pool(3, stride=2, padding=1)]
+    yield "avg_pool_exclude_pad", image, [
+        avg_pool(3, stride=2, padding=1, count_include_pad=False)]
+    yield "avg_pool_ceil", [1, 4, 10, 8], [avg_pool(3, stride=2, ceil_mode=True)]
+    yield "avg_pool_ceil_padding", [1, 4, 6, 7], [
+        avg_pool([3, 4], stride=[2, 3], padding=[1, 2], ceil_mode=True)]
+    yield "avg_pool_ceil_exclude_pad", [1, 4, 6, 7], [
+        avg_pool(3, stride=2, padding=1, ceil_mode=True, count_include_pad=False)]
+    yield "avg_pool_after_conv", image, [conv(5, 16, 3), avg_pool(2, ceil_mode=True)]
+
+    yield "adaptive_one", image, [adaptive(1)]
+    yield "adaptive_dividing", [2, 3, 8, 12], [adaptive([4, 3])]
+    yield "adaptive_uneven", image, [adaptive([4, 5])]
+    yield "adaptive_larger", [1, 3, 4, 5], [adaptive(7)]
+    yield "adaptive_after_conv", image, [conv(5, 16, 3), adaptive(3)]
+
+    yield "flatten", [2, 3, 4, 5], [flatten()]
+    yield "flatten_all", [2, 3, 4], [flatten(0)]
+    yield "flatten_later", [2, 3, 4, 5], [flatten(2)]
+    yield "flatten_last", [2, 3, 4], [flatten(-1)]
+    yield "flatten_after_conv", image, [conv(5, 7, 3), flatten(), softmax(1)]
+
+    yield "add_input", wide, [relu(), add("input")]
+    yield "add_itself", wide, [relu(name="a"), add("a")]
+    yield "add_relu_unfused", wide, [relu(name="a"), gelu(), add("a"), relu()]
+    yield "add_fused", [1, 16, 6, 6], [
+        conv(16, 16, 3, padding=1, name="a"), relu(name="b"), conv(16, 16, 3, padding=1), add("b")]
+    yield "add_shared_convolution", [1, 16, 6, 6], [
+        conv(16, 16, 3, padding=1, name="a"), conv(16, 16, 3, padding=1, name="b"), add("a"),
+        gelu(), add("b"), relu()]
+    yield "add_input_to_conv", [2, 3, 6, 6], [conv(3, 3, 3, padding=1), gelu(), add("input"), relu()]
+    yield "add_odd_channels", [2, 5, 6, 6], [
+        conv(5, 7, 3, padding=1, name="a"), conv(7, 7, 3, padding=1), relu(), add("a")]
+    yield "add_depthwise", [1, 16, 6, 6], [conv(16, 16, 3, padding=1, groups=16), add("input")]
+
+    yield "residual_block", [2, 16, 7, 7], [
+        conv(16, 16, 3, padding=1, bias=False, name="conv1"), batch_norm(16, name="bn1"), relu(),
+        conv(16, 16, 3, padding=1, bias=False, name="conv2"), batch_norm(16, name="bn2"),
+        add("input"), relu()]
+    yield "separable_block", [1, 12, 9, 9], [
+        conv(12, 24, 1, bias=False), batch_norm(24), plain("silu", nn.SiLU()),
+        conv(24, 24, 3, padding=1, groups=24, stride=2, bias=False), batch_norm(24),
+        plain("silu", nn.SiLU()), conv(24, 12, 1)]
+
+    yield "two_models_backbone", [1, 3, 24, 24], [
+        conv(3, 24, 3, stride=2, padding=1), gelu(), conv(24, 40, 3, stride=2, padding=1), gelu()]
+    yield "two_models_head", [1, 40, 6, 6], [
+        adaptive(1), flatten(), linear(40, 80), gelu(), linear(80, 32), gelu(), linear(32, 1)]
+
+
+def weights_of(layers):
+    """As the state dict of a Sequential, a named layer's name in place of its number."""
+    tensors = {}
+    for number, (_, module, name) in enumerate(layers):
+        if isinstance(module, nn.Module):
+            for key, tensor in module.state_dict().items():
+                if tensor.dtype != torch.int64:  # num_batches_tracked
+                    tensors[f"{name or number}.{key}"] = tensor.float()
+    return tensors
+
+
+def main():
+    (HERE / "weights").mkdir(exist_ok=True)
+    tensors, listing = {}, ["# Made by make_references.py.\n"]
+    for seed, (name, shape, layers) in enumerate(build()):
+        torch.manual_seed(seed)
+        x = torch.randn(shape)
+        weights = weights_of(layers)
+        for _, module, _ in layers:
+            if isinstance(module, nn.Module):
+                module.eval()
+                module.double()
+        with torch.no_grad():
+            y = run(layers, x.double())
+        tensors[f"{name}.input"] = x
+        tensors[f"{name}.output"] = y.float()
+        if weights:
+            write_safetensors(HERE / "weights" / f"{name}.safetensors", weights)
+        listing.append(f"- name: {name}\n  shape: {shape}\n  layers:\n")
+        listing += [f"    - {written}\n" for written, _, _ in layers]
+    write_safetensors(HERE / "tensors.safetensors", tensors)
+    (HERE / "cases.yaml").write_text("".join(listing))
+    write_other_types()
+
+
+def build():
+    """The cases, with weights that do not depend on which cases come before."""
+    generator = cases()
+    seed = 1000
+    while True:
+        torch.manual_seed(seed)
+        case = next(generator, None)
+        if case is None:
+            return
+        for _, module, _ in case[2]:
+            randomise(module)
+        seed += 1
+        yield case
+
+
+def write_other_types():
+    """One tensor in every type that is converted, with the values it must become."""
+    torch.manual_seed(7)
+    values = torch.cat([torch.randn(12), torch.tensor([0.0, -0.0, 1e-7, -6e-8, 65504.0, 3e-5])])
+    stored = {
+        "F16": values.half(),
+        "BF16": values.bfloat16(),
+        "F32": values,
+        "F64": values.double() * (1 + 1e-9),
+    }
+    for name, tensor in list(stored.items()):
+        stored[f"{name}.expected"] = tensor.float()
+    write_safetensors(HERE / "types.safetensors", stored)
+
+
+if __name__ == "__main__":
+    main()
