@@ -39,7 +39,7 @@ struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
   std::string help;                          ///< one sentence
-  std::optional<std::string> default_value;  ///< as YAML text; unset with `required` false: absent
+  std::optional<std::string> default_value = {};  ///< as YAML text; unset, not required: absent
   bool required = false;
   std::string unit = {};               ///< "px", "ms"; empty for none
   std::optional<double> minimum = {};  ///< of a number, or of each in a list

@@ -1,0 +1,125 @@
+#include "stages/matmul.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stages/kinds.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// The most dimensions that oneDNN's tensors have.
+constexpr std::size_t largest_rank = 12;
+
+bool check_operand(const char* name, const tensor_type& type, const place& where,
+                   diagnostics& out) {
+  if (type.element != dtype::float32) {
+    out.error(where,
+              fmt::format("matmul multiplies float32, but '{}' is {}", name, to_string(type)));
+    return false;
+  }
+  if (type.shape.rank() < 2 || type.shape.rank() > largest_rank) {
+    out.error(where, fmt::format("matmul needs '{}' with 2 to {} dimensions, found {}", name,
+                                 largest_rank, to_string(type.shape)));
+    return false;
+  }
+  return true;
+}
+
+/// `s` with ones in front up to `rank`, and the last two extents swapped if asked for.
+std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpose) {
+  std::vector<std::int64_t> extents(rank - s.rank(), 1);
+  extents.insert(extents.end(), s.extents().begin(), s.extents().end());
+  if (transpose) std::swap(extents[rank - 1], extents[rank - 2]);
+  return extents;
+}
+
+/// What a message calls an operand: its shape, and that it is used transposed.
+std::string describe(const char* name, const shape& s, bool transpose) {
+  return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
+}
+
+stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+  const auto form = matmul_of(values, inputs, out);
+  if (!form) return {};
+  const auto written = form->c.checked_elements();
+  const std::int64_t depth = form->a[form->a.rank() - 1];
+  std::int64_t macs = 0;
+  constexpr std::int64_t limit = std::int64_t{1} << 60;
+  if (!written || __builtin_mul_overflow(*written, depth, &macs) || macs > limit) {
+    out.error(values.where(), fmt::format("matmul to {} would take more than 2^60 "
+                                          "multiply-accumulates",
+                                          to_string(form->c)));
+    return {};
+  }
+  stage_shape result;
+  result.outputs = {{form->c, dtype::float32}};
+  result.cost = {.macs = macs,
+                 .flops = 2 * macs,
+                 .bytes_read = 4 * (form->a.elements() + form->b.elements()),
+                 .bytes_written = 4 * *written};
+  return result;
+}
+
+}  // namespace
+
+std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
+                                     diagnostics& out) {
+  const place& where = values.where();
+  const bool a_fits = check_operand("a", inputs[0], where, out);
+  const bool b_fits = check_operand("b", inputs[1], where, out);
+  if (!a_fits || !b_fits) return {};
+
+  const bool transpose_a = values.boolean("transpose_a");
+  const bool transpose_b = values.boolean("transpose_b");
+  const std::size_t rank = std::max(inputs[0].shape.rank(), inputs[1].shape.rank());
+  const std::vector<std::int64_t> a = aligned(inputs[0].shape, rank, transpose_a);
+  const std::vector<std::int64_t> b = aligned(inputs[1].shape, rank, transpose_b);
+  const std::string operands = describe("a", inputs[0].shape, transpose_a) + " and " +
+                               describe("b", inputs[1].shape, transpose_b);
+  if (a[rank - 1] != b[rank - 2]) {
+    out.error(where, fmt::format("matmul needs as many columns in 'a' as rows in 'b', {} against "
+                                 "{}, but {}",
+                                 a[rank - 1], b[rank - 2], operands));
+    return {};
+  }
+  std::vector<std::int64_t> c(rank);
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
+      out.error(where, fmt::format("matmul cannot broadcast {} against {} in the leading "
+                                   "dimensions, for {}",
+                                   a[axis], b[axis], operands));
+      return {};
+    }
+    c[axis] = std::max(a[axis], b[axis]);
+  }
+  c[rank - 2] = a[rank - 2];
+  c[rank - 1] = b[rank - 1];
+  return matmul_form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
+}
+
+stage_kind matmul_kind() {
+  stage_kind kind;
+  kind.name = "matmul";
+  kind.headline = "Batched matrix product, leading dimensions broadcast";
+  kind.on = side::device;
+  kind.inputs = {{"a", "[..., m, k] in float32; [..., k, m] with transpose_a."},
+                 {"b", "[..., k, n] in float32; [..., n, k] with transpose_b."}};
+  kind.outputs = {{"c", "[..., m, n] in float32."}};
+  kind.parameters = {{.name = "transpose_a",
+                      .type = parameter_type::boolean,
+                      .help = "Swap the last two dimensions of 'a'.",
+                      .default_value = "false"},
+                     {.name = "transpose_b",
+                      .type = parameter_type::boolean,
+                      .help = "Swap the last two dimensions of 'b'.",
+                      .default_value = "false"}};
+  kind.infer = infer;
+  kind.make_device["host"] = make_matmul_host;
+  return kind;
+}
+
+}  // namespace graphline

@@ -1,0 +1,137 @@
+#include "stages/network/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "stages/network/layer_entry.hpp"
+#include "stages/network/layers/reading.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// Walks the list of layers once, keeping what is known of the values so far.
+class definer {
+ public:
+  definer(const shape& input, diagnostics& out) : out_(out) {
+    network_.input = input;
+    shapes_.push_back(input);
+    givers_.emplace_back("the network's input");
+  }
+
+  void add(const node& written) {
+    const std::size_t index = shapes_.size() - 1;
+    const layer_entry entry = read_layer(written, out_);
+    const std::string name =
+        entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
+    const std::vector<std::size_t> inputs = inputs_of(entry, index);
+    register_name(entry, index + 1);
+    givers_.push_back(fmt::format("layer '{}'", name));
+    shapes_.push_back(infer(entry, name, inputs, index));
+  }
+
+  network_definition finish(const place& where) {
+    cost sum;
+    for (const network_layer& layer : network_.layers) {
+      // Each is at most 2^62; stop before the sum of them leaves 64 bits.
+      if (sum.flops > (std::int64_t{1} << 61) || sum.bytes_read > (std::int64_t{1} << 61)) {
+        out_.error(where, "the network would take more than 2^61 operations or bytes");
+        break;
+      }
+      sum += layer.cost;
+    }
+    return std::move(network_);
+  }
+
+ private:
+  /// The values a layer reads; an unknown `from` is reported and left out.
+  std::vector<std::size_t> inputs_of(const layer_entry& entry, std::size_t index) {
+    std::vector<std::size_t> inputs{index};
+    if (!entry.operation) return inputs;
+    const auto* sum = std::get_if<add_layer>(&*entry.operation);
+    if (sum == nullptr) return inputs;
+    if (sum->from == "input") {
+      inputs.push_back(0);
+    } else if (const auto found = named_.find(sum->from); found != named_.end()) {
+      inputs.push_back(found->second.value);
+    } else {
+      std::vector<std::string> known{"input"};
+      for (const auto& [name, _] : named_) known.push_back(name);
+      out_.error(entry.values.where("from"), fmt::format("no earlier layer is named '{}'{}",
+                                                         sum->from, suggestion(sum->from, known)));
+    }
+    return inputs;
+  }
+
+  void register_name(const layer_entry& entry, std::size_t value) {
+    if (entry.given_name.empty()) return;
+    const place where = entry.values.where("name");
+    const auto [first, is_new] = named_.try_emplace(entry.given_name, named_value{value, where});
+    if (is_new) return;
+    const std::string line =
+        first->second.where ? fmt::format(" (first on line {})", first->second.where.line) : "";
+    out_.error(where, fmt::format("two layers are named '{}'{}", entry.given_name, line));
+  }
+
+  /// Applies the layer's shape rule where all it reads is known, and keeps the layer if it holds.
+  std::optional<shape> infer(const layer_entry& entry, const std::string& name,
+                             const std::vector<std::size_t>& inputs, std::size_t index) {
+    if (!entry.operation) return {};
+    if (std::holds_alternative<add_layer>(*entry.operation) && inputs.size() < 2) return {};
+    std::vector<layer_input> read;
+    for (const std::size_t value : inputs) {
+      if (!shapes_[value]) return {};
+      read.push_back({givers_[value], *shapes_[value]});
+    }
+    layer_problems problems(entry.subject, entry.values, out_);
+    layer_shape inferred = entry.kind->infer(*entry.operation, read, problems);
+    if (problems.any()) return {};
+
+    const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
+    for (weight_spec& weight : inferred.weights) {
+      inferred.cost.parameters += weight.shape.elements();
+      weight.name = fmt::format("{}.{}", prefix, weight.name);
+    }
+    network_.layers.push_back({name, entry.kind->name, *entry.operation, inputs, inferred.output,
+                               inferred.cost, std::move(inferred.weights)});
+    return inferred.output;
+  }
+
+  struct named_value {
+    std::size_t value;
+    place where;
+  };
+
+  diagnostics& out_;
+  network_definition network_;
+  std::vector<std::optional<shape>> shapes_;  ///< per value; unset after an error
+  std::vector<std::string> givers_;           ///< per value, for messages
+  std::map<std::string, named_value> named_;
+};
+
+}  // namespace
+
+network_definition define_network(const node& layers, const shape& input, const place& where,
+                                  diagnostics& out) {
+  const auto elements = input.checked_elements();
+  if (!elements || *elements < 1 || *elements > (std::int64_t{1} << 44)) {
+    out.error(where, fmt::format("a network cannot read {}: every extent must be at least 1 and "
+                                 "their product at most 2^44",
+                                 to_string(input)));
+    return {};
+  }
+  if (!layers.is_sequence() || layers.items().empty()) {
+    out.error(layers.where() ? layers.where() : where,
+              fmt::format("'layers' must be a list with at least one layer, found {}",
+                          layers.is_sequence() ? "an empty list" : layers.describe()));
+    return {};
+  }
+  definer all(input, out);
+  for (const node& layer : layers.items()) all.add(layer);
+  return all.finish(where);
+}
+
+}  // namespace graphline

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
+#include "framework/stage/cost.hpp"
+#include "stages/network/layer_kind.hpp"
+
+namespace graphline {
+
+/// One layer of a network, checked and with its shapes. Values are numbered: 0 is what the network
+/// reads, i + 1 what layer i gives.
+struct network_layer {
+  std::string name;  ///< the given name, or "0.conv2d"
+  std::string kind;
+  layer_operation operation;
+  std::vector<std::size_t> inputs;  ///< values it reads: the one before; for `add` the other too
+  graphline::shape output;
+  graphline::cost cost;
+  std::vector<weight_spec> weights;  ///< with whole names: "0.weight", "stem.bias"
+};
+
+/// A network, whatever runs it.
+struct network_definition {
+  graphline::shape input;
+  std::vector<network_layer> layers;
+
+  const graphline::shape& shape_of(std::size_t value) const {
+    return value == 0 ? input : layers[value - 1].output;
+  }
+};
+
+/// Reads the list of layers and works out every shape. Reports everything wrong to `out`: layers
+/// after one that failed are still checked for what does not depend on its shape. `where` is the
+/// place for problems of the whole. After an error the result is incomplete.
+network_definition define_network(const node& layers, const graphline::shape& input,
+                                  const place& where, diagnostics& out);
+
+}  // namespace graphline

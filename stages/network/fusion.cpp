@@ -1,0 +1,61 @@
+#include "stages/network/fusion.hpp"
+
+namespace graphline {
+
+namespace {
+
+template <class Layer>
+bool is(const network_definition& network, std::size_t layer) {
+  return std::holds_alternative<Layer>(network.layers[layer].operation);
+}
+
+/// How many layers read each value.
+std::vector<int> count_readers(const network_definition& network) {
+  std::vector<int> readers(network.layers.size() + 1, 0);
+  for (const network_layer& layer : network.layers) {
+    for (const std::size_t value : layer.inputs) ++readers[value];
+  }
+  return readers;
+}
+
+/// Takes the layer after the group into it if it fits there.
+bool extend(fused_layers& group, bool& has_add, std::size_t next,
+            const network_definition& network) {
+  if (is<batch_norm2d_layer>(network, next)) {
+    if (!is<conv2d_layer>(network, group.head) || group.last() != group.head) return false;
+    group.norm = next;
+    return true;
+  }
+  if (is<add_layer>(network, next)) {
+    if (has_add) return false;
+    has_add = true;
+  } else if (!is<activation_layer>(network, next)) {
+    return false;
+  }
+  group.epilogue.push_back(next);
+  return true;
+}
+
+}  // namespace
+
+std::vector<fused_layers> fuse_layers(const network_definition& network) {
+  const std::vector<int> readers = count_readers(network);
+  std::vector<fused_layers> groups;
+  for (std::size_t layer = 0; layer < network.layers.size(); layer = groups.back().last() + 1) {
+    fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
+    bool has_add = is<add_layer>(network, layer);
+    const bool takes_epilogue =
+        has_add || is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer);
+    if (!takes_epilogue) continue;
+    // The next layer always reads this one; a second reader (an add further on, or x + x) needs the
+    // value itself, so the group ends.
+    std::size_t next = layer + 1;
+    while (next < network.layers.size() && readers[next] == 1 &&
+           extend(group, has_add, next, network)) {
+      ++next;
+    }
+  }
+  return groups;
+}
+
+}  // namespace graphline

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "stages/network/definition.hpp"
+
+namespace graphline {
+
+/// Layers that can be computed as one: a head and what is applied to its result before anyone else
+/// reads it. Indices into `network_definition::layers`.
+struct fused_layers {
+  std::size_t head = 0;
+  std::optional<std::size_t> norm =
+      {};  ///< a batch norm right after a conv2d, to fold into weights
+  std::vector<std::size_t> epilogue = {};  ///< then activations and at most one add, in order
+
+  /// The layer whose output this group gives.
+  std::size_t last() const noexcept {
+    if (!epilogue.empty()) return epilogue.back();
+    return norm.value_or(head);
+  }
+};
+
+/// Splits a network into groups, in order. Heads that take an epilogue are conv2d, linear and add;
+/// every other layer stands alone. Whether a library can really fuse a group is for the backend to
+/// see: it may split the group again at any point of its epilogue.
+std::vector<fused_layers> fuse_layers(const network_definition& network);
+
+}  // namespace graphline

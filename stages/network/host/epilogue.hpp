@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <dnnl.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stages/network/host/program_builder.hpp"
+
+namespace graphline {
+
+/// oneDNN's name and parameters for an activation.
+struct eltwise_form {
+  dnnl::algorithm algorithm;
+  float alpha = 0;
+  float beta = 0;
+};
+eltwise_form eltwise_of(activation function);
+
+/// The part of a group's epilogue before its add, and from there on.
+struct split_epilogue {
+  std::vector<std::size_t> before;  ///< activations
+  std::optional<std::size_t> add;
+  std::vector<std::size_t> after;  ///< activations
+};
+split_epilogue split_at_add(const program_builder& b, const fused_layers& group);
+
+/// Attributes with activations as post-operations, then the addition of a tensor of the layout
+/// `added` with the activations after it, if there is an add and `added` is given.
+dnnl::primitive_attr fused_attributes(const program_builder& b, const split_epilogue& epilogue,
+                                      const dnnl::memory::desc* added);
+
+/// The layers of a group as a name: "conv2d+bias+batch_norm2d+gelu+add". `bias` tells whether the
+/// head has one; `with_add` whether what starts with the add is part of it.
+std::string fused_name(const program_builder& b, const fused_layers& group, bool bias,
+                       const split_epilogue& epilogue, bool with_add);
+
+/// Adds a conv2d or linear with as much of its epilogue as oneDNN fuses without giving up the
+/// implementation it would choose otherwise; the rest follows as steps of its own.
+///
+/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` the
+/// source, weights and bias in the layouts that it wants.
+template <class Primitive, class Choose, class Operands>
+void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bias,
+                         const Choose& choose, const Operands& operands);
+
+/// What follows a group whose add could not be fused: the add with the activations after it.
+void lower_rest(program_builder& b, const split_epilogue& epilogue);
+
+template <class Primitive, class Choose, class Operands>
+void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bias,
+                         const Choose& choose, const Operands& operands) {
+  using descriptor = typename Primitive::primitive_desc;
+  const network_layer& head = b.layer(group.head);
+  const split_epilogue epilogue = split_at_add(b, group);
+  const dnnl::memory::desc any = any_layout(b.layer(group.last()).output);
+
+  descriptor chosen = choose(fused_attributes(b, epilogue, nullptr), any);
+  bool with_add = false;
+  std::optional<program_tensor> added;
+  if (epilogue.add) {
+    const dnnl::memory::desc destination = chosen.dst_desc();
+    const descriptor fused = choose(fused_attributes(b, epilogue, &destination), destination);
+    with_add = std::string(fused.impl_info_str()) == chosen.impl_info_str();
+    if (with_add) {
+      chosen = fused;
+      const network_layer& sum = b.layer(*epilogue.add);
+      added = b.in_layout(b.input_of(sum, 1), destination, sum);
+    }
+  }
+
+  std::vector<program_operand> all = operands(chosen);
+  if (added) {
+    const auto position = static_cast<int>(epilogue.before.size());
+    all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, *added});
+  }
+  const program_tensor result = b.make_tensor(chosen.dst_desc());
+  all.push_back({DNNL_ARG_DST, result});
+  b.add_primitive(fused_name(b, group, bias, epilogue, with_add), head, Primitive(chosen), chosen,
+                  chosen.scratchpad_desc(), std::move(all));
+
+  if (with_add || !epilogue.add) {
+    b.set_output(group.last(), result);
+  } else {
+    b.set_output(*epilogue.add - 1, result);
+    lower_rest(b, epilogue);
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stages/network/definition.hpp"
+#include "stages/network/fusion.hpp"
+#include "stages/network/host/program.hpp"
+#include "stages/network/network_weights.hpp"
+
+namespace graphline {
+
+/// Grows a `host_program` layer by layer. Used on the worker thread, where oneDNN plans for the
+/// right number of threads.
+class program_builder {
+ public:
+  /// `stage` is its name, for messages. The network and the weights must outlive the builder.
+  program_builder(const network_definition& network, const weight_table& weights,
+                  std::string stage);
+
+  const network_definition& network() const noexcept { return network_; }
+  const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
+
+  /// A weight of a layer by its own name ("bias").
+  std::span<const float> weight(const network_layer& layer, std::string_view name) const;
+
+  /// The value a layer reads, as it lies now.
+  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0) const {
+    return values_[layer.inputs[which]];
+  }
+
+  /// States where the output of a layer is.
+  void set_output(std::size_t layer, program_tensor tensor);
+
+  /// A new buffer for a value of that layout.
+  program_tensor make_tensor(const dnnl::memory::desc& layout);
+
+  /// The same value in the layout that `layer` wants; adds a reorder where it differs.
+  program_tensor in_layout(const program_tensor& tensor, const dnnl::memory::desc& wanted,
+                           const network_layer& layer);
+
+  /// A constant in the wanted layout, given packed and row-major.
+  program_tensor constant(std::vector<float> values, const shape& extents,
+                          const dnnl::memory::desc& wanted);
+
+  /// Adds a primitive named after its content and oneDNN's implementation; its scratchpad is added
+  /// to the operands. `layer` is the one named in the message of a failure.
+  void add_primitive(std::string_view content, const network_layer& layer,
+                     const dnnl::primitive& primitive, const dnnl::primitive_desc_base& chosen,
+                     const dnnl::memory::desc& scratchpad, std::vector<program_operand> operands);
+
+  void add_step(program_step step) { program_.steps.push_back(std::move(step)); }
+
+  /// "stage 'head', layer '0.linear'".
+  std::string owner(const network_layer& layer) const;
+
+  /// Brings the last layer's output to the tensor the network writes, and places all buffers.
+  host_program finish();
+
+ private:
+  void add_reorder(const program_tensor& from, const program_tensor& to,
+                   const network_layer& layer);
+  std::size_t add_buffer(buffer_place place, std::size_t bytes);
+
+  const network_definition& network_;
+  const weight_table& weights_;
+  std::string stage_;
+  host_program program_;
+  std::vector<program_tensor> values_;
+};
+
+}  // namespace graphline

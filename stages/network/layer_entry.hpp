@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
+#include "stages/network/layer_kind.hpp"
+
+namespace graphline {
+
+/// A layer as it was written, with its parameters checked but no shapes yet.
+struct layer_entry {
+  const layer_kind* kind = nullptr;  ///< null when unknown
+  arguments values = {};
+  std::optional<layer_operation> operation = {};  ///< unset when its parameters were wrong
+  std::string given_name = {};                    ///< empty for none
+  std::string subject = {};                       ///< in messages: "conv2d" or "conv2d 'stem'"
+  graphline::place place = {};
+};
+
+/// Reads an entry of `layers`: a kind's name, or a mapping of that one key to its parameters.
+layer_entry read_layer(const node& written, diagnostics& out);
+
+}  // namespace graphline

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stages/network/layers/kinds.hpp"
+#include "stages/network/layers/reading.hpp"
+
+namespace graphline {
+
+namespace {
+
+conv2d_layer read(const arguments& values, layer_problems& problems) {
+  return {.out_channels = values.integer("out_channels"),
+          .kernel = read_pair(values, "kernel", problems),
+          .stride = read_pair(values, "stride", problems),
+          .padding = read_pair(values, "padding", problems),
+          .dilation = read_pair(values, "dilation", problems),
+          .groups = values.integer("groups"),
+          .bias = values.boolean("bias")};
+}
+
+bool check_groups(const conv2d_layer& conv, const layer_input& input, layer_problems& problems) {
+  const std::int64_t in_channels = input.shape[1];
+  if (in_channels % conv.groups != 0) {
+    problems.report_at("groups",
+                       fmt::format("cannot divide {} input channels into {} groups ({} gives {})",
+                                   in_channels, conv.groups, input.giver, to_string(input.shape)));
+    return false;
+  }
+  if (conv.out_channels % conv.groups != 0) {
+    problems.report_at("groups", fmt::format("cannot divide {} output channels into {} groups",
+                                             conv.out_channels, conv.groups));
+    return false;
+  }
+  return true;
+}
+
+layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const bool divides = check_groups(conv, input, problems);
+  const auto size = window_output(input, conv.kernel, conv.stride, conv.padding, conv.dilation,
+                                  /*ceil=*/false, problems);
+  if (!divides || !size) return {};
+
+  const std::int64_t group_channels = input.shape[1] / conv.groups;
+  layer_shape result;
+  result.output = {input.shape[0], conv.out_channels, (*size)[0], (*size)[1]};
+  const auto out = count_elements(result.output, problems);
+  const auto fan_in = checked_product({group_channels, conv.kernel[0], conv.kernel[1]});
+  if (!out || !fan_in) {
+    if (!fan_in) problems.report_at("kernel", "has a kernel of more than 2^60 elements");
+    return {};
+  }
+
+  const shape weight{conv.out_channels, group_channels, conv.kernel[0], conv.kernel[1]};
+  const auto weight_elements = count_elements(weight, problems);
+  const auto macs = checked_product({*out, *fan_in});
+  if (!weight_elements || !macs) {
+    if (!macs) problems.report("would take more than 2^60 multiply-accumulates");
+    return {};
+  }
+
+  // PyTorch's default: kaiming_uniform with a = sqrt(5), which is +-1/sqrt(fan in), for both.
+  const double bound = 1.0 / std::sqrt(static_cast<double>(*fan_in));
+  result.weights.push_back({"weight", weight, initial_value::uniform, bound});
+  if (conv.bias) {
+    result.weights.push_back({"bias", {conv.out_channels}, initial_value::uniform, bound});
+  }
+  const std::int64_t parameters = *weight_elements + (conv.bias ? conv.out_channels : 0);
+  result.cost = {.macs = *macs,
+                 .flops = 2 * *macs + (conv.bias ? *out : 0),
+                 .bytes_read = 4 * (input.shape.elements() + parameters),
+                 .bytes_written = 4 * *out};
+  return result;
+}
+
+}  // namespace
+
+layer_kind conv2d_kind() {
+  return make_layer_kind<conv2d_layer>(
+      "conv2d", "2-D convolution of [N, C, H, W]",
+      {{.name = "out_channels",
+        .help = "Channels of the output.",
+        .required = true,
+        .minimum = 1,
+        .maximum = largest_size},
+       {.name = "kernel",
+        .type = parameter_type::integers,
+        .help = "Height and width of the kernel: a number or [h, w].",
+        .required = true,
+        .minimum = 1,
+        .maximum = largest_size},
+       pair_parameter("stride", "Step of the kernel.", "1", 1),
+       pair_parameter("padding", "Zeros added on each side.", "0", 0),
+       pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
+       {.name = "groups",
+        .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
+        .default_value = "1",
+        .minimum = 1,
+        .maximum = largest_size},
+       {.name = "bias",
+        .type = parameter_type::boolean,
+        .help = "Add a learned number per channel.",
+        .default_value = "true"}},
+      read, infer);
+}
+
+}  // namespace graphline

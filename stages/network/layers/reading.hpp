@@ -1,0 +1,58 @@
+#pragma once
+
+// What the definitions of several layers share: reading pairs, and arithmetic on sizes that must
+// not overflow.
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "stages/network/layer_kind.hpp"
+
+namespace graphline {
+
+/// Largest value of a size parameter: what fits the 32-bit indices of vendors' libraries.
+inline constexpr double largest_size = 2147483647;
+
+/// A parameter that holds one number or a pair [h, w].
+parameter pair_parameter(std::string name, std::string help,
+                         std::optional<std::string> default_value, double minimum);
+
+/// Its value: one number counts for both. Reports when there are more than two.
+extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
+
+/// The product, or nothing when it exceeds 2^60, far beyond any machine; factors are not negative.
+std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors);
+
+/// Elements of a shape; reports and answers nothing when there are more than 2^44 (64 TiB), the
+/// bound that keeps all later arithmetic on sizes within 64 bits.
+std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems);
+
+/// Cost of work that reads `in` and writes `out` elements of float32 with `flops` FLOPs. Reports
+/// when it is too much to count.
+cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
+                  layer_problems& problems);
+
+/// Whether the input is [N, C, H, W]; reports when it is not.
+bool expect_images(const layer_input& input, layer_problems& problems);
+
+/// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
+/// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
+/// a last, partly covered window counts if it starts inside the data or its left padding. These are
+/// the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t padding, std::int64_t dilation, bool ceil);
+
+/// Output height and width of a window over [N, C, H, W]; reports a window larger than the padded
+/// input and answers nothing.
+std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,
+                                         const extent_pair& stride, const extent_pair& padding,
+                                         const extent_pair& dilation, bool ceil,
+                                         layer_problems& problems);
+
+/// `dim` counted from the front for a tensor of that rank; reports one that does not exist.
+std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
+                                       std::string_view parameter, layer_problems& problems);
+
+}  // namespace graphline

@@ -1,0 +1,49 @@
+#include "stages/network/manual.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stages/network/layer_kind.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::string default_of(const parameter& p) {
+  if (p.required) return "required";
+  return p.default_value ? "default " + *p.default_value : "optional";
+}
+
+std::string type_of(const parameter& p) {
+  if (p.choices.empty()) return std::string(to_string(p.type));
+  std::string words = p.choices.front();
+  for (std::size_t i = 1; i < p.choices.size(); ++i) words += " | " + p.choices[i];
+  return words;
+}
+
+}  // namespace
+
+std::string layer_manual() {
+  std::size_t name_width = 0;
+  std::size_t type_width = 0;
+  for (const layer_kind& kind : layer_kinds()) {
+    for (const parameter& p : kind.parameters) {
+      name_width = std::max(name_width, p.name.size());
+      type_width = std::max(type_width, type_of(p).size());
+    }
+  }
+
+  std::string page =
+      "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name'.\n";
+  for (const layer_kind& kind : layer_kinds()) {
+    page += fmt::format("\n  {}: {}\n", kind.name, kind.headline);
+    for (const parameter& p : kind.parameters) {
+      page += fmt::format("    {:{}}  {:{}}  {:13}  {}\n", p.name, name_width, type_of(p),
+                          type_width, default_of(p), p.help);
+    }
+  }
+  return page;
+}
+
+}  // namespace graphline

@@ -1,0 +1,67 @@
+#include "stages/kinds.hpp"
+#include "stages/network/definition.hpp"
+#include "stages/network/host/network_host.hpp"
+#include "stages/network/manual.hpp"
+#include "stages/network/network_weights.hpp"
+
+namespace graphline {
+
+namespace {
+
+stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+  const tensor_type& input = inputs.front();
+  if (input.element != dtype::float32) {
+    out.error(values.where(), "a network reads float32, but its input is " + to_string(input));
+  }
+  if (!values.has("layers")) return {};
+  const network_definition network =
+      define_network(values.tree("layers"), input.shape, values.where("layers"), out);
+  if (out.has_errors() || network.layers.empty()) return {};
+
+  stage_shape result;
+  result.outputs = {{network.shape_of(network.layers.size()), dtype::float32}};
+  for (const network_layer& layer : network.layers) {
+    result.cost += layer.cost;
+    result.layers.push_back({layer.name, layer.kind, {layer.output, dtype::float32}, layer.cost});
+  }
+  return result;
+}
+
+std::vector<named_tensor> weights(const stage_config& config) {
+  diagnostics problems;
+  const network_definition network =
+      define_network(config.arguments.tree("layers"), config.inputs.at(0).shape,
+                     config.arguments.where("layers"), problems);
+  problems.throw_if_errors();
+  return network_weights(network, config);
+}
+
+}  // namespace
+
+stage_kind network_kind() {
+  stage_kind kind;
+  kind.name = "network";
+  kind.headline = "A neural network, given layer by layer";
+  kind.on = side::device;
+  kind.inputs = {{"input", "What the first layer reads, float32."}};
+  kind.outputs = {{"output", "What the last layer gives, float32."}};
+  kind.parameters = {
+      {.name = "layers",
+       .type = parameter_type::tree,
+       .help = "List of layers, applied in order; see below.",
+       .default_value = {},
+       .required = true},
+      {.name = "weights",
+       .type = parameter_type::path,
+       .help =
+           "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed as "
+           "PyTorch initialises them when left out.",
+       .default_value = {}}};
+  kind.infer = infer;
+  kind.make_device["host"] = make_network_host;
+  kind.weights = weights;
+  kind.manual = layer_manual;
+  return kind;
+}
+
+}  // namespace graphline

@@ -1,0 +1,100 @@
+#include "stages/network/network_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "stages/weights/safetensors.hpp"
+#include "stages/weights/uniform_draw.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::vector<float> drawn(const weight_spec& weight, std::uint64_t seed) {
+  std::vector<float> values(static_cast<std::size_t>(weight.shape.elements()));
+  switch (weight.initial) {
+    case initial_value::uniform:
+      draw_uniform(values, weight.bound, mix_seed(seed, seed_from(weight.name)));
+      break;
+    case initial_value::zeros:
+      break;
+    case initial_value::ones:
+      std::fill(values.begin(), values.end(), 1.0F);
+      break;
+  }
+  return values;
+}
+
+/// PyTorch counts training batches beside a batch norm's statistics; inference ignores the count.
+bool is_batch_count(std::string_view name, const std::set<std::string>& expected) {
+  constexpr std::string_view suffix = "num_batches_tracked";
+  if (!name.ends_with(suffix)) return false;
+  const std::string layer(name.substr(0, name.size() - suffix.size()));
+  return expected.contains(layer + "running_mean");
+}
+
+void check_surplus(const safetensors_file& file, const std::set<std::string>& expected) {
+  for (const auto& [name, tensor] : file.entries()) {
+    if (expected.contains(name) || is_batch_count(name, expected)) continue;
+    throw input_error(fmt::format(
+        "weights file '{}' holds tensor '{}', which no layer of the network has{}", file.path(),
+        name, suggestion(name, std::vector<std::string>(expected.begin(), expected.end()))));
+  }
+}
+
+named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& values) {
+  named_tensor tensor{weight.name, {weight.shape, dtype::float32}, {}};
+  tensor.data.resize(values.size() * sizeof(float));
+  std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<named_tensor> network_weights(const network_definition& network,
+                                          const stage_config& config) {
+  std::vector<const weight_spec*> specs;
+  std::set<std::string> names;
+  for (const network_layer& layer : network.layers) {
+    for (const weight_spec& weight : layer.weights) {
+      specs.push_back(&weight);
+      names.insert(weight.name);
+    }
+  }
+
+  std::vector<named_tensor> tensors;
+  if (config.arguments.has("weights")) {
+    safetensors_file file(config.arguments.text("weights"));
+    for (const weight_spec* weight : specs) {
+      tensors.push_back(as_tensor(*weight, file.read_float32(weight->name, weight->shape)));
+    }
+    check_surplus(file, names);
+  } else {
+    for (const weight_spec* weight : specs) {
+      tensors.push_back(as_tensor(*weight, drawn(*weight, config.seed)));
+    }
+  }
+  return tensors;
+}
+
+weight_table::weight_table(std::vector<named_tensor> tensors) {
+  for (named_tensor& tensor : tensors) {
+    std::string name = tensor.name;
+    tensors_.emplace(std::move(name), std::move(tensor));
+  }
+}
+
+std::span<const float> weight_table::operator[](std::string_view name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) throw std::logic_error(fmt::format("no weight '{}'", name));
+  const std::vector<std::byte>& data = found->second.data;
+  return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
+}
+
+}  // namespace graphline

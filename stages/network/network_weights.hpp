@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/stage/stage.hpp"
+#include "stages/network/definition.hpp"
+
+namespace graphline {
+
+/// Every weight of the network in host memory, in the order of the layers: from the safetensors
+/// file of the stage's `weights`, or drawn from its seed as PyTorch initialises them. Throws
+/// `input_error` when the file lacks a tensor, holds one that no layer has (a batch norm's
+/// num_batches_tracked aside, which inference does not use), or one of another shape or type.
+std::vector<named_tensor> network_weights(const network_definition& network,
+                                          const stage_config& config);
+
+/// Weights by name.
+class weight_table {
+ public:
+  explicit weight_table(std::vector<named_tensor> tensors);
+
+  /// The weight of that name, which the network's definition states.
+  std::span<const float> operator[](std::string_view name) const;
+
+ private:
+  std::map<std::string, named_tensor, std::less<>> tensors_;
+};
+
+}  // namespace graphline

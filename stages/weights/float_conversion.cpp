@@ -1,0 +1,58 @@
+#include "stages/weights/float_conversion.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace graphline {
+
+static_assert(std::endian::native == std::endian::little, "tensors in files are little-endian");
+
+float float_from_half(std::uint16_t bits) noexcept {
+  const int exponent = bits >> 10 & 0x1f;
+  const int mantissa = bits & 0x3ff;
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 15) << 31;
+  if (exponent == 0) {
+    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  // Infinities and NaNs keep an exponent of all ones; the rest moves from bias 15 to bias 127.
+  const int wide = exponent == 0x1f ? 0xff : exponent + (127 - 15);
+  return std::bit_cast<float>(sign | static_cast<std::uint32_t>(wide) << 23 |
+                              static_cast<std::uint32_t>(mantissa) << 13);
+}
+
+float float_from_bfloat16(std::uint16_t bits) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+namespace {
+
+float identity(float value) noexcept {
+  return value;
+}
+float narrowed(double value) noexcept {
+  return static_cast<float>(value);
+}
+
+template <class Element, float (*convert)(Element) noexcept>
+void convert_all(const std::byte* from, std::span<float> to) {
+  for (float& value : to) {
+    Element element;
+    std::memcpy(&element, from, sizeof element);
+    from += sizeof element;
+    value = convert(element);
+  }
+}
+
+}  // namespace
+
+float_converter float_conversion(std::string_view element) noexcept {
+  if (element == "F32") return convert_all<float, identity>;
+  if (element == "F16") return convert_all<std::uint16_t, float_from_half>;
+  if (element == "BF16") return convert_all<std::uint16_t, float_from_bfloat16>;
+  if (element == "F64") return convert_all<double, narrowed>;
+  return nullptr;
+}
+
+}  // namespace graphline

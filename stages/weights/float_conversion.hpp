@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace graphline {
+
+/// IEEE 754 binary16 to float32, exact; subnormals, infinities and NaNs included.
+float float_from_half(std::uint16_t bits) noexcept;
+
+/// bfloat16 to float32, exact: the upper half of the same number.
+float float_from_bfloat16(std::uint16_t bits) noexcept;
+
+/// Converts little-endian elements at `from` to as many floats as `to` has.
+using float_converter = void (*)(const std::byte* from, std::span<float> to);
+
+/// The converter from a safetensors type ("F16", "BF16", "F32", "F64"); null for one that holds no
+/// floating-point numbers of these kinds.
+float_converter float_conversion(std::string_view element) noexcept;
+
+}  // namespace graphline

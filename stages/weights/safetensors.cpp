@@ -1,0 +1,195 @@
+#include "stages/weights/safetensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+#include "stages/weights/float_conversion.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// The format's own bound on a header.
+constexpr std::uint64_t largest_header = 100'000'000;
+
+/// Bytes per element of each type the format knows.
+const std::map<std::string, std::uint64_t, std::less<>> element_sizes = {
+    {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
+    {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+    {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
+
+std::string describe(const safetensors_file::entry& tensor) {
+  return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
+}
+
+std::optional<std::uint64_t> unsigned_number(const json& value) {
+  if (!value.is_number_unsigned()) return {};
+  return value.get<std::uint64_t>();
+}
+
+/// A tensor's part of the header; a message when it is not well formed.
+std::string read_entry(const json& value, safetensors_file::entry& tensor) {
+  if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") ||
+      !value.contains("data_offsets") || value.size() != 3) {
+    return "must have exactly 'dtype', 'shape' and 'data_offsets'";
+  }
+  const json& element = value["dtype"];
+  if (!element.is_string() || !element_sizes.contains(element.get<std::string>())) {
+    return fmt::format("has the unknown dtype {}", element.dump());
+  }
+  tensor.element = element.get<std::string>();
+
+  const json& extents = value["shape"];
+  std::vector<std::int64_t> sizes;
+  if (!extents.is_array()) return fmt::format("has the shape {}, not a list", extents.dump());
+  for (const json& extent : extents) {
+    const auto size = unsigned_number(extent);
+    if (!size || *size > (std::uint64_t{1} << 62)) {
+      return fmt::format("has {} in its shape, not a size", extent.dump());
+    }
+    sizes.push_back(static_cast<std::int64_t>(*size));
+  }
+  tensor.shape = shape(std::move(sizes));
+
+  const json& offsets = value["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !unsigned_number(offsets[0]) ||
+      !unsigned_number(offsets[1])) {
+    return fmt::format("has the data_offsets {}, not [begin, end]", offsets.dump());
+  }
+  tensor.begin = *unsigned_number(offsets[0]);
+  tensor.end = *unsigned_number(offsets[1]);
+  const auto elements = tensor.shape.checked_elements();
+  const std::uint64_t size = element_sizes.find(tensor.element)->second;
+  if (!elements || tensor.end < tensor.begin || (tensor.end - tensor.begin) % size != 0 ||
+      (tensor.end - tensor.begin) / size != static_cast<std::uint64_t>(*elements)) {
+    return fmt::format("has the data_offsets [{}, {}], which do not hold {}", tensor.begin,
+                       tensor.end, describe(tensor));
+  }
+  return {};
+}
+
+}  // namespace
+
+safetensors_file::safetensors_file(std::string path) : path_(std::move(path)) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path_, problem)) fail("is a folder, not a file");
+  errno = 0;
+  file_.open(path_, std::ios::binary);
+  if (!file_) fail("cannot be opened: " + std::generic_category().message(errno));
+  read_header();
+}
+
+void safetensors_file::fail(const std::string& message) const {
+  throw input_error(fmt::format("weights file '{}' {}", path_, message));
+}
+
+void safetensors_file::read_header() {
+  file_.seekg(0, std::ios::end);
+  const std::streamoff end = file_.tellg();
+  file_.seekg(0);
+  if (!file_ || end < 0) fail("cannot be read");
+  const auto size = static_cast<std::uint64_t>(end);
+  if (size < 8) fail(fmt::format("is no safetensors file: it has {} bytes", size));
+
+  unsigned char prefix[8];
+  file_.read(reinterpret_cast<char*>(prefix), sizeof prefix);
+  std::uint64_t length = 0;
+  for (int i = 7; i >= 0; --i) length = length << 8 | prefix[i];
+  if (length > largest_header) {
+    fail(fmt::format("is no safetensors file: it states a header of {} bytes", length));
+  }
+  if (length > size - 8) {
+    fail(fmt::format("is truncated: the header has {} bytes, the file only {} after its length",
+                     length, size - 8));
+  }
+  std::string text(length, '\0');
+  file_.read(text.data(), static_cast<std::streamsize>(length));
+  if (!file_) fail("cannot be read");
+
+  // The parser keeps the last of two equal keys; the format forbids them.
+  std::set<std::string> keys;
+  std::string twice;
+  const auto notice = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth == 1 && event == json::parse_event_t::key) {
+      const auto key = parsed.get<std::string>();
+      if (!keys.insert(key).second) twice = key;
+    }
+    return true;
+  };
+  const json header = json::parse(text, notice, /*allow_exceptions=*/false);
+  if (!header.is_object()) fail("is no safetensors file: its header is no JSON object");
+  if (!twice.empty()) fail(fmt::format("has two tensors named '{}'", twice));
+
+  for (const auto& [name, value] : header.items()) {
+    if (name == "__metadata__") continue;
+    entry tensor;
+    const std::string problem = read_entry(value, tensor);
+    if (!problem.empty()) fail(fmt::format("is not sound: tensor '{}' {}", name, problem));
+    entries_.emplace(name, std::move(tensor));
+  }
+  data_start_ = 8 + length;
+  check_layout(size - data_start_);
+}
+
+void safetensors_file::check_layout(std::uint64_t data_bytes) const {
+  std::vector<const std::pair<const std::string, entry>*> in_order;
+  for (const auto& named_entry : entries_) in_order.push_back(&named_entry);
+  std::stable_sort(in_order.begin(), in_order.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
+  });
+  std::uint64_t reached = 0;
+  for (const auto* tensor : in_order) {
+    const auto& [name, range] = *tensor;
+    if (range.begin != reached) {
+      fail(fmt::format(
+          "is not sound: tensor '{}' starts at byte {} of the data, {} byte {}", name, range.begin,
+          range.begin < reached ? "inside another that ends at" : "leaving a gap after", reached));
+    }
+    reached = range.end;
+  }
+  if (reached > data_bytes) {
+    fail(fmt::format("is truncated: its tensors take {} bytes, the file holds {}", reached,
+                     data_bytes));
+  }
+  if (reached < data_bytes) {
+    fail(fmt::format("is not sound: {} bytes follow its last tensor", data_bytes - reached));
+  }
+}
+
+std::vector<float> safetensors_file::read_float32(std::string_view name, const shape& expected) {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, _] : entries_) names.push_back(known);
+    fail(fmt::format("has no tensor '{}', expected F32 {}{}", name, to_string(expected),
+                     suggestion(name, names)));
+  }
+  const entry& tensor = found->second;
+  const auto convert = float_conversion(tensor.element);
+  if (convert == nullptr || tensor.shape != expected) {
+    fail(fmt::format("has the wrong tensor '{}': expected {} {}, found {}", name,
+                     convert == nullptr ? "F32 (or F16, BF16, F64)" : "F32", to_string(expected),
+                     describe(tensor)));
+  }
+  std::vector<std::byte> bytes(tensor.end - tensor.begin);
+  file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
+  file_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file_) fail(fmt::format("cannot be read at tensor '{}'", name));
+  std::vector<float> values(static_cast<std::size_t>(expected.elements()));
+  convert(bytes.data(), values);
+  return values;
+}
+
+}  // namespace graphline
