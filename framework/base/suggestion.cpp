@@ -49,11 +49,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   for (const std::string& candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const std::size_t longer = std::max(word.size(), candidate.size());
-    // A third of the letters may be wrong, but no more than three, and one must be right.
-    const std::size_t allowed = std::clamp<std::size_t>(longer / 3, 1, 3);
+    // A third of the letters may be wrong, but no more than three. Words of three letters or fewer
+    // are too near to each other for that: "gpu" is no slip for "cpu".
+    const std::size_t allowed = longer <= 3 ? 0 : std::min<std::size_t>(longer / 3, 3);
     if (shorter == 0 || longer - shorter > allowed) continue;
     const std::size_t edits = distance(folded(word), folded(candidate));
-    if (edits > allowed || edits >= longer) continue;
+    if (edits > allowed) continue;
     if (best == nullptr || edits < fewest) {
       best = &candidate;
       fewest = edits;

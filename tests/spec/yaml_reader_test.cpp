@@ -1,0 +1,123 @@
+#include "framework/spec/yaml_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace graphline {
+namespace {
+
+/// Reads a text about which nothing may be said.
+node read_fine(const std::string& text) {
+  diagnostics out;
+  node n = read_yaml(std::make_shared<const source_text>("t", text), out);
+  EXPECT_EQ(out.render(), "");
+  return n;
+}
+
+/// "LINE:COLUMN+LENGTH" of where a node was written.
+std::string where(const place& p) {
+  return std::to_string(p.line) + ":" + std::to_string(p.column) + "+" + std::to_string(p.length);
+}
+std::string where(const node& n) {
+  return where(n.where());
+}
+
+TEST(read_yaml, tells_quoted_scalars_from_plain_ones) {
+  const node n = read_fine("[a, 'b', \"c\", !!str 5, 6]");
+  ASSERT_EQ(n.items().size(), 5U);
+  EXPECT_FALSE(n.items()[0].quoted());
+  EXPECT_TRUE(n.items()[1].quoted());
+  EXPECT_TRUE(n.items()[2].quoted());
+  EXPECT_TRUE(n.items()[3].quoted());
+  EXPECT_FALSE(n.items()[4].quoted());
+}
+
+TEST(read_yaml, keeps_block_texts_as_text) {
+  const node n = read_fine("a: |\n  one\n  two\nb: >\n  one\n  two\n");
+  EXPECT_EQ(n.find("a")->text(), "one\ntwo\n");
+  EXPECT_TRUE(n.find("a")->quoted());
+  EXPECT_EQ(n.find("b")->text(), "one two\n");
+}
+
+TEST(read_yaml, takes_null_and_absence_for_nothing_but_not_quoted_null) {
+  const node n = read_fine("a: null\nb: ~\nc:\nd: 'null'\ne: ''\n");
+  EXPECT_TRUE(n.find("a")->is_null());
+  EXPECT_TRUE(n.find("b")->is_null());
+  EXPECT_TRUE(n.find("c")->is_null());
+  EXPECT_EQ(n.find("d")->text(), "null");
+  EXPECT_TRUE(n.find("e")->is_scalar());
+}
+
+TEST(read_yaml, gives_scalars_the_extent_of_their_token) {
+  const node n = read_fine("a: word\nb: \"q\\\"d\"  # c\nc: 'it''s'\nd: two words\ne: &x tagged\n");
+  EXPECT_EQ(where(*n.find("a")), "1:4+4");
+  EXPECT_EQ(where(*n.find("b")), "2:4+6");
+  EXPECT_EQ(where(*n.find("c")), "3:4+7");
+  EXPECT_EQ(where(*n.find("d")), "4:4+9");
+  EXPECT_EQ(where(*n.find("e")), "5:7+6");
+}
+
+TEST(read_yaml, marks_a_text_of_several_lines_to_the_end_of_the_first) {
+  EXPECT_EQ(where(*read_fine("a: one\n  two\n").find("a")), "1:4+3");
+  EXPECT_EQ(where(*read_fine("a: 'one  \n  two'\n").find("a")), "1:4+4");
+}
+
+TEST(read_yaml, puts_absent_values_at_their_key_or_dash) {
+  const node n = read_fine("a:\nb:\n  - x\n  -\n  - ~\n");
+  EXPECT_EQ(where(*n.find("a")), "1:1+1");
+  ASSERT_EQ(n.find("b")->items().size(), 3U);
+  EXPECT_EQ(where(n.find("b")->items()[1]), "4:3+1");
+  EXPECT_EQ(where(n.find("b")->items()[2]), "5:5+1");
+}
+
+TEST(read_yaml, gives_keys_their_places) {
+  const node n = read_fine("first: 1\n'second': {third: 3}\n");
+  EXPECT_EQ(where(n.members()[0].key.place), "1:1+5");
+  EXPECT_EQ(where(n.members()[1].key.place), "2:1+8");
+  EXPECT_EQ(where(n.members()[1].value.members()[0].key.place), "2:12+5");
+}
+
+TEST(read_yaml, lets_aliases_stand_for_their_anchors) {
+  const node n = read_fine("a: &x [1, {b: 2}]\nc: *x\n");
+  ASSERT_EQ(n.find("c")->items().size(), 2U);
+  EXPECT_EQ(n.find("c")->items()[1].find("b")->text(), "2");
+}
+
+TEST(read_yaml, lets_a_later_anchor_of_the_same_name_win) {
+  const node n = read_fine("a: &x 1\nb: *x\nc: &x 2\nd: *x\n");
+  EXPECT_EQ(n.find("b")->text(), "1");
+  EXPECT_EQ(n.find("d")->text(), "2");
+}
+
+TEST(read_yaml, merges_behind_the_keys_of_the_mapping_itself) {
+  const node n = read_fine("base: &base {a: 1, b: 2}\nuse: {<<: *base, b: 3, c: 4}\n");
+  const node& use = *n.find("use");
+  ASSERT_EQ(use.members().size(), 3U);
+  EXPECT_EQ(use.find("a")->text(), "1");
+  EXPECT_EQ(use.find("b")->text(), "3");
+  EXPECT_EQ(use.find("c")->text(), "4");
+}
+
+TEST(read_yaml, does_not_merge_a_quoted_key) {
+  const node n = read_fine("'<<': {a: 1}\n");
+  EXPECT_NE(n.find("<<"), nullptr);
+  EXPECT_EQ(n.find("a"), nullptr);
+}
+
+TEST(read_yaml, keeps_the_first_of_two_equal_keys) {
+  diagnostics out;
+  const node n = read_yaml(std::make_shared<const source_text>("t", "a: 1\na: 2\n"), out);
+  EXPECT_TRUE(out.has_errors());
+  EXPECT_EQ(n.find("a")->text(), "1");
+}
+
+TEST(read_yaml, answers_nothing_without_complaint_to_an_empty_text) {
+  EXPECT_TRUE(read_fine("").is_null());
+  EXPECT_TRUE(read_fine("# only\n\n# comments\n").is_null());
+  EXPECT_TRUE(read_fine("---\n").is_null());
+}
+
+}  // namespace
+}  // namespace graphline
