@@ -17,7 +17,9 @@ endif()
 
 add_library(graphline_warnings INTERFACE)
 target_compile_options(graphline_warnings INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Werror)
+  -Wall -Wextra -Wconversion -Wshadow -Werror
+  # GCC 12 sees overlapping copies in "text" + std::string where there are none (GCC bug 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 if(GRAPHLINE_SANITIZE)
   add_compile_options(-fsanitize=${GRAPHLINE_SANITIZE} -fno-omit-frame-pointer -g)
