@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "stages/kinds.hpp"
 #include "stages/weights/safetensors.hpp"
@@ -63,11 +65,15 @@ class references : public testing::TestWithParam<reference> {
   }
 };
 
-TEST_P(references, agree_with_one_thread) { expect_agreement(1); }
-TEST_P(references, agree_with_two_threads) { expect_agreement(2); }
+TEST_P(references, agree_with_one_thread) {
+  expect_agreement(1);
+}
+TEST_P(references, agree_with_two_threads) {
+  expect_agreement(2);
+}
 
 INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(read_references()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& given) { return given.param.name; });
 
 }  // namespace
 

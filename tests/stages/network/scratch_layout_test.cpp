@@ -26,7 +26,9 @@ TEST(scratch_layout, fills_a_gap_that_is_large_enough) {
   EXPECT_EQ(layout.bytes, 3072U);
 }
 
-TEST(scratch_layout, needs_nothing_for_no_blocks) { EXPECT_EQ(lay_out_scratch({}).bytes, 0U); }
+TEST(scratch_layout, needs_nothing_for_no_blocks) {
+  EXPECT_EQ(lay_out_scratch({}).bytes, 0U);
+}
 
 TEST(scratch_layout, never_overlaps_blocks_in_use_together) {
   std::mt19937 generator(5);

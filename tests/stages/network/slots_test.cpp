@@ -32,7 +32,7 @@ const shape mixed_input{2, 5, 11, 7};
 
 TEST(network_work, keeps_two_slots_apart) {
   const stage_kind kind = network_kind();
-  const arguments values = bind(kind, mixed);
+  const arguments values = read_arguments(kind, mixed);
   stage_trial alone(kind, values, {floats(mixed_input)});
   const auto first = some_values(mixed_input.elements(), 1);
   const auto second = some_values(mixed_input.elements(), 2);
@@ -54,7 +54,7 @@ TEST(network_work, keeps_two_slots_apart) {
 
 TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
   const stage_kind kind = network_kind();
-  stage_trial trial(kind, bind(kind, mixed), {floats(mixed_input)});
+  stage_trial trial(kind, read_arguments(kind, mixed), {floats(mixed_input)});
   const auto input = some_values(mixed_input.elements());
   const auto direct = trial.run({input});
 
@@ -68,7 +68,7 @@ TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
 
 TEST(network_work, agrees_between_one_and_two_threads) {
   const stage_kind kind = network_kind();
-  const arguments values = bind(kind, mixed);
+  const arguments values = read_arguments(kind, mixed);
   const auto input = some_values(mixed_input.elements());
   stage_trial one(kind, values, {floats(mixed_input)}, 1);
   stage_trial two(kind, values, {floats(mixed_input)}, 2);
@@ -77,7 +77,7 @@ TEST(network_work, agrees_between_one_and_two_threads) {
 
 TEST(network_work, computes_each_image_of_a_batch_as_if_alone) {
   const stage_kind kind = network_kind();
-  const arguments values = bind(kind, mixed);
+  const arguments values = read_arguments(kind, mixed);
   const auto batch = some_values(mixed_input.elements());
   stage_trial together(kind, values, {floats(mixed_input)});
   const auto outputs = together.run({batch});
@@ -92,7 +92,7 @@ TEST(network_work, computes_each_image_of_a_batch_as_if_alone) {
 
 TEST(network_work, allocates_no_device_memory_once_bound) {
   const stage_kind kind = network_kind();
-  stage_trial trial(kind, bind(kind, mixed), {floats(mixed_input)});
+  stage_trial trial(kind, read_arguments(kind, mixed), {floats(mixed_input)});
   const auto before = trial.on().usage().allocations;
   trial.run({some_values(mixed_input.elements())});
   EXPECT_EQ(trial.on().usage().allocations, before);
@@ -101,18 +101,19 @@ TEST(network_work, allocates_no_device_memory_once_bound) {
 TEST(network_work, reuses_scratch_by_lifetime) {
   const auto layers = [](int depth) {
     std::string text = "layers:\n";
-    for (int i = 0; i < depth; ++i) text += "  - conv2d: {out_channels: 16, kernel: 3, padding: 1}\n";
+    for (int i = 0; i < depth; ++i)
+      text += "  - conv2d: {out_channels: 16, kernel: 3, padding: 1}\n";
     return text;
   };
   const stage_kind kind = network_kind();
-  stage_trial few(kind, bind(kind, layers(4)), {floats({1, 16, 32, 32})});
-  stage_trial many(kind, bind(kind, layers(12)), {floats({1, 16, 32, 32})});
+  stage_trial few(kind, read_arguments(kind, layers(4)), {floats({1, 16, 32, 32})});
+  stage_trial many(kind, read_arguments(kind, layers(12)), {floats({1, 16, 32, 32})});
   EXPECT_EQ(many.scratch_bytes(), few.scratch_bytes());
 }
 
 TEST(network_work, names_operations_after_the_layers_in_them) {
   const stage_kind kind = network_kind();
-  stage_trial trial(kind, bind(kind, R"(
+  stage_trial trial(kind, read_arguments(kind, R"(
 layers:
   - linear: {out_features: 64}
   - gelu
@@ -125,7 +126,7 @@ layers:
 
 TEST(network_work, folds_a_batch_norm_into_the_convolution_before_it) {
   const stage_kind kind = network_kind();
-  stage_trial trial(kind, bind(kind, R"(
+  stage_trial trial(kind, read_arguments(kind, R"(
 layers:
   - conv2d: {out_channels: 16, kernel: 3, bias: false}
   - batch_norm2d
@@ -137,7 +138,7 @@ layers:
 
 TEST(network_work, copies_what_a_network_only_reshapes) {
   const stage_kind kind = network_kind();
-  stage_trial trial(kind, bind(kind, "layers: [flatten]"), {floats({2, 3, 4})});
+  stage_trial trial(kind, read_arguments(kind, "layers: [flatten]"), {floats({2, 3, 4})});
   const auto input = some_values(24);
   EXPECT_EQ(trial.run({input}), input);
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
+#include <stdexcept>
 
 #include "framework/spec/yaml_reader.hpp"
 
@@ -37,7 +39,7 @@ std::string reference_file(const std::string& name) {
   return std::string(GRAPHLINE_SOURCE_DIR) + "/tests/stages/references/" + name;
 }
 
-arguments bind(const stage_kind& kind, const std::string& yaml) {
+arguments read_arguments(const stage_kind& kind, const std::string& yaml) {
   diagnostics out;
   arguments values = bound(kind, parse(yaml), out);
   out.throw_if_errors();
@@ -59,7 +61,7 @@ std::string problems_of(const stage_kind& kind, const std::string& yaml,
 
 stage_shape infer(const stage_kind& kind, const std::string& yaml,
                   const std::vector<tensor_type>& inputs) {
-  return inferred(kind, bind(kind, yaml), inputs);
+  return inferred(kind, read_arguments(kind, yaml), inputs);
 }
 
 std::vector<float> some_values(std::int64_t count, std::uint64_t seed) {
@@ -71,7 +73,9 @@ std::vector<float> some_values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-tensor_type floats(const shape& s) { return {s, dtype::float32}; }
+tensor_type floats(const shape& s) {
+  return {s, dtype::float32};
+}
 
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();

@@ -17,7 +17,7 @@ node parse(const std::string& yaml);
 std::string reference_file(const std::string& name);
 
 /// A kind's arguments from YAML text; throws what is wrong with them.
-arguments bind(const stage_kind& kind, const std::string& yaml);
+arguments read_arguments(const stage_kind& kind, const std::string& yaml);
 
 /// Everything that is wrong with a stage of that kind, as the user reads it, a line per problem.
 std::string problems_of(const stage_kind& kind, const std::string& yaml,

@@ -1,0 +1,104 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stages/kinds.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+cost cost_of(const std::string& layers, const shape& input) {
+  return infer(network_kind(), "layers: " + layers, {floats(input)}).cost;
+}
+
+TEST(network_cost, counts_the_known_convolution_exactly) {
+  const cost c = cost_of("[{conv2d: {out_channels: 512, kernel: 5, padding: 2, bias: false}}]",
+                         {1, 512, 256, 256});
+  EXPECT_EQ(c.flops, 858'993'459'200);
+  EXPECT_EQ(c.macs, 858'993'459'200 / 2);
+  EXPECT_EQ(c.parameters, 512 * 512 * 25);
+  EXPECT_EQ(c.bytes_read, 4 * (512LL * 256 * 256 + 512 * 512 * 25));
+  EXPECT_EQ(c.bytes_written, 4 * 512LL * 256 * 256);
+}
+
+TEST(network_cost, counts_a_bias_as_one_addition_per_output) {
+  const cost c = cost_of("[{conv2d: {out_channels: 4, kernel: 3}}]", {2, 3, 8, 8});
+  const std::int64_t outputs = 2 * 4 * 6 * 6;
+  EXPECT_EQ(c.macs, outputs * 3 * 9);
+  EXPECT_EQ(c.flops, 2 * c.macs + outputs);
+  EXPECT_EQ(c.parameters, 4 * 3 * 9 + 4);
+}
+
+TEST(network_cost, divides_a_grouped_convolution_by_its_groups) {
+  const shape input{1, 32, 10, 10};
+  const cost full = cost_of("[{conv2d: {out_channels: 32, kernel: 3, bias: false}}]", input);
+  const cost depthwise =
+      cost_of("[{conv2d: {out_channels: 32, kernel: 3, bias: false, groups: 32}}]", input);
+  EXPECT_EQ(full.macs, 32 * depthwise.macs);
+  EXPECT_EQ(full.parameters, 32 * depthwise.parameters);
+}
+
+TEST(network_cost, counts_a_linear_layer) {
+  const cost c = cost_of("[{linear: {out_features: 2048}}]", {4, 1024});
+  EXPECT_EQ(c.macs, 4 * 1024 * 2048);
+  EXPECT_EQ(c.flops, 2 * c.macs + 4 * 2048);
+  EXPECT_EQ(c.parameters, 1024 * 2048 + 2048);
+  EXPECT_EQ(c.bytes_read, 4 * (4 * 1024 + c.parameters));
+  EXPECT_EQ(c.bytes_written, 4 * 4 * 2048);
+}
+
+TEST(network_cost, counts_elementwise_layers_by_their_formula) {
+  const shape input{10, 10};
+  EXPECT_EQ(cost_of("[relu]", input).flops, 100);
+  EXPECT_EQ(cost_of("[sigmoid]", input).flops, 400);
+  EXPECT_EQ(cost_of("[silu]", input).flops, 500);
+  EXPECT_EQ(cost_of("[gelu]", input).flops, 500);
+  EXPECT_EQ(cost_of("[gelu: {approximate: tanh}]", input).flops, 900);
+  EXPECT_EQ(cost_of("[softmax]", input).flops, 500);
+  EXPECT_EQ(cost_of("[relu]", input).macs, 0);
+  EXPECT_EQ(cost_of("[relu]", input).bytes_read, 400);
+}
+
+TEST(network_cost, counts_what_pools_and_norms_do) {
+  const shape input{1, 2, 6, 6};
+  EXPECT_EQ(cost_of("[max_pool2d: {kernel: 2}]", input).flops, 2 * 9 * 3);
+  EXPECT_EQ(cost_of("[avg_pool2d: {kernel: 2}]", input).flops, 2 * 9 * 4);
+  EXPECT_EQ(cost_of("[adaptive_avg_pool2d: {output: 1}]", input).flops, 72);
+  // 6 to 4: windows of 2 elements, overlapping, along both axes.
+  EXPECT_EQ(cost_of("[adaptive_avg_pool2d: {output: 4}]", input).flops, 2 * 8 * 8);
+  EXPECT_EQ(cost_of("[batch_norm2d]", input).flops, 4 * 72 + 2 * 2);
+  EXPECT_EQ(cost_of("[batch_norm2d]", input).parameters, 8);
+}
+
+TEST(network_cost, counts_nothing_for_flatten_and_two_reads_for_add) {
+  const shape input{2, 3, 4};
+  EXPECT_EQ(cost_of("[flatten]", input).bytes_read, 0);
+  EXPECT_EQ(cost_of("[flatten]", input).flops, 0);
+  EXPECT_EQ(cost_of("[add: {from: input}]", input).bytes_read, 2 * 4 * 24);
+  EXPECT_EQ(cost_of("[add: {from: input}]", input).flops, 24);
+}
+
+TEST(network_cost, lists_layers_by_number_or_name_and_sums_them) {
+  const stage_shape s = infer(network_kind(), R"(
+layers:
+  - conv2d: {out_channels: 4, kernel: 3, name: stem}
+  - gelu
+  - flatten
+)",
+                              {floats({1, 3, 8, 8})});
+  ASSERT_EQ(s.layers.size(), 3U);
+  EXPECT_EQ(s.layers[0].name, "stem");
+  EXPECT_EQ(s.layers[1].name, "1.gelu");
+  EXPECT_EQ(s.layers[1].kind, "gelu");
+  EXPECT_EQ(s.layers[2].output, floats({1, 144}));
+  cost sum;
+  for (const layer_summary& layer : s.layers) sum += layer.cost;
+  EXPECT_EQ(s.cost.flops, sum.flops);
+  EXPECT_EQ(s.cost.bytes_read, sum.bytes_read);
+  EXPECT_EQ(s.outputs, std::vector{floats({1, 144})});
+}
+
+}  // namespace
+
+}  // namespace graphline::test

@@ -1,0 +1,146 @@
+// What a user reads when a network is wrong.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stages/kinds.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::HasSubstr;
+
+const shape image{1, 3, 112, 112};
+
+std::string problems(const std::string& layers, const shape& input = image) {
+  return problems_of(network_kind(), "layers:\n" + layers, {floats(input)});
+}
+
+TEST(network_problems, suggest_the_layer_that_was_meant) {
+  EXPECT_EQ(problems("  - con2d: {out_channels: 8, kernel: 3}\n"),
+            "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n");
+}
+
+TEST(network_problems, suggest_the_parameter_that_was_meant) {
+  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernal: 3}\n"),
+              AllOf(HasSubstr("2:31: "), HasSubstr("'kernal'"),
+                    HasSubstr("(did you mean 'kernel'?)"), HasSubstr("needs 'kernel'")));
+}
+
+TEST(network_problems, name_both_layers_and_their_shapes) {
+  EXPECT_EQ(
+      problems("  - conv2d: {out_channels: 512, kernel: 3, stride: 2, padding: 1, name: conv1}\n"
+               "  - linear: {out_features: 10}\n"),
+      "3:5: linear expects [N, features] but layer 'conv1' gives [1, 512, 56, 56] (put a "
+      "'flatten' before it)\n");
+  EXPECT_EQ(problems("  - flatten\n  - conv2d: {out_channels: 8, kernel: 3, name: late}\n"),
+            "3:5: conv2d 'late' expects [N, C, H, W] but layer '0.flatten' gives [1, 37632]\n");
+}
+
+TEST(network_problems, refuse_a_kernel_larger_than_the_padded_input) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 9, padding: 1}\n", {1, 3, 6, 20}),
+            "2:39: conv2d has a kernel that covers 9x9, larger than the padded input of 8x22 (the "
+            "network's input gives [1, 3, 6, 20])\n");
+  EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, dilation: 4}\n", {1, 3, 8, 8}),
+              HasSubstr("covers 9x9, larger than the padded input of 8x8"));
+}
+
+TEST(network_problems, refuse_groups_that_do_not_divide) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, groups: 2}\n"),
+            "2:50: conv2d cannot divide 3 input channels into 2 groups (the network's input gives "
+            "[1, 3, 112, 112])\n");
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, groups: 3}\n"),
+            "2:50: conv2d cannot divide 8 output channels into 3 groups\n");
+}
+
+TEST(network_problems, refuse_to_add_different_shapes) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 3, kernel: 3, name: a}\n  - add: {from: input}\n"),
+            "3:17: add needs equal shapes but layer 'a' gives [1, 3, 110, 110] and the network's "
+            "input gives [1, 3, 112, 112]\n");
+}
+
+TEST(network_problems, suggest_the_layer_that_an_add_meant) {
+  EXPECT_EQ(problems("  - relu: {name: stem}\n  - add: {from: sten}\n"),
+            "3:17: no earlier layer is named 'sten' (did you mean 'stem'?)\n");
+  EXPECT_THAT(problems("  - add: {from: later}\n  - relu: {name: later}\n"),
+              HasSubstr("no earlier layer is named 'later'"));
+}
+
+TEST(network_problems, refuse_names_that_cannot_be_told_apart) {
+  EXPECT_EQ(problems("  - relu: {name: a}\n  - gelu: {name: a}\n"),
+            "3:18: two layers are named 'a' (first on line 2)\n");
+  EXPECT_THAT(problems("  - relu: {name: input}\n"), HasSubstr("cannot be named 'input'"));
+  EXPECT_THAT(problems("  - relu: {name: \"7\"}\n"), HasSubstr("'7' cannot name a layer"));
+  EXPECT_THAT(problems("  - relu: {name: a.b}\n"), HasSubstr("'a.b' cannot name a layer"));
+}
+
+TEST(network_problems, refuse_sizes_that_overflow) {
+  const std::string largest = "  - conv2d: {out_channels: 2147483647, kernel: 1}\n";
+  EXPECT_THAT(problems(largest, {1, 3, 112, 112}), HasSubstr("more than 2^44 elements"));
+  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 1, padding: 2147483647}\n"),
+              HasSubstr("more than 2^44 elements"));
+  EXPECT_THAT(problems("  - relu\n", shape{std::int64_t{1} << 40, std::int64_t{1} << 30}),
+              HasSubstr("their product at most 2^44"));
+  EXPECT_THAT(problems("  - conv2d: {out_channels: 99999999999, kernel: 1}\n"),
+              HasSubstr("'out_channels' must be between 1 and"));
+}
+
+TEST(network_problems, refuse_what_is_no_layer) {
+  EXPECT_THAT(problems("  - [gelu]\n"), HasSubstr("a layer must be a word such as 'gelu'"));
+  EXPECT_EQ(problems("  - conv2d:\n    out_channels: 8\n    kernel: 3\n"),
+            "3:5: a layer has one key, its kind, found 'conv2d' and 'out_channels' (indent the "
+            "parameters under 'conv2d')\n");
+  EXPECT_EQ(problems("  - linear: {out_features: 8}\n    gelu: {}\n"),
+            "3:5: a layer has one key, its kind, found 'linear' and 'gelu' (start each layer with "
+            "its own '-')\n");
+  EXPECT_THAT(problems("  - linear: 8\n"), HasSubstr("must be a mapping, found '8'"));
+  EXPECT_THAT(problems_of(network_kind(), "layers: []", {floats(image)}),
+              HasSubstr("at least one layer, found an empty list"));
+  EXPECT_THAT(problems_of(network_kind(), "layers: gelu", {floats(image)}),
+              HasSubstr("'layers' must be a list"));
+}
+
+TEST(network_problems, refuse_wrong_pairs_dimensions_and_padding) {
+  EXPECT_EQ(problems("  - max_pool2d: {kernel: [2, 2, 2]}\n"),
+            "2:26: max_pool2d takes one number or a pair [h, w] as 'kernel', found 3 numbers\n");
+  EXPECT_EQ(problems("  - softmax: {dim: 4}\n"),
+            "2:20: softmax has no dimension 4: the network's input gives [1, 3, 112, 112], whose "
+            "dimensions are -4 to 3\n");
+  EXPECT_THAT(problems("  - flatten: {start_dim: -5}\n"), HasSubstr("no dimension -5"));
+  EXPECT_EQ(problems("  - avg_pool2d: {kernel: 2, padding: 2}\n"),
+            "2:38: avg_pool2d takes at most half the kernel as padding, found 2x2 for a kernel of "
+            "2x2\n");
+}
+
+TEST(network_problems, are_all_reported_at_once) {
+  EXPECT_EQ(problems("  - con2d\n"
+                     "  - gelu: {approximate: tan}\n"
+                     "  - linear: {}\n"
+                     "  - add: {from: nobody}\n"),
+            "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"
+            "3:25: unknown value 'tan' for 'approximate' (did you mean 'tanh'?)\n"
+            "4:5: layer 'linear' needs 'out_features' (whole number 1 to 2147483647)\n"
+            "5:17: no earlier layer is named 'nobody' (known: input)\n");
+}
+
+TEST(network_problems, refuse_an_input_that_is_not_float32) {
+  EXPECT_THAT(problems_of(network_kind(), "layers: [relu]", {{{2, 3}, dtype::float64}}),
+              HasSubstr("reads float32, but its input is float64 [2, 3]"));
+}
+
+TEST(network_manual, lists_every_layer_with_its_parameters) {
+  const std::string page = network_kind().manual();
+  for (const char* layer :
+       {"conv2d", "linear", "relu", "gelu", "sigmoid", "silu", "softmax", "batch_norm2d",
+        "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
+  }
+  EXPECT_THAT(page, testing::ContainsRegex("count_include_pad +true or false +default true"));
+  EXPECT_THAT(page, testing::ContainsRegex("approximate +none \\| tanh +default none"));
+}
+
+}  // namespace
+
+}  // namespace graphline::test

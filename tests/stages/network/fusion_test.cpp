@@ -1,0 +1,89 @@
+#include "stages/network/fusion.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::ElementsAre;
+
+/// Groups as "head(norm)+epilogue", by layer number.
+std::vector<std::string> groups_of(const std::string& yaml, const shape& input) {
+  diagnostics out;
+  const network_definition network = define_network(parse(yaml), input, {}, out);
+  out.throw_if_errors();
+  std::vector<std::string> groups;
+  for (const fused_layers& group : fuse_layers(network)) {
+    std::ostringstream text;
+    text << group.head;
+    if (group.norm) text << '(' << *group.norm << ')';
+    for (const std::size_t layer : group.epilogue) text << '+' << layer;
+    groups.push_back(text.str());
+  }
+  return groups;
+}
+
+const shape image{1, 8, 6, 6};
+
+TEST(fusion, takes_norm_activation_and_add_into_a_convolution) {
+  EXPECT_THAT(groups_of(R"(
+- conv2d: {out_channels: 8, kernel: 1}
+- batch_norm2d
+- add: {from: input}
+- relu
+)",
+                        image),
+              ElementsAre("0(1)+2+3"));
+}
+
+TEST(fusion, leaves_a_norm_after_an_activation_alone) {
+  EXPECT_THAT(groups_of("[{conv2d: {out_channels: 8, kernel: 1}}, relu, batch_norm2d]", image),
+              ElementsAre("0+1", "2"));
+}
+
+TEST(fusion, ends_where_a_later_layer_reads_the_value) {
+  EXPECT_THAT(groups_of(R"(
+- conv2d: {out_channels: 8, kernel: 1, name: stem}
+- batch_norm2d
+- relu
+- add: {from: stem}
+- relu
+)",
+                        image),
+              ElementsAre("0", "1", "2", "3+4"));
+}
+
+TEST(fusion, adds_a_value_to_itself_unfused) {
+  EXPECT_THAT(groups_of(R"(
+- conv2d: {out_channels: 8, kernel: 1, name: a}
+- add: {from: a}
+)",
+                        image),
+              ElementsAre("0", "1"));
+}
+
+TEST(fusion, takes_one_add_per_group) {
+  EXPECT_THAT(groups_of(R"(
+- conv2d: {out_channels: 8, kernel: 1}
+- add: {from: input}
+- add: {from: input}
+- gelu
+)",
+                        image),
+              ElementsAre("0+1", "2+3"));
+}
+
+TEST(fusion, leaves_pools_and_their_activations_apart) {
+  EXPECT_THAT(groups_of("[{max_pool2d: {kernel: 2}}, relu, flatten]", image),
+              ElementsAre("0", "1", "2"));
+}
+
+}  // namespace
+
+}  // namespace graphline::test

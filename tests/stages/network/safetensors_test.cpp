@@ -1,0 +1,162 @@
+#include "stages/weights/safetensors.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "framework/base/error.hpp"
+#include "stages/weights/float_conversion.hpp"
+
+namespace graphline {
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A file that is gone at the end of the test.
+class safetensors : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  void write(const std::string& header, std::size_t data_bytes) {
+    std::string length(8, '\0');
+    for (std::size_t i = 0; i < 8; ++i) {
+      length[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
+    }
+    write_raw(length + header + std::string(data_bytes, '\1'));
+  }
+
+  void write_raw(const std::string& bytes) {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  /// What is said about the file when it is opened, or about a tensor when it is read.
+  std::string problem(const std::string& tensor = "", const shape& expected = {}) {
+    try {
+      safetensors_file file(path_);
+      if (!tensor.empty()) file.read_float32(tensor, expected);
+    } catch (const input_error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(path_));
+      return e.what();
+    }
+    return "none";
+  }
+
+  std::string path_ = testing::TempDir() + "/" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() +
+                      ".safetensors";
+};
+
+TEST_F(safetensors, reads_a_sound_file) {
+  write(R"({"__metadata__":{"by":"a test"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+        R"("b":{"dtype":"I64","shape":[],"data_offsets":[8,16]}})",
+        16);
+  EXPECT_EQ(problem("a", {2}), "none");
+  EXPECT_EQ(safetensors_file(path_).entries().size(), 2U);
+}
+
+TEST_F(safetensors, refuses_a_missing_tensor_and_suggests_a_near_one) {
+  write(R"({"weight":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8);
+  EXPECT_THAT(problem("weigth", {2}),
+              AllOf(HasSubstr("has no tensor 'weigth'"), HasSubstr("did you mean 'weight'?")));
+}
+
+TEST_F(safetensors, refuses_another_shape_or_type) {
+  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+        R"("n":{"dtype":"I32","shape":[2],"data_offsets":[8,16]}})",
+        16);
+  EXPECT_THAT(problem("a", {1, 2}), HasSubstr("'a': expected F32 [1, 2], found F32 [2]"));
+  EXPECT_THAT(problem("n", {2}),
+              HasSubstr("'n': expected F32 (or F16, BF16, F64) [2], found I32 [2]"));
+}
+
+TEST_F(safetensors, refuses_a_truncated_file) {
+  const std::string header = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  write(header, 7);
+  EXPECT_THAT(problem(), HasSubstr("is truncated: its tensors take 8 bytes, the file holds 7"));
+  write_raw(std::string("\x40\0\0\0\0\0\0\0{}", 10));
+  EXPECT_THAT(problem(), HasSubstr("is truncated: the header has 64 bytes, the file only 2"));
+  write_raw("abc");
+  EXPECT_THAT(problem(), HasSubstr("it has 3 bytes"));
+}
+
+TEST_F(safetensors, refuses_what_follows_the_last_tensor) {
+  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 9);
+  EXPECT_THAT(problem(), HasSubstr("1 bytes follow its last tensor"));
+}
+
+TEST_F(safetensors, refuses_overlaps_and_gaps) {
+  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+        R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+        12);
+  EXPECT_THAT(problem(), HasSubstr("tensor 'b' starts at byte 4 of the data, inside another"));
+  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+        R"("b":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}})",
+        16);
+  EXPECT_THAT(problem(), HasSubstr("starts at byte 12 of the data, leaving a gap after byte 8"));
+}
+
+TEST_F(safetensors, refuses_offsets_that_do_not_hold_the_shape) {
+  write(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8);
+  EXPECT_THAT(problem(), HasSubstr("data_offsets [0, 8], which do not hold F32 [3]"));
+  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8);
+  EXPECT_THAT(problem(), HasSubstr("data_offsets [8, 0]"));
+  write(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0);
+  EXPECT_THAT(problem(), HasSubstr("do not hold"));
+}
+
+TEST_F(safetensors, refuses_headers_that_are_not_exact) {
+  write("[1]", 0);
+  EXPECT_THAT(problem(), HasSubstr("its header is no JSON object"));
+  write("{\"a\":", 0);
+  EXPECT_THAT(problem(), HasSubstr("its header is no JSON object"));
+  write(R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8);
+  EXPECT_THAT(problem(), HasSubstr("tensor 'a' has the unknown dtype \"F31\""));
+  write(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8);
+  EXPECT_THAT(problem(), HasSubstr("has -2 in its shape"));
+  write(R"({"a":{"dtype":"F32","shape":[2]}})", 8);
+  EXPECT_THAT(problem(), HasSubstr("exactly 'dtype', 'shape' and 'data_offsets'"));
+  write(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+        R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+        4);
+  EXPECT_THAT(problem(), HasSubstr("has two tensors named 'a'"));
+  write_raw(std::string(8, '\xff') + "{}");
+  EXPECT_THAT(problem(), HasSubstr("is no safetensors file: it states a header of"));
+}
+
+TEST_F(safetensors, refuses_a_file_that_is_not_there) {
+  EXPECT_THAT(problem(), HasSubstr("cannot be opened: No such file or directory"));
+}
+
+TEST(safetensors_types, are_converted_to_float32) {
+  safetensors_file file(std::string(GRAPHLINE_SOURCE_DIR) +
+                        "/tests/stages/references/types.safetensors");
+  for (const char* type : {"F16", "BF16", "F32", "F64"}) {
+    const shape size = file.entries().find(type)->second.shape;
+    ASSERT_EQ(size.elements(), 18);
+    EXPECT_EQ(file.read_float32(type, size),
+              file.read_float32(type + std::string(".expected"), size))
+        << type;
+  }
+}
+
+TEST(safetensors_types, keep_infinities_nans_and_subnormals_of_half) {
+  EXPECT_EQ(float_from_half(0x7c00), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(float_from_half(0xfc00), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(float_from_half(0x7e00)));
+  EXPECT_EQ(float_from_half(0x0001), 0x1p-24F);
+  EXPECT_EQ(float_from_half(0x8001), -0x1p-24F);
+  EXPECT_EQ(float_from_half(0x03ff), 0x3ffp-24F);
+  EXPECT_EQ(float_from_half(0x0400), 0x1p-14F);
+  EXPECT_EQ(float_from_half(0x7bff), 65504.0F);
+  EXPECT_TRUE(std::signbit(float_from_half(0x8000)));
+}
+
+}  // namespace
+
+}  // namespace graphline

@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "framework/base/error.hpp"
+#include "stages/kinds.hpp"
+#include "stages/weights/uniform_draw.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<named_tensor> weights_of(const std::string& yaml, const shape& input,
+                                     std::uint64_t seed = 1) {
+  const stage_kind kind = network_kind();
+  return kind.weights({.name = "trial",
+                       .arguments = read_arguments(kind, yaml),
+                       .inputs = {floats(input)},
+                       .outputs = {},
+                       .seed = seed});
+}
+
+std::vector<float> values_of(const named_tensor& tensor) {
+  std::vector<float> values(tensor.data.size() / sizeof(float));
+  std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  return values;
+}
+
+/// The message of an error in the weights file of a layer 'linear' from 10 to 7 features.
+std::string file_problem(const std::string& file, const std::string& layer) {
+  try {
+    weights_of("{layers: [" + layer + "], weights: " + reference_file("weights/" + file) + "}",
+               {3, 10});
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+TEST(network_weights, have_the_names_of_a_state_dict) {
+  const auto weights = weights_of(R"(
+layers:
+  - conv2d: {out_channels: 4, kernel: 3, name: stem}
+  - batch_norm2d
+  - flatten
+  - linear: {out_features: 2, bias: false}
+)",
+                                  {1, 3, 5, 5});
+  std::vector<std::string> names;
+  for (const named_tensor& weight : weights) names.push_back(weight.name);
+  EXPECT_THAT(names, ElementsAre("stem.weight", "stem.bias", "1.weight", "1.bias", "1.running_mean",
+                                 "1.running_var", "3.weight"));
+  EXPECT_EQ(weights[0].type, floats({4, 3, 3, 3}));
+  EXPECT_EQ(values_of(weights[5]), std::vector<float>(4, 1.0F));
+}
+
+TEST(network_weights, are_drawn_within_the_bound_of_their_fan_in) {
+  const auto weights = weights_of("layers: [linear: {out_features: 50}]", {1, 100});
+  for (const named_tensor& weight : weights) {
+    const auto values = values_of(weight);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    EXPECT_GE(*low, -0.1F);
+    EXPECT_LE(*high, 0.1F);
+    EXPECT_LT(*low, -0.08F);
+    EXPECT_GT(*high, 0.08F);
+  }
+}
+
+TEST(network_weights, follow_from_the_seed_and_their_name_alone) {
+  const auto once =
+      weights_of("layers: [linear: {out_features: 5}, linear: {out_features: 5}]", {1, 5});
+  const auto again = weights_of("layers: [linear: {out_features: 5}]", {1, 5});
+  const auto other = weights_of("layers: [linear: {out_features: 5}]", {1, 5}, 2);
+  EXPECT_EQ(once[0].data, again[0].data);
+  EXPECT_NE(once[0].data, once[2].data);
+  EXPECT_NE(once[0].data, other[0].data);
+}
+
+TEST(network_weights, are_the_same_numbers_on_every_machine) {
+  // The first outputs of std::mt19937_64 seeded with 5489 begin with 14514284786278117030, which
+  // the standard fixes by way of the 10000th: 53 bits of it, scaled to [-1, 1].
+  std::vector<float> drawn(1);
+  draw_uniform(drawn, 1.0, 5489);
+  const double unit = static_cast<double>(14514284786278117030ULL >> 11) / 9007199254740992.0;
+  EXPECT_EQ(drawn[0], static_cast<float>(2.0 * unit - 1.0));
+}
+
+TEST(network_weights, come_from_a_file_when_there_is_one) {
+  const auto weights = weights_of("{layers: [linear: {out_features: 7}], weights: " +
+                                      reference_file("weights/linear.safetensors") + "}",
+                                  {3, 10});
+  ASSERT_EQ(weights.size(), 2U);
+  EXPECT_EQ(weights[0].name, "0.weight");
+  const auto values = values_of(weights[0]);
+  EXPECT_GT(std::set<float>(values.begin(), values.end()).size(), 60U);
+}
+
+TEST(network_weights, in_a_file_must_be_those_of_the_network) {
+  EXPECT_EQ(file_problem("linear.safetensors", "linear: {out_features: 7}"), "none");
+  EXPECT_THAT(file_problem("linear.safetensors", "linear: {out_features: 8}"),
+              AllOf(HasSubstr("linear.safetensors"),
+                    HasSubstr("'0.weight': expected F32 [8, 10], found F32 [7, 10]")));
+  EXPECT_THAT(file_problem("linear_no_bias.safetensors", "linear: {out_features: 7}"),
+              HasSubstr("has no tensor '0.bias', expected F32 [7]"));
+  EXPECT_THAT(file_problem("linear.safetensors", "linear: {out_features: 7, bias: false}"),
+              HasSubstr("holds tensor '0.bias', which no layer of the network has"));
+  EXPECT_THAT(file_problem("linear.safetensors", "linear: {out_features: 7, name: fc}"),
+              HasSubstr("has no tensor 'fc.weight'"));
+}
+
+}  // namespace
+
+}  // namespace graphline::test
