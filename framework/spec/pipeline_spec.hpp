@@ -37,7 +37,8 @@ struct input_spec {
   std::optional<side> on = {};  ///< where it lives; unset: where it is read first
 };
 
-/// One node of the pipeline as declared. What its kind makes of `parameters` the planner checks.
+/// One node of the pipeline as declared. What its kind makes of `parameters` the planner checks. In
+/// a spec that was read with errors, an empty name or kind is one that could not be read.
 struct stage_spec {
   named name;
   named kind;
