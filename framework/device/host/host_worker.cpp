@@ -93,6 +93,7 @@ lane* host_worker::choose() {
       std::size_t i = turn_[level];
       for (std::size_t looked_at = 0; looked_at < lanes.size(); ++looked_at, ++i) {
         if (i >= lanes.size()) i = 0;
+        if (lanes[i]->backlog() == 0) continue;
         const state s = settle(*lanes[i]);
         any_blocked |= s == state::blocked;
         if (s == state::ready && chosen == nullptr) {
