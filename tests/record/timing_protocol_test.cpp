@@ -85,7 +85,7 @@ TEST_P(failing_step, passes_the_exception_on_at_once_and_keeps_no_sample) {
 INSTANTIATE_TEST_SUITE_P(every_method, failing_step,
                          testing::Values(timing_method::none, timing_method::host,
                                          timing_method::sync, timing_method::event),
-                         [](const auto& info) { return std::string(to_word(info.param)); });
+                         [](const auto& tested) { return std::string(to_word(tested.param)); });
 
 }  // namespace
 }  // namespace graphline

@@ -124,9 +124,9 @@ INSTANTIATE_TEST_SUITE_P(run, failing_run,
                          testing::Values(way{strategy::serial, 1}, way{strategy::async, 1},
                                          way{strategy::async, 2}, way{strategy::overlap, 1},
                                          way{strategy::overlap, 3}),
-                         [](const auto& info) {
-                           return std::string(to_word(info.param.how)) + "_" +
-                                  std::to_string(info.param.in_flight) + "_in_flight";
+                         [](const auto& tested) {
+                           return std::string(to_word(tested.param.how)) + "_" +
+                                  std::to_string(tested.param.in_flight) + "_in_flight";
                          });
 
 TEST(session, stops_while_preparing_when_asked) {

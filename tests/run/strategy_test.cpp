@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
                     way{strategy::overlap, 1, graph_mode::off, wait_mode::spin},
                     way{strategy::overlap, 2, graph_mode::stage, wait_mode::block},
                     way{strategy::overlap, 3, graph_mode::off, wait_mode::yield}),
-    [](const auto& info) { return name_of(info.param); });
+    [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace
 }  // namespace graphline
