@@ -29,8 +29,8 @@ std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> 
 /// bound that keeps all later arithmetic on sizes within 64 bits.
 std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems);
 
-/// Cost of work that reads `in` and writes `out` elements of float32 with `flops` FLOPs. Reports
-/// when it is too much to count.
+/// Cost of work without MACs that reads `in` and writes `out` elements of float32, with that many
+/// FLOPs for each element written. Reports when it is too much to count.
 cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
                   layer_problems& problems);
 

@@ -85,8 +85,8 @@ TEST(network_weights, follow_from_the_seed_and_their_name_alone) {
 }
 
 TEST(network_weights, are_the_same_numbers_on_every_machine) {
-  // The first outputs of std::mt19937_64 seeded with 5489 begin with 14514284786278117030, which
-  // the standard fixes by way of the 10000th: 53 bits of it, scaled to [-1, 1].
+  // std::mt19937_64 begins with 14514284786278117030 for the seed 5489; the upper 53 bits of it,
+  // scaled to [-1, 1].
   std::vector<float> drawn(1);
   draw_uniform(drawn, 1.0, 5489);
   const double unit = static_cast<double>(14514284786278117030ULL >> 11) / 9007199254740992.0;
