@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "framework/base/units.hpp"
 
@@ -11,36 +12,61 @@ namespace graphline {
 
 namespace {
 
-std::string with_sign(double ns) {
-  return fmt::format("{}{}", ns < 0 ? '-' : '+', format_duration(std::abs(ns)));
-}
+/// Durations of one sentence: in one unit, and with as many decimals as tell the ends of an
+/// interval apart.
+class duration_format {
+ public:
+  /// For values up to `largest` that are known to about `width`; both in nanoseconds, above 0.
+  duration_format(double largest, double width) {
+    for (const auto& [name, size] : {std::pair{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}) {
+      if (largest < size) break;
+      name_ = name;
+      size_ = size;
+    }
+    // Two digits of the width.
+    if (width > 0) decimals_ = std::clamp(1 - exponent(width / size_), 0, 3);
+  }
 
-std::string with_percent(const added_cost& cost, double ns) {
+  std::string number(double ns) const { return fmt::format("{:+.{}f}", ns / size_, decimals_); }
+  std::string duration(double ns) const { return fmt::format("{} {}", number(ns), name_); }
+
+ private:
+  static int exponent(double value) { return static_cast<int>(std::floor(std::log10(value))); }
+
+  const char* name_ = "ns";
+  double size_ = 1;
+  int decimals_ = 1;
+};
+
+std::string percent_of(const added_cost& cost, double ns) {
   const double percent = cost.percent(ns);
-  return fmt::format("{} ({:+.{}f} %)", with_sign(ns), percent, std::abs(percent) < 1 ? 2 : 1);
+  if (std::abs(percent) < 5e-4) return "under 0.001 %";
+  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 1 ? 3 : 1);
 }
 
 std::string verdict(timing_method method, const added_cost& cost, std::size_t blocks) {
   const auto name = to_word(method);
   if (!cost.range) {
-    return fmt::format("{}: {}, from {} complete block{}: no interval and no verdict below {}",
-                       name, with_percent(cost, cost.mean), blocks, blocks == 1 ? "" : "s",
-                       least_for_interval);
+    const duration_format in(std::abs(cost.mean), std::abs(cost.mean) / 10);
+    return fmt::format("{}: {} ({}), from {} complete block{}: no interval and no verdict below {}",
+                       name, in.duration(cost.mean), percent_of(cost, cost.mean), blocks,
+                       blocks == 1 ? "" : "s", least_for_interval);
   }
-  const auto range = fmt::format("95 % interval {} to {}", with_sign(cost.range->low),
-                                 with_sign(cost.range->high));
+  const auto& [low, high] = *cost.range;
+  const duration_format in(std::max(std::abs(low), std::abs(high)), high - low);
+  const auto added = fmt::format("{} ({})", in.duration(cost.mean), percent_of(cost, cost.mean));
+  const auto range = fmt::format("95 % interval {} to {}", in.number(low), in.duration(high));
   if (cost.range->contains(0)) {
-    return fmt::format("{}: {}, {} includes zero: no cost visible; more than {} would have shown",
-                       name, with_percent(cost, cost.mean), range,
-                       with_percent(cost, cost.range->high));
+    return fmt::format("{}: {}, {} includes zero: no cost visible; more than {} ({}) would show",
+                       name, added, range, in.duration(high), percent_of(cost, high));
   }
   if (cost.mean < 0) {
     return fmt::format(
         "{}: {}, {}: shorter than untimed, which no timing can cause by itself; it changes how the "
         "work is scheduled or what the processor does while it waits",
-        name, with_percent(cost, cost.mean), range);
+        name, added, range);
   }
-  return fmt::format("{} lengthens the path by {}, {}", name, with_percent(cost, cost.mean), range);
+  return fmt::format("{} lengthens the path by {}, {}", name, added, range);
 }
 
 /// The sum of the stage times, if every stage has one.

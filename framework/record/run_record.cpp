@@ -7,11 +7,11 @@ std::string_view meaning_of(timing_method method) noexcept {
     case timing_method::none:
       return "stages are not timed, only each frame as a whole";
     case timing_method::host:
-      return "host clock around the launch: the time to enqueue a stage, not to compute it";
+      return "host clock around the launch: time to enqueue, not to compute";
     case timing_method::sync:
-      return "host clock between two waits for the device: stage time, nothing overlapping it";
+      return "host clock between two waits for the device, which serialise";
     case timing_method::event:
-      return "device clock between an event before and one after the stage: device time";
+      return "device time between an event before the stage and one after it";
   }
   return "";
 }

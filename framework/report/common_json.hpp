@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/distribution.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// The parts that result files have in common.
+
+/// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
+/// and "needs" tells for each such percentile how many frames it takes.
+nlohmann::ordered_json distribution_json(const std::optional<distribution>& times,
+                                         const std::vector<nanoseconds>& samples);
+
+nlohmann::ordered_json device_json(const device_properties& device);
+
+/// How the run was set; `timing` and `frames` as they are in this record.
+nlohmann::ordered_json settings_json(const run_record& record);
+
+/// Pairs of names and texts as an object of strings.
+nlohmann::ordered_json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs);
+
+}  // namespace graphline

@@ -1,0 +1,37 @@
+#include "framework/report/heading.hpp"
+
+#include <fmt/format.h>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string subject_of(const run_record& record) {
+  const auto& device = record.device;
+  auto text = fmt::format("{} on {}", printable(record.pipeline), device.backend);
+  if (!device.name.empty()) text += ": " + printable(device.name);
+  if (device.compute_threads > 0) {
+    text += fmt::format(" ({})", counted(device.compute_threads, "compute thread"));
+  }
+  return text;
+}
+
+std::string way_of(const settings& run) {
+  return fmt::format("{}, graphs {}, {} in flight, wait {}{}", to_word(run.strategy),
+                     to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
+                     run.priorities ? "" : ", priorities off");
+}
+
+std::string parameters_of(const run_record& record) {
+  std::string text;
+  for (const auto& [name, value] : record.parameters) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(name), printable(value));
+  }
+  return text;
+}
+
+}  // namespace graphline

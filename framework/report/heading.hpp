@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// What the tables for people have in common.
+
+/// "two_models on host: NAME (1 compute thread)".
+std::string subject_of(const run_record& record);
+
+/// "async, graphs stage, 1 frame in flight, wait block"; names priorities where they are off.
+std::string way_of(const settings& run);
+
+/// "batch=1, side=112"; empty without parameters.
+std::string parameters_of(const run_record& record);
+
+/// "1 frame", "45 frames".
+std::string counted(std::int64_t count, std::string_view noun);
+
+}  // namespace graphline

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace graphline {
+
+/// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
+/// indented by two; arrays of plain values on one line, however long. Bytes that are not UTF-8
+/// become U+FFFD. Numbers are the shortest that read back as the same double; what is not finite
+/// becomes null. Ends with a newline.
+std::string json_text(const nlohmann::ordered_json& value);
+
+/// Nanoseconds as milliseconds, to the nanosecond.
+double milliseconds(double ns);
+
+/// Text that is a number or a boolean as such, other text as a string.
+nlohmann::ordered_json typed(const std::string& text);
+
+}  // namespace graphline

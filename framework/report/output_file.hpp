@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+/// A file that a run's result will go to, opened before the run so that a path that cannot be
+/// written is found then and not after it.
+///
+/// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
+/// fails leaves the previous result as it was. The bytes expected are reserved on the disk. What
+/// cannot be renamed over (standard output, a pipe, a device) is written in place, and tried first
+/// with the text every result begins with.
+class output_file {
+ public:
+  /// `path`: a file, or "-" for standard output. `beginning`: what the text of every `commit` will
+  /// begin with. `expected_bytes`: the size of the result, about.
+  /// Throws `input_error` with path, reason and remedy: the folder is missing, the path is a
+  /// folder, is not permitted, the disk is too full, another run is writing it.
+  explicit output_file(std::string path, std::string_view beginning = {},
+                       std::uint64_t expected_bytes = 0);
+
+  /// Discards what was not committed.
+  ~output_file();
+  output_file(output_file&& other) noexcept;
+  output_file& operator=(output_file&&) = delete;
+
+  /// The path as it was given.
+  const std::string& path() const noexcept { return path_; }
+
+  /// True for "-" and "/dev/stdout": text for people then belongs on standard error.
+  bool is_standard_output() const noexcept { return standard_output_; }
+
+  /// Writes the whole text, which starts with `beginning`, and puts the file in its place. Once
+  /// only. Throws `run_error` when writing fails, a reader that went away (EPIPE) included; the
+  /// previous file is untouched then.
+  void commit(std::string_view text);
+
+ private:
+  void open_in_place();
+  void open_beside();
+  void reserve(std::uint64_t bytes);
+  void discard() noexcept;
+
+  std::string path_;
+  std::string target_;  ///< what `path_` leads to when links are followed
+  std::string part_;    ///< empty when written in place
+  std::string begun_;   ///< already written
+  int descriptor_ = -1;
+  bool standard_output_ = false;
+};
+
+}  // namespace graphline

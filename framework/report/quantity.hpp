@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+/// A unit that a whole column or row of a table is in.
+struct time_unit {
+  std::string_view name;
+  double nanoseconds = 1;
+};
+
+inline constexpr time_unit microsecond{"us", 1e3};
+
+/// The unit in which the largest value of a column has one to three digits before the point.
+time_unit unit_for(double largest_ns);
+
+/// Three significant digits, but no more than `decimals` of them after the point and all of those
+/// before it: 1234, 74.1, 0.0210. What rounds to nothing is "<0.0001", never "0.0000".
+std::string three_digits(double value, int decimals = 4);
+
+/// The same with its sign in front: +16.0, -0.31; a value that rounds to nothing is "0".
+std::string signed_digits(double value, int decimals = 4);
+
+/// `three_digits` of a duration in a unit, at most 3 decimals; "-" for what is not known.
+std::string in_unit(std::optional<double> ns, time_unit unit);
+
+}  // namespace graphline

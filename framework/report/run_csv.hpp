@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// The first line of `run_csv`.
+inline constexpr std::string_view csv_header =
+    "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
+
+/// Every stamp of a run: for each frame (from 0) a row `end_to_end` that names no stage and begins
+/// when the frame was due, then a row for each stage and measure. Nanoseconds since the run's
+/// epoch. Quoted as in RFC 4180, lines end in LF.
+std::string run_csv(const run_record& record);
+
+/// About how large it becomes, for reserving it on the disk.
+std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages);
+
+}  // namespace graphline

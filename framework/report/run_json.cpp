@@ -1,0 +1,95 @@
+#include "framework/report/run_json.hpp"
+
+#include <algorithm>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/report/common_json.hpp"
+#include "framework/report/json_text.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json stage_json(const stage_record& stage, const stage_summary& summary) {
+  json result = {{"name", stage.name}, {"kind", stage.kind}, {"on", to_word(stage.on)}};
+  for (const auto& column : summary.columns) {
+    result[std::string(key_of(column.what))] =
+        distribution_json(column.times, lengths(stamps_of(stage, column.what)));
+  }
+  if (summary.share) result["share"] = *summary.share;
+  if (stage.on == side::device) result["stream"] = stage.stream;
+  if (stage.copy) result["copy"] = true;
+  return result;
+}
+
+json memory_json(const memory_usage& memory) {
+  return {{"device_peak_bytes", memory.device_peak_bytes},
+          {"pinned_bytes", memory.pinned_bytes},
+          {"device_bytes", memory.device_bytes},
+          {"pinned_peak_bytes", memory.pinned_peak_bytes},
+          {"allocations", memory.allocations}};
+}
+
+json output_json(const output_record& output) {
+  return {{"tensor", output.tensor},
+          {"shape", output.type.shape.extents()},
+          {"checksum", output.checksum},
+          {"dtype", to_string(output.type.element)},
+          {"finite", output.finite}};
+}
+
+json deadline_json(const deadline_summary& deadline) {
+  const auto ms = [](const std::optional<nanoseconds>& ns) {
+    return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
+  };
+  return {{"unit", "ms"},
+          {"limit", ms(deadline.limit)},
+          {"missed", deadline.missed},
+          {"median_late", ms(deadline.median_late)},
+          {"worst_late", ms(deadline.worst_late)}};
+}
+
+}  // namespace
+
+std::string run_json(const run_record& record) {
+  const auto summary = summarize(record);
+  json result;
+  result["schema"] = "graphline.run/1";
+  result["pipeline"] = record.pipeline;
+  result["device"] = device_json(record.device);
+  result["settings"] = settings_json(record);
+  result["environment"] = texts_json(record.environment);
+  result["memory"] = memory_json(record.memory);
+  result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
+  result["throughput"] = {{"unit", "frame/s"},
+                          {"value", summary.throughput ? json(*summary.throughput) : json()}};
+  json stages = json::array();
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    stages.push_back(stage_json(record.stages[i], summary.stages[i]));
+  }
+  result["stages"] = std::move(stages);
+  json outputs = json::array();
+  for (const auto& output : record.outputs) outputs.push_back(output_json(output));
+  result["outputs"] = std::move(outputs);
+  result["warnings"] = summary.warnings;
+  if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
+  result["description"] = record.description;
+  result["stage_time_is"] = meaning_of(record.run.timing);
+  result["clock_error_ns"] = record.clock_error;
+  result["interrupted"] = record.interrupted;
+  result["failure"] = record.failure ? json(*record.failure) : json();
+  return json_text(result);
+}
+
+std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {
+  constexpr std::uint64_t around = 8192;        // device, settings, environment, outputs
+  constexpr std::uint64_t around_stage = 1024;  // names and percentiles
+  constexpr std::uint64_t sample = sizeof "1234.123456,";
+  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  // A device stage has two columns, its time and the time to enqueue it.
+  return around + stages * around_stage + samples * sample * (1 + 2 * stages);
+}
+
+}  // namespace graphline

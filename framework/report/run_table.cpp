@@ -1,0 +1,212 @@
+#include "framework/report/run_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/heading.hpp"
+#include "framework/report/percentiles.hpp"
+#include "framework/report/quantity.hpp"
+#include "framework/report/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+using column = text_table::column;
+constexpr auto left = text_table::align::left;
+
+/// "name        text", the text wrapped under itself.
+std::string fact(std::string_view name, std::string_view text) {
+  constexpr std::size_t indent = 12;
+  return paragraph(fmt::format("{:<{}}{}", name, indent, text), indent);
+}
+
+/// What people call a measure in a table.
+std::string_view short_name(measure what) {
+  switch (what) {
+    case measure::device_time:
+      return "device";
+    case measure::synchronized_time:
+      return "synced";
+    case measure::enqueue_time:
+      return "enqueue";
+    case measure::cpu_time:
+      return "cpu";
+  }
+  return "?";
+}
+
+std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
+std::string heading(const run_record& record) {
+  const auto& run = record.run;
+  const auto parameters = parameters_of(record);
+  std::string text = paragraph(subject_of(record), 2);
+  text += paragraph(fmt::format("{}, timing {}", way_of(run), to_word(run.timing)), 2);
+  text +=
+      paragraph(fmt::format("{}{}{} after {} warm-up", parameters, parameters.empty() ? "" : "; ",
+                            counted(run.frames, "frame"), run.warmup),
+                2);
+  const auto done = fmt::format("{} of {}", record.frames.size(), counted(run.frames, "frame"));
+  if (record.failure) {
+    text += '\n';
+    text += paragraph(fmt::format("FAILED after {}: {}", done, printable(*record.failure)), 2);
+  }
+  if (record.interrupted) {
+    text += '\n';
+    text += paragraph(fmt::format("INTERRUPTED after {}", done));
+  }
+  return text;
+}
+
+std::string end_to_end_table(const distribution& times) {
+  const auto unit = unit_for(static_cast<double>(times.max()));
+  std::vector<column> columns = {{fmt::format("end to end ({})", unit.name), left}};
+  std::vector<std::string> cells = {""};
+  const auto add = [&](std::string_view name, std::optional<double> ns) {
+    columns.push_back({std::string(name)});
+    cells.push_back(in_unit(ns, unit));
+  };
+  add("mean", times.mean());
+  add("stddev", times.stddev());
+  add("min", static_cast<double>(times.min()));
+  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
+  add("max", static_cast<double>(times.max()));
+  text_table table(std::move(columns));
+  table.add_row(std::move(cells));
+  return table.text();
+}
+
+/// The largest of a figure over all stages, for the unit of its columns.
+template <class Figure>
+double largest(const run_summary& summary, std::size_t column_index, Figure figure) {
+  double most = 0;
+  for (const auto& stage : summary.stages) {
+    if (stage.columns.size() <= column_index || !stage.columns[column_index].times) continue;
+    most = std::max(most, static_cast<double>(figure(*stage.columns[column_index].times)));
+  }
+  return most;
+}
+
+std::string stage_table(const run_record& record, const run_summary& summary) {
+  const auto unit = unit_for(largest(summary, 0, [](const distribution& d) { return d.max(); }));
+  const double launch = largest(summary, 1, [](const distribution& d) { return d.mean(); });
+  const bool launches = launch > 0;
+  const auto launch_unit = unit_for(launch);
+
+  std::vector<column> columns = {{fmt::format("stage ({})", unit.name), left},
+                                 {"time is", left},
+                                 {"mean"},
+                                 {"stddev"},
+                                 {"p50"},
+                                 {"p90"},
+                                 {"max"},
+                                 {"share %"}};
+  if (launches) columns.push_back({fmt::format("enqueue {}", launch_unit.name)});
+  text_table table(std::move(columns));
+  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
+    const auto& stage = summary.stages[i];
+    if (stage.columns.empty() || !stage.columns.front().times) continue;
+    const auto& times = *stage.columns.front().times;
+    std::vector<std::string> cells = {table_name(record.stages[i].name),
+                                      std::string(short_name(stage.columns.front().what)),
+                                      in_unit(times.mean(), unit),
+                                      in_unit(times.stddev(), unit),
+                                      in_unit(as_double(times.percentile(0.5)), unit),
+                                      in_unit(as_double(times.percentile(0.9)), unit),
+                                      in_unit(static_cast<double>(times.max()), unit),
+                                      stage.share ? three_digits(100 * *stage.share, 2) : "-"};
+    if (launches) {
+      const bool launched = stage.columns.size() > 1 && stage.columns[1].times;
+      cells.push_back(launched ? in_unit(stage.columns[1].times->mean(), launch_unit) : "");
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string deadline_fact(const deadline_summary& deadline, std::size_t frames) {
+  auto text = fmt::format("{}: ", format_duration(static_cast<double>(deadline.limit)));
+  if (deadline.missed == 0) {
+    text += fmt::format("met by {}",
+                        frames == 1 ? "the one frame" : fmt::format("all {} frames", frames));
+  } else {
+    text += fmt::format("missed by {} of {}, by {} (median) and {} (worst)", deadline.missed,
+                        counted(static_cast<std::int64_t>(frames), "frame"),
+                        format_duration(static_cast<double>(*deadline.median_late)),
+                        format_duration(static_cast<double>(*deadline.worst_late)));
+  }
+  return fact("deadline", text);
+}
+
+std::string memory_fact(const memory_usage& memory) {
+  return fact("memory", fmt::format("{} on the device at peak, {} pinned",
+                                    format_bytes(memory.device_peak_bytes),
+                                    format_bytes(memory.pinned_peak_bytes)));
+}
+
+/// "p95 needs 59, p99 needs 299": what the sample does not carry.
+std::string missing_percentiles(const distribution& times) {
+  std::string text;
+  for (const auto& [name, p] : shown_percentiles) {
+    if (times.percentile(p)) continue;
+    text += fmt::format("{}{} needs {}", text.empty() ? "" : ", ", name, samples_needed(p));
+  }
+  return text;
+}
+
+std::string notes(const run_record& record, const run_summary& summary) {
+  std::string text;
+  if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
+    text += paragraph(fmt::format("-: too few frames: {}", missing), 2);
+  }
+  const auto timing = record.run.timing;
+  if (timing != timing_method::none && !record.stages.empty()) {
+    text +=
+        paragraph("share: of the mean end to end; stages that overlap add up to more than 100", 2);
+  }
+  text += paragraph(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)), 2);
+  return text;
+}
+
+}  // namespace
+
+std::string run_table(const run_record& record) {
+  const auto summary = summarize(record);
+  std::string text = heading(record) + "\n";
+  if (summary.end_to_end) {
+    text += end_to_end_table(*summary.end_to_end) + "\n";
+    if (record.run.timing != timing_method::none && !record.stages.empty()) {
+      text += stage_table(record, summary) + "\n";
+    }
+    if (summary.throughput) {
+      text += fact("throughput", three_digits(*summary.throughput) + " frame/s");
+    }
+    if (summary.deadline) text += deadline_fact(*summary.deadline, record.frames.size());
+  } else {
+    text += "No frame was measured.\n\n";
+  }
+  text += memory_fact(record.memory);
+  for (const auto& output : record.outputs) {
+    text += fact("output", fmt::format("{} {}, checksum {}", printable(output.tensor),
+                                       to_string(output.type), output.checksum));
+  }
+  if (summary.end_to_end) {
+    text += '\n';
+    text += notes(record, summary);
+  }
+  if (!summary.warnings.empty()) text += '\n';
+  for (const auto& warning : summary.warnings) {
+    text += paragraph("warning: " + printable(warning), 2);
+  }
+  return text;
+}
+
+}  // namespace graphline

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// A run for a person at a terminal: what was run, end to end and stage by stage with the spread,
+/// throughput, deadline, memory, and what each figure means. UTF-8, 80 columns unless names or
+/// numbers need more, no colours, no control characters whatever the names hold.
+std::string run_table(const run_record& record);
+
+}  // namespace graphline

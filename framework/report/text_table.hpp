@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphline {
+
+/// Columns a terminal takes to show a text of printable characters.
+std::size_t text_width(std::string_view text);
+
+/// `text` on lines of at most `width` columns, broken at spaces; lines after the first are indented
+/// by `indent`. A longer word stands on a line of its own. No newline at the end.
+std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
+
+/// The same with a newline at the end.
+std::string paragraph(std::string_view text, std::size_t indent = 0);
+
+/// A name fit for a table: control characters and invalid bytes as "?", a long one cut in its
+/// middle, since names tend to differ at either end.
+std::string table_name(std::string_view name, std::size_t width = 28);
+
+/// Text in aligned columns, two spaces apart, no rules and no spaces at the ends of lines.
+class text_table {
+ public:
+  /// left: words. number: decimal points under each other; words and "-" to the right.
+  enum class align { left, number };
+  struct column {
+    std::string heading;
+    text_table::align align = text_table::align::number;
+  };
+
+  explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
+
+  /// As many cells as there are columns.
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  /// Heading and rows, each ending in a newline.
+  std::string text() const;
+
+ private:
+  std::vector<column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace graphline

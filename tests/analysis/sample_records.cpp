@@ -1,0 +1,119 @@
+#include "tests/analysis/sample_records.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "framework/base/random.hpp"
+
+namespace graphline::samples {
+
+namespace {
+
+/// Between -1 and 1, fixed by its arguments.
+double wobble(std::uint64_t a, std::uint64_t b) {
+  return static_cast<double>(mix_seed(a, b) >> 11) * 0x1p-52 - 1;
+}
+
+nanoseconds scaled(nanoseconds time, double factor) {
+  return std::llround(static_cast<double>(time) * factor);
+}
+
+stage_record stage(const char* name, const char* kind, side on, const char* stream) {
+  stage_record result;
+  result.name = name;
+  result.kind = kind;
+  result.on = on;
+  result.stream = stream;
+  return result;
+}
+
+void add_device_times(stage_record& to, timing_method method, nanoseconds begin, nanoseconds length,
+                      nanoseconds launch) {
+  if (method == timing_method::host || method == timing_method::event) {
+    to.enqueued.push_back({begin, begin + launch});
+  }
+  if (method == timing_method::event) to.device.push_back({begin, begin + length});
+  if (method == timing_method::sync) to.synced.push_back({begin, begin + length});
+}
+
+}  // namespace
+
+run_record run_of(timing_method method, const std::vector<frame_times>& frames) {
+  run_record record;
+  record.pipeline = "two_models";
+  record.description = "Two networks with CPU work between them.";
+  record.parameters = {{"batch", "1"}, {"side", "112"}};
+  record.run.timing = method;
+  record.run.frames = static_cast<std::int64_t>(frames.size());
+  record.device.backend = "host";
+  record.device.name = "Example CPU at 2.1 GHz";
+  record.device.memory_bytes = 8ULL << 30;
+  record.device.compute_threads = 1;
+  record.device.priority_levels = 3;
+  record.device.details = {{"arithmetic", "oneDNN 2.6.3"}};
+  record.environment = {{"graphline", "0.1.0"}, {"system", "Linux 6.1"}};
+  record.memory = {.device_bytes = 24 << 20,
+                   .device_peak_bytes = 36 << 20,
+                   .pinned_bytes = 1536 << 10,
+                   .pinned_peak_bytes = 1536 << 10,
+                   .allocations = 7};
+  record.clock_error = 80;
+  output_record score;
+  score.tensor = "score";
+  score.type.shape = {1, 1};
+  score.checksum = "00c0ffee00c0ffee";
+  record.outputs.push_back(std::move(score));
+  record.stages = {stage("backbone", "network", side::device, "main"),
+                   stage("noise", "cpu.random_normal", side::cpu, ""),
+                   stage("head", "network", side::device, "main")};
+  nanoseconds clock = 1'000'000;
+  for (const auto& times : frames) {
+    record.frames.push_back({clock, clock, clock + times.end_to_end});
+    add_device_times(record.stages[0], method, clock, times.backbone, times.launch);
+    if (method != timing_method::none) {
+      record.stages[1].cpu.push_back({clock + times.launch, clock + times.launch + times.noise});
+    }
+    add_device_times(record.stages[2], method, clock + times.end_to_end - times.head, times.head,
+                     times.launch / 2);
+    clock += times.end_to_end + 5'000;
+  }
+  return record;
+}
+
+run_record two_models(timing_method method, std::size_t count) {
+  std::vector<frame_times> frames(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    frame_times& f = frames[i];
+    f.end_to_end = scaled(f.end_to_end, 1 + 0.02 * wobble(1, i));
+    f.backbone = scaled(f.backbone, 1 + 0.01 * wobble(2, i));
+    f.noise = scaled(f.noise, 1 + 0.05 * wobble(3, i));
+    f.head = scaled(f.head, 1 + 0.05 * wobble(4, i));
+    f.launch = scaled(f.launch, 1 + 0.2 * wobble(5, i));
+  }
+  return run_of(method, frames);
+}
+
+overhead_record overhead_of(std::size_t blocks, const std::array<frame_times, 4>& times) {
+  overhead_record record;
+  record.methods = {timing_method::none, timing_method::host, timing_method::sync,
+                    timing_method::event};
+  for (std::size_t block = 0; block < blocks; ++block) {
+    for (std::size_t m = 0; m < record.methods.size(); ++m) {
+      frame_times f = times[m];
+      const double drift = 1 + 1e-3 * wobble(6, block) + 1e-4 * wobble(7, 10 * block + m);
+      f.end_to_end = scaled(f.end_to_end, drift);
+      const std::vector<frame_times> frames(5, f);
+      record.trials.push_back({block, run_of(record.methods[m], frames)});
+    }
+  }
+  return record;
+}
+
+overhead_record two_models_overhead(std::size_t blocks) {
+  frame_times overlapped;
+  frame_times serial;
+  serial.end_to_end = 90'000'000;
+  return overhead_of(blocks, {overlapped, overlapped, serial, overlapped});
+}
+
+}  // namespace graphline::samples

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "framework/record/overhead_record.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline::samples {
+
+/// What a frame of the sample pipeline takes: device stage `backbone`, CPU stage `noise`, device
+/// stage `head`, in nanoseconds.
+struct frame_times {
+  nanoseconds end_to_end = 74'000'000;
+  nanoseconds backbone = 70'000'000;
+  nanoseconds noise = 16'000'000;
+  nanoseconds head = 400'000;
+  nanoseconds launch = 21'000;
+};
+
+/// A run of the sample pipeline under a timing method with the given frames, stamps and all.
+run_record run_of(timing_method method, const std::vector<frame_times>& frames);
+
+/// A run of `count` frames whose times vary by a few percent in a fixed, irregular pattern.
+run_record two_models(timing_method method, std::size_t count);
+
+/// Blocks of all four methods. Under `method`, block b takes `times[method]` plus up to 0.1 % that
+/// all methods of the block share and 0.01 % that they do not.
+overhead_record overhead_of(std::size_t blocks, const std::array<frame_times, 4>& times);
+
+/// As row 2 of the sources: `sync` serialises 16 ms of CPU work, `event` costs next to nothing.
+overhead_record two_models_overhead(std::size_t blocks);
+
+}  // namespace graphline::samples

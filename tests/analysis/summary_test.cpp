@@ -1,0 +1,104 @@
+#include "framework/analysis/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analysis/sample_records.hpp"
+
+namespace graphline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<measure> measures(const stage_summary& stage) {
+  std::vector<measure> result;
+  for (const auto& column : stage.columns) result.push_back(column.what);
+  return result;
+}
+
+TEST(summary, gives_each_stage_the_times_its_method_takes) {
+  const auto event = summarize(samples::two_models(timing_method::event, 5));
+  EXPECT_THAT(measures(event.stages[0]), ElementsAre(measure::device_time, measure::enqueue_time));
+  EXPECT_THAT(measures(event.stages[1]), ElementsAre(measure::cpu_time));
+  const auto host = summarize(samples::two_models(timing_method::host, 5));
+  EXPECT_THAT(measures(host.stages[0]), ElementsAre(measure::enqueue_time));
+  const auto sync = summarize(samples::two_models(timing_method::sync, 5));
+  EXPECT_THAT(measures(sync.stages[0]), ElementsAre(measure::synchronized_time));
+  EXPECT_THAT(measures(sync.stages[1]), ElementsAre(measure::cpu_time));
+  const auto none = summarize(samples::two_models(timing_method::none, 5));
+  EXPECT_THAT(none.stages[0].columns, IsEmpty());
+  EXPECT_FALSE(none.stages[0].share);
+}
+
+TEST(summary, counts_latency_from_when_a_frame_was_due) {
+  run_record record;
+  record.frames = {{.due = 100, .begin = 130, .end = 150}};
+  EXPECT_EQ(summarize(record).end_to_end->mean(), 50);
+}
+
+TEST(summary, divides_frames_by_the_time_from_first_begin_to_last_end) {
+  run_record record;
+  // Three frames in flight: the second ends last.
+  record.frames = {{0, 1'000'000, 5'000'000}, {0, 2'000'000, 7'000'000}, {0, 3'000'000, 6'000'000}};
+  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 500);
+}
+
+TEST(summary, shares_out_the_mean_end_to_end) {
+  const auto s = summarize(samples::run_of(timing_method::event, {{}, {}}));
+  EXPECT_DOUBLE_EQ(*s.stages[0].share, 70.0 / 74);
+  EXPECT_DOUBLE_EQ(*s.stages[1].share, 16.0 / 74);
+}
+
+TEST(summary, of_no_frames_holds_nothing_rather_than_zero) {
+  auto record = samples::two_models(timing_method::event, 0);
+  record.run.deadline = 20;
+  const auto s = summarize(record);
+  EXPECT_FALSE(s.end_to_end);
+  EXPECT_FALSE(s.throughput);
+  EXPECT_FALSE(s.stages[0].columns[0].times);
+  EXPECT_FALSE(s.stages[0].share);
+  EXPECT_EQ(s.deadline->missed, 0u);
+  EXPECT_FALSE(s.deadline->worst_late);
+}
+
+TEST(summary, counts_missed_deadlines_and_by_how_much) {
+  run_record record;
+  for (const nanoseconds time : {10, 20, 21, 25, 40}) record.frames.push_back({0, 0, time});
+  EXPECT_FALSE(summarize(record).deadline);
+  record.run.deadline = 20;
+  const auto s = summarize(record);
+  EXPECT_EQ(s.deadline->limit, 20);
+  EXPECT_EQ(s.deadline->missed, 3u);
+  EXPECT_EQ(s.deadline->median_late, 5);
+  EXPECT_EQ(s.deadline->worst_late, 20);
+}
+
+TEST(summary, warns_where_launching_takes_as_long_as_the_work) {
+  samples::frame_times f;
+  f.backbone = 26'000;  // launch: 21000, a ratio of 0.81
+  auto record = samples::run_of(timing_method::event, {f, f, f});
+  record.warnings = {"the planner's own"};
+  const auto warnings = summarize(record).warnings;
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0], "the planner's own");
+  EXPECT_THAT(warnings[1], HasSubstr("stage 'backbone': enqueueing takes 21.0 us"));
+  EXPECT_THAT(warnings[1], HasSubstr("26.0 us"));
+}
+
+TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {
+  samples::frame_times f;
+  f.backbone = 27'000;  // a ratio of 0.78
+  EXPECT_THAT(summarize(samples::run_of(timing_method::event, {f})).warnings, IsEmpty());
+}
+
+TEST(summary, says_what_a_stage_time_means_under_each_method) {
+  EXPECT_THAT(std::string(meaning_of(timing_method::none)), HasSubstr("not timed"));
+  EXPECT_THAT(std::string(meaning_of(timing_method::host)), HasSubstr("enqueue"));
+  EXPECT_THAT(std::string(meaning_of(timing_method::sync)), HasSubstr("waits"));
+  EXPECT_THAT(std::string(meaning_of(timing_method::event)), HasSubstr("device time"));
+}
+
+}  // namespace
+}  // namespace graphline
