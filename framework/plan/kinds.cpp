@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "framework/plan/draft.hpp"
 
 namespace graphline::planning {
@@ -65,6 +67,13 @@ const stage_kind* find_kind(draft& d, draft_stage& stage) {
   return found;
 }
 
+bool has_error_at(const diagnostics& out, const place& where) {
+  return where && std::any_of(out.all().begin(), out.all().end(), [&](const diagnostic& d) {
+           return d.severity == severity::error && d.place.source == where.source &&
+                  d.place.line == where.line && d.place.column == where.column;
+         });
+}
+
 /// Registers the stage's name; the first of two with the same name keeps it.
 void register_name(draft& d, draft_stage& stage, std::size_t index) {
   const named& name = stage.spec->name;
@@ -81,6 +90,9 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
   const auto [at, added] = d.stage_named.try_emplace(name.text, index);
   if (added) return;
   const named& first = d.stages[at->second].spec->name;
+  stage.sound = false;
+  // A reader that reads names may have seen it too.
+  if (has_error_at(d.out, name.place)) return;
   d.error(stage, name.place,
           fmt::format("there is another stage '{}'{}; stage names must differ", name.text,
                       on_line(first.place)));

@@ -23,11 +23,15 @@ void check_read_count(draft& d, draft_stage& stage) {
                       list_ports(kind.inputs), kind.repeat_last_input ? ", ..." : ""));
 }
 
-/// Whether `name` may be what a stage of unknown kind writes by default.
+/// Whether `name` may be what a stage writes by default whose kind or name is not known, and whose
+/// own error is enough.
 bool may_be_written(const draft& d, const std::string& name) {
-  const auto stage = d.stage_named.find(std::string_view(name).substr(0, name.find('.')));
-  return stage != d.stage_named.end() && d.stages[stage->second].kind == nullptr &&
-         d.stages[stage->second].spec->writes.empty();
+  const std::string_view prefix = std::string_view(name).substr(0, name.find('.'));
+  return std::any_of(d.stages.begin(), d.stages.end(), [&](const draft_stage& stage) {
+    const std::string& known = stage.spec->name.text;
+    return stage.spec->writes.empty() &&
+           (known.empty() || (stage.kind == nullptr && known == prefix));
+  });
 }
 
 /// " (did you mean 'features'?)", or what the stage writes if a stage was named.

@@ -1,0 +1,76 @@
+#include "framework/report/plan_report.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/plan/plan_testing.hpp"
+
+namespace graphline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Two networks with CPU work between them, in the shapes of a small camera.
+spec_builder two_models() {
+  spec_builder b;
+  b.spec.name.text = "two_models";
+  b.spec.description = "Two networks with CPU work between them.";
+  b.spec.parameters = {{"batch", "1"}, {"side", "112"}};
+  b.spec.run.in_flight = 2;
+  b.input("image", {1, 3, 112, 112}, side::cpu);
+  b.stage("backbone", "gpu", {"image"}, {"features"}).priority(priority::high);
+  b.with("shape", extents({1, 1024, 28, 28})).with("weights", 4735488);
+  b.with("flops", std::int64_t{14'800'000'000});
+  b.stage("noise", "work", {}).with("shape", extents({1, 3, 512, 512}));
+  b.stage("head", "gpu", {"features"}, {"score"}).with("shape", extents({1, 1}));
+  b.stage("post", "work", {"score", "noise"}, {"verdict"}, {"backbone"});
+  return b;
+}
+
+TEST(plan_report, is_as_expected_for_two_models) {
+  std::ifstream file(GRAPHLINE_TEST_DIR "/two_models.expected");
+  std::ostringstream expected;
+  expected << file.rdbuf();
+  const plan_target target{.device_memory_bytes = std::uint64_t{16} << 30};
+  EXPECT_EQ(describe_plan(plan_of(two_models()), target), expected.str());
+}
+
+TEST(plan_report, keeps_to_80_columns) {
+  spec_builder b = two_models();
+  for (int i = 0; i < 30; ++i) {
+    b.stage(fmt::format("reader_{}", i), "gpu", {"features", "score", "image"});
+  }
+  std::vector<std::string> everything;
+  for (const stage_spec& s : b.spec.stages) everything.push_back(s.name.text);
+  b.stage("last", "work", {"score"}, {}, everything);
+  std::istringstream lines(describe_plan(plan_of(b), {}));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(plan_report, lets_a_long_name_overflow_only_its_own_line) {
+  spec_builder b = two_models();
+  const std::string name(90, 'n');
+  b.stage(name, "gpu", {"score"});
+  const std::string text = describe_plan(plan_of(b), {});
+  EXPECT_THAT(text, HasSubstr(name));
+  EXPECT_THAT(text, HasSubstr("  #  stage          kind"));
+}
+
+TEST(plan_report, shows_no_control_characters_of_names) {
+  spec_builder b;
+  b.input("x", {4}).stage("red\x1b[31m", "gpu", {"x"});
+  EXPECT_THAT(describe_plan(plan_of(b), {}), Not(HasSubstr("\x1b")));
+}
+
+TEST(plan_report, describes_a_pipeline_of_one_cpu_stage) {
+  spec_builder b;
+  b.stage("only", "work", {}).with("shape", extents({4}));
+  const std::string text = describe_plan(plan_of(b), {});
+  EXPECT_THAT(text, HasSubstr("  cpu               1 only\n"));
+}
+
+}  // namespace
+}  // namespace graphline::testing

@@ -1,0 +1,242 @@
+#pragma once
+
+// A registry of plain kinds and short ways to build specs, for the planner's tests.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "framework/plan/planner.hpp"
+
+namespace graphline::testing {
+
+class no_cpu_work : public cpu_stage {
+ public:
+  void run(const cpu_call&) override {}
+};
+
+/// A kind that accepts any number of tensors and writes float32 of its parameter `shape`, by
+/// default the shape it reads first.
+inline stage_kind plain_kind(std::string name, side on) {
+  stage_kind kind;
+  kind.name = std::move(name);
+  kind.headline = "For tests.";
+  kind.on = on;
+  kind.inputs = {{"x", "anything"}};
+  kind.optional_inputs = 1;
+  kind.repeat_last_input = true;
+  kind.outputs = {{"y", "result"}};
+  kind.parameters = {
+      {.name = "shape", .type = parameter_type::shape, .help = "Of y.", .default_value = {}},
+      {.name = "weights",
+       .type = parameter_type::integer,
+       .help = "Parameters.",
+       .default_value = "0"},
+      {.name = "flops", .type = parameter_type::integer, .help = "Work.", .default_value = "0"}};
+  kind.infer = [](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
+    stage_shape result;
+    if (!a.has("shape") && inputs.empty()) {
+      out.error(a.where(), "nothing says which shape to write");
+      return result;
+    }
+    result.outputs = {{a.has("shape") ? a.extents("shape") : inputs[0].shape, dtype::float32}};
+    result.cost.parameters = a.integer("weights");
+    result.cost.flops = a.integer("flops");
+    for (const tensor_type& t : inputs) {
+      result.cost.bytes_read += static_cast<std::int64_t>(t.bytes());
+    }
+    if (const auto elements = result.outputs[0].shape.checked_elements()) {
+      result.cost.bytes_written = *elements / 2 * 8;
+    }
+    return result;
+  };
+  if (on == side::cpu) {
+    kind.make_cpu = [](const stage_config&) { return std::make_unique<no_cpu_work>(); };
+  } else {
+    kind.make_device[""] = [](device&, const stage_config&) {
+      return std::unique_ptr<device_stage>();
+    };
+  }
+  return kind;
+}
+
+/// One tensor in, the same out.
+inline stage_kind same_kind(std::string name, side on) {
+  stage_kind kind = plain_kind(std::move(name), on);
+  kind.optional_inputs = 0;
+  kind.repeat_last_input = false;
+  kind.parameters.clear();
+  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    stage_shape result;
+    result.outputs = {inputs[0]};
+    result.cost.bytes_read = static_cast<std::int64_t>(inputs[0].bytes());
+    result.cost.bytes_written = result.cost.bytes_read;
+    return result;
+  };
+  return kind;
+}
+
+inline stage_kind copy_kind() {
+  stage_kind kind = same_kind("copy", side::device);
+  kind.moves = true;
+  return kind;
+}
+
+/// `gpu` and `work` (any inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional
+/// mask, to boxes and scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only) and
+/// `cuda_only`.
+inline stage_registry test_registry(bool with_copy = true) {
+  stage_registry registry;
+  registry.add(plain_kind("gpu", side::device));
+  registry.add(plain_kind("work", side::cpu));
+  if (with_copy) registry.add(copy_kind());
+
+  stage_kind detect = same_kind("detect", side::cpu);
+  detect.inputs = {{"image", ""}, {"mask", ""}};
+  detect.optional_inputs = 1;
+  detect.outputs = {{"boxes", ""}, {"scores", ""}};
+  detect.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    stage_shape result;
+    result.outputs = {{{10, 4}, dtype::float32}, {{10}, dtype::float32}};
+    return result;
+  };
+  registry.add(std::move(detect));
+
+  stage_kind sink = same_kind("sink", side::cpu);
+  sink.outputs.clear();
+  sink.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return stage_shape{};
+  };
+  registry.add(std::move(sink));
+
+  stage_kind flat = same_kind("flat", side::device);
+  flat.infer = [](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
+    stage_shape result;
+    if (inputs[0].shape.rank() != 2) {
+      out.error(a.where(), "flat takes [rows, columns], but reads " + to_string(inputs[0].shape));
+    }
+    result.outputs = {inputs[0]};
+    return result;
+  };
+  registry.add(std::move(flat));
+
+  stage_kind cuda_only = same_kind("cuda_only", side::device);
+  cuda_only.make_device = {{"cuda", cuda_only.make_device.at("")}};
+  registry.add(std::move(cuda_only));
+  return registry;
+}
+
+/// Builds a spec in the order of the calls.
+class spec_builder {
+ public:
+  spec_builder() { spec.name.text = "tested"; }
+
+  spec_builder& input(std::string name, shape extents, std::optional<side> on = {}) {
+    spec.inputs.push_back(
+        {{std::move(name), {}}, {std::move(extents), dtype::float32}, fill::normal, on});
+    return *this;
+  }
+
+  spec_builder& stage(std::string name, std::string kind, const std::vector<std::string>& reads,
+                      const std::vector<std::string>& writes = {},
+                      const std::vector<std::string>& after = {}) {
+    stage_spec s;
+    s.name.text = std::move(name);
+    s.kind.text = std::move(kind);
+    for (const std::string& r : reads) s.reads.push_back({r, {}});
+    for (const std::string& w : writes) s.writes.push_back({w, {}});
+    for (const std::string& a : after) s.after.push_back({a, {}});
+    spec.stages.push_back(std::move(s));
+    return *this;
+  }
+
+  /// Of the stage added last.
+  spec_builder& priority(graphline::priority level) {
+    spec.stages.back().priority = level;
+    return *this;
+  }
+
+  /// Of the stage added last.
+  spec_builder& with(std::string parameter, node value) {
+    std::vector<node::member> members = spec.stages.back().parameters.members();
+    members.push_back({{std::move(parameter), {}}, std::move(value)});
+    spec.stages.back().parameters = node::mapping(std::move(members));
+    return *this;
+  }
+
+  pipeline_spec spec;
+};
+
+/// "s7".
+inline std::string numbered(std::size_t i) {
+  return fmt::format("s{}", i);
+}
+
+inline node extents(std::initializer_list<std::int64_t> list) {
+  std::vector<node> items;
+  for (const std::int64_t e : list) items.emplace_back(e);
+  return node::sequence(std::move(items));
+}
+
+inline std::vector<std::string> messages(const diagnostics& out, severity wanted) {
+  std::vector<std::string> list;
+  for (const diagnostic& d : out.all()) {
+    if (d.severity == wanted) list.push_back(d.message);
+  }
+  return list;
+}
+
+/// The errors of a spec, in the order found.
+inline std::vector<std::string> errors_of(const spec_builder& b, const plan_target& target = {},
+                                          bool with_copy = true) {
+  const stage_registry registry = test_registry(with_copy);
+  diagnostics out;
+  make_plan(b.spec, registry, target, out);
+  return messages(out, severity::error);
+}
+
+/// A registry that outlives every plan of a test program.
+inline const stage_registry& lasting_registry() {
+  static const stage_registry registry = test_registry();
+  return registry;
+}
+
+/// The plan of a spec that must have no errors.
+inline plan plan_of(const pipeline_spec& spec, const plan_target& target = {}) {
+  diagnostics out;
+  plan p = make_plan(spec, lasting_registry(), target, out);
+  EXPECT_FALSE(out.has_errors()) << out.render();
+  return p;
+}
+inline plan plan_of(const spec_builder& b) {
+  return plan_of(b.spec);
+}
+
+inline std::vector<std::string> names_of(const std::vector<planned_stage>& stages) {
+  std::vector<std::string> names;
+  for (const planned_stage& s : stages) names.push_back(s.name);
+  return names;
+}
+
+inline std::size_t index_of(const plan& p, const std::string& stage) {
+  for (std::size_t s = 0; s < p.stages.size(); ++s) {
+    if (p.stages[s].name == stage) return s;
+  }
+  ADD_FAILURE() << "no stage " << stage;
+  return 0;
+}
+inline const planned_stage& stage_of(const plan& p, const std::string& name) {
+  return p.stages[index_of(p, name)];
+}
+inline const planned_tensor& tensor_of(const plan& p, const std::string& name) {
+  for (const planned_tensor& t : p.tensors) {
+    if (t.name == name) return t;
+  }
+  ADD_FAILURE() << "no tensor " << name;
+  return p.tensors.front();
+}
+
+}  // namespace graphline::testing

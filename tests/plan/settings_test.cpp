@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+
+#include "tests/plan/plan_testing.hpp"
+
+namespace graphline::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> errors(const settings& run) {
+  diagnostics out;
+  check_settings(run, {}, out);
+  return messages(out, severity::error);
+}
+
+TEST(settings, are_fine_by_default) {
+  EXPECT_THAT(errors({}), IsEmpty());
+}
+
+TEST(settings, refuse_serial_with_several_frames_in_flight) {
+  settings run;
+  run.strategy = strategy::serial;
+  EXPECT_THAT(errors(run), IsEmpty());
+  run.in_flight = 2;
+  EXPECT_THAT(errors(run), ElementsAre(AllOf(HasSubstr("in_flight: 2 makes no sense with strategy: "
+                                                       "serial"),
+                                             HasSubstr("use in_flight: 1, or strategy: async"))));
+}
+
+TEST(settings, refuse_sync_where_other_work_runs_beside_a_stage) {
+  settings run;
+  run.timing = timing_method::sync;
+  EXPECT_THAT(errors(run), IsEmpty());
+  run.strategy = strategy::overlap;
+  EXPECT_THAT(errors(run),
+              ElementsAre(HasSubstr("timing: sync makes no sense with strategy: overlap")));
+  run.strategy = strategy::async;
+  run.in_flight = 2;
+  EXPECT_THAT(errors(run), ElementsAre(HasSubstr("timing: sync makes no sense with in_flight: 2")));
+}
+
+TEST(settings, refuse_numbers_out_of_range) {
+  settings run;
+  run.in_flight = 0;
+  run.frames = 0;
+  run.warmup = -1;
+  run.threads = -1;
+  run.deadline = 0;
+  EXPECT_THAT(
+      errors(run),
+      ElementsAre("in_flight must be at least 1, found 0", "frames must be at least 1, found 0",
+                  "warmup must be at least 0, found -1", "threads must be at least 0, found -1",
+                  "deadline must be longer than 0 ns"));
+}
+
+TEST(planner, checks_settings_too) {
+  spec_builder b;
+  b.input("x", {4}).stage("a", "gpu", {"x"});
+  b.spec.run.strategy = strategy::serial;
+  b.spec.run.in_flight = 2;
+  EXPECT_THAT(errors_of(b), ElementsAre(HasSubstr("strategy: serial")));
+}
+
+}  // namespace
+}  // namespace graphline::testing
