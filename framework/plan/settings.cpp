@@ -31,17 +31,19 @@ void check_settings(const settings& run, const place& where, diagnostics& out) {
   }
   if (run.timing != timing_method::sync) return;
   if (run.in_flight > 1) {
-    out.error(where,
-              fmt::format("timing: sync makes no sense with in_flight: {}: it waits for the whole "
-                          "device around each stage, and would count other frames' work as that "
-                          "stage's; use in_flight: 1, or timing: event",
-                          run.in_flight));
+    out.error(
+        where,
+        fmt::format("timing: sync makes no sense with in_flight: {}, since it waits for the whole "
+                    "device around each stage, and would count other frames' work as that "
+                    "stage's; use in_flight: 1, or timing: event",
+                    run.in_flight));
   }
   if (run.strategy == strategy::overlap) {
-    out.error(where,
-              "timing: sync makes no sense with strategy: overlap: it waits for the whole device "
-              "around each stage, and would count the work of stages beside it as that stage's; "
-              "use strategy: async or serial, or timing: event");
+    out.error(
+        where,
+        "timing: sync makes no sense with strategy: overlap, since it waits for the whole device "
+        "around each stage, and would count the work of stages beside it as that stage's; "
+        "use strategy: async or serial, or timing: event");
   }
 }
 

@@ -39,7 +39,7 @@ TEST_P(bad_pipeline, is_refused_as_expected) {
   const pipeline_spec spec = read_pipeline(source, {}, out);
   make_plan(spec, lasting_registry(), {.device_memory_bytes = std::uint64_t{16} << 30}, out);
   EXPECT_TRUE(out.has_errors());
-  EXPECT_EQ(out.render(), text_of(fs::path(file).replace_extension(".expected")));
+  EXPECT_EQ(out.render() + "\n", text_of(fs::path(file).replace_extension(".expected")));
 }
 
 INSTANTIATE_TEST_SUITE_P(planner, bad_pipeline, ::testing::ValuesIn(bad_pipelines()),

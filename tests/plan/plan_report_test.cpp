@@ -56,7 +56,7 @@ TEST(plan_report, lets_a_long_name_overflow_only_its_own_line) {
   b.stage(name, "gpu", {"score"});
   const std::string text = describe_plan(plan_of(b), {});
   EXPECT_THAT(text, HasSubstr(name));
-  EXPECT_THAT(text, HasSubstr("  #  stage          kind"));
+  EXPECT_THAT(text, HasSubstr("  #  stage       kind  "));
 }
 
 TEST(plan_report, shows_no_control_characters_of_names) {

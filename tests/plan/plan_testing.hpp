@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
