@@ -15,7 +15,7 @@ void add_check_command(CLI::App& program, action& chosen) {
                              "frames", "warmup", "seed", "threads", "deadline"});
   command->callback([&chosen, options] {
     chosen = [options] {
-      fmt::print("{}", describe_plan(options->make_plan()));
+      fmt::print("{}", describe_plan(options->make_plan(), options->target()));
       return exit_status::done;
     };
   });

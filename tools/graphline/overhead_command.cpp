@@ -30,7 +30,7 @@ exit_status measure_overhead(const overhead_arguments& given) {
   const auto device = given.pipeline.open_device(p);
   std::optional<output_file> json;
   if (!given.json.empty()) {
-    json.emplace(given.json, json_beginning, expected_overhead_json_bytes(given.trials));
+    json.emplace(given.json, json_beginning);
   }
   std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
 

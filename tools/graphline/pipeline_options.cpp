@@ -8,7 +8,6 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/plan/planner.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "stages/builtin.hpp"
@@ -89,9 +88,17 @@ device_request pipeline_options::request(int host_threads) const {
   return {device_, host_threads};
 }
 
+plan_target pipeline_options::target() const {
+  plan_target result;
+  result.backend = known_devices().resolve(request(0));
+  result.host_memory_bytes = physical_memory();
+  if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
+  return result;
+}
+
 plan pipeline_options::make_plan() const {
-  const std::string backend = known_devices().resolve(request(0));
-  reading_options reading{backend, {}};
+  const plan_target machine = target();
+  reading_options reading{machine.backend, {}};
   for (const auto& text : set_) reading.set.push_back(split_assignment(text));
 
   diagnostics found;
@@ -99,11 +106,7 @@ plan pipeline_options::make_plan() const {
   for (const auto& [key, text] : overrides_) {
     if (!text.empty()) read_setting(spec.run, key, node(text), found);
   }
-  plan_target target;
-  target.backend = backend;
-  target.host_memory_bytes = physical_memory();
-  if (backend == "host") target.device_memory_bytes = target.host_memory_bytes;
-  plan result = graphline::make_plan(spec, known_stages(), target, found);
+  plan result = graphline::make_plan(spec, known_stages(), machine, found);
   found.throw_if_errors();
   if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
   return result;

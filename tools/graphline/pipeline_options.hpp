@@ -8,6 +8,7 @@
 
 #include "framework/device/devices.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/plan/planner.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
@@ -22,6 +23,9 @@ class pipeline_options {
  public:
   /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
   void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
+
+  /// The machine the plan is for. Throws what `device_list::resolve` throws.
+  plan_target target() const;
 
   /// Reads, checks and plans the pipeline. Warnings go to standard error; everything wrong is
   /// thrown as one `input_error`.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "framework/report/json_beginning.hpp"
 #include "framework/report/output_file.hpp"
 #include "framework/report/run_csv.hpp"
 #include "framework/report/run_json.hpp"
