@@ -24,6 +24,18 @@
 #include "framework/plan/plan.hpp"     // what will happen
 #include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
 
+#include "framework/run/overhead_experiment.hpp"  // what each timing method costs, by experiment
 #include "framework/run/session.hpp"  // a plan is made ready and run, as often as you like
 
-#include "framework/record/run_record.hpp"  // the raw samples of a run
+#include "framework/record/overhead_record.hpp"  // those of many runs under each timing method
+#include "framework/record/run_record.hpp"       // the raw samples of a run
+
+#include "framework/analysis/overhead.hpp"  // costs of timing methods, with their intervals
+#include "framework/analysis/summary.hpp"   // percentiles, spread and shares of a run
+
+#include "framework/report/overhead_json.hpp"   // timing methods side by side, as JSON
+#include "framework/report/overhead_table.hpp"  // likewise, as a table
+#include "framework/report/plan_report.hpp"     // a plan as text
+#include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
+#include "framework/report/run_json.hpp"        // a run as JSON
+#include "framework/report/run_table.hpp"       // a run as a table
