@@ -39,3 +39,9 @@
 #include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
 #include "framework/report/run_json.hpp"        // a run as JSON
 #include "framework/report/run_table.hpp"       // a run as a table
+
+#include "framework/analysis/summary.hpp"  // percentiles and shares of a record
+#include "framework/base/units.hpp"        // times, sizes and counts as text
+#include "framework/report/run_csv.hpp"    // a record as rows
+#include "framework/report/run_json.hpp"   // a record as the result file other programs read
+#include "framework/report/run_table.hpp"  // a record as the table `graphline run` prints

@@ -6,7 +6,7 @@ namespace graphline {
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
-  check_settings(spec.run, spec.name.place, out);
+  check_settings(spec.run, spec.run_place ? spec.run_place : spec.name.place, out);
 
   planning::draft d{spec, registry, target, out};
   planning::resolve_kinds(d);

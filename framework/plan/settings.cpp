@@ -30,20 +30,19 @@ void check_settings(const settings& run, const place& where, diagnostics& out) {
                           run.in_flight));
   }
   if (run.timing != timing_method::sync) return;
+  // Allowed, since what this costs may be just what somebody wants to show.
   if (run.in_flight > 1) {
-    out.error(
-        where,
-        fmt::format("timing: sync makes no sense with in_flight: {}, since it waits for the whole "
-                    "device around each stage, and would count other frames' work as that "
-                    "stage's; use in_flight: 1, or timing: event",
-                    run.in_flight));
+    out.warning(
+        where, fmt::format("timing: sync with in_flight: {} waits for the whole device around each "
+                           "stage, so its stage times contain other frames' work; for the stage "
+                           "alone use in_flight: 1, or timing: event",
+                           run.in_flight));
   }
   if (run.strategy == strategy::overlap) {
-    out.error(
-        where,
-        "timing: sync makes no sense with strategy: overlap, since it waits for the whole device "
-        "around each stage, and would count the work of stages beside it as that stage's; "
-        "use strategy: async or serial, or timing: event");
+    out.warning(where,
+                "timing: sync with strategy: overlap waits for the whole device around each stage, "
+                "so its stage times contain the work of stages beside it; for the stage alone use "
+                "strategy: async or serial, or timing: event");
   }
 }
 

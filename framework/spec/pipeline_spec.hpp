@@ -58,6 +58,7 @@ struct pipeline_spec {
   std::vector<input_spec> inputs;
   std::vector<stage_spec> stages;
   settings run;
+  graphline::place run_place = {};  ///< of the `run:` section's value
 };
 
 }  // namespace graphline

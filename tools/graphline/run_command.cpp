@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -51,10 +52,20 @@ class run_outputs {
     return taken ? stderr : stdout;
   }
 
+  /// Writes all that can be written; throws the first problem only after that.
   void write(const run_record& record, session& s) {
-    if (json_) json_->commit(run_json(record));
-    if (csv_) csv_->commit(run_csv(record));
-    if (!tensors_.empty() && !record.failure) s.save_tensors(tensors_);
+    std::exception_ptr problem;
+    const auto attempt = [&problem](auto&& step) {
+      try {
+        step();
+      } catch (const error&) {
+        if (!problem) problem = std::current_exception();
+      }
+    };
+    if (json_) attempt([&] { json_->commit(run_json(record)); });
+    if (csv_) attempt([&] { csv_->commit(run_csv(record)); });
+    if (!tensors_.empty() && !record.failure) attempt([&] { s.save_tensors(tensors_); });
+    if (problem) std::rethrow_exception(problem);
   }
 
  private:

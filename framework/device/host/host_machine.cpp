@@ -63,13 +63,10 @@ int default_compute_threads() noexcept {
 
 device_properties host_properties(int compute_threads) {
   const int cores = available_cores();
-  std::string model = value_in("/proc/cpuinfo", "model name");
-  if (model.empty()) model = "CPU";
-
   device_properties p;
   p.backend = "host";
-  p.name = fmt::format("{} ({} compute thread{})", model, compute_threads,
-                       compute_threads == 1 ? "" : "s");
+  p.name = value_in("/proc/cpuinfo", "model name");
+  if (p.name.empty()) p.name = "CPU";
   p.memory_bytes = meminfo_bytes("MemTotal");
   p.compute_threads = compute_threads;
   p.priority_levels = 3;

@@ -1,0 +1,389 @@
+"""The graphline program as a user meets it: exit status, messages, files.
+
+usage: cli_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GRAPHLINE, SOURCE, MAKE_IMAGES = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+PIPELINES = SOURCE / "pipelines"
+
+SMALL = """pipeline: small
+inputs:
+  x: {shape: [1, 3, 16, 16]}
+stages:
+  - name: net
+    kind: network
+    reads: x
+    writes: y
+    layers:
+      - conv2d: {out_channels: 8, kernel: 3}
+      - relu
+  - name: pause
+    kind: cpu.spin
+    duration: 1ms
+  - name: best
+    kind: cpu.top_k
+    reads: y
+    k: 3
+run: {frames: 12, warmup: 2}
+"""
+
+
+def graphline(*words, **more):
+    return subprocess.run([GRAPHLINE, *map(str, words)], capture_output=True, text=True,
+                          timeout=240, **more)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="graphline_cli_")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def pipeline(self, text=SMALL, name="small.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def expect(self, done, status, *fragments, stream="stderr"):
+        text = getattr(done, stream)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        for fragment in fragments:
+            self.assertIn(fragment, text)
+        self.assertNotIn("terminate called", done.stderr)
+
+
+class usage(Case):
+    def test_no_arguments_show_the_help(self):
+        self.expect(graphline(), 2, "check", "overhead", stream="stdout")
+
+    def test_help_and_version_succeed(self):
+        self.expect(graphline("--help"), 0, "Exit status", stream="stdout")
+        self.expect(graphline("run", "--help"), 0, "--in-flight", stream="stdout")
+        self.assertRegex(graphline("--version").stdout, r"^graphline \d+\.\d+\.\d+\n$")
+
+    def test_unknown_words_are_answered_with_the_nearest(self):
+        self.expect(graphline("rum", "x.yaml"), 2, "unknown command 'rum'", "'run'")
+        self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
+
+    def test_settings_are_checked_as_in_the_file(self):
+        path = self.pipeline()
+        self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
+        self.expect(graphline("run", path, "--frames", "-3"), 2, "frames")
+        self.expect(graphline("run", path, "--deadline", "20"), 2, "unit", "20ms")
+        self.expect(graphline("run", path, "--set", "batch"), 2, "name=value")
+        self.expect(graphline("run", path, "--set", "batch=3"), 2, "batch")
+
+    def test_settings_that_make_no_sense_together_are_refused(self):
+        done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
+        self.expect(done, 2, "serial", "in_flight")
+
+    def test_devices_and_stages_are_listed(self):
+        self.expect(graphline("devices"), 0, "host", stream="stdout")
+        self.expect(graphline("stages"), 0, "network", "cpu.nms", stream="stdout")
+        self.expect(graphline("stages", "network"), 0, "conv2d", "out_channels", stream="stdout")
+        self.expect(graphline("stages", "netwrok"), 2, "'network'")
+
+    def test_check_shows_the_plan_without_running(self):
+        done = graphline("check", self.pipeline())
+        self.expect(done, 0, "net", "copy:y", "completion", stream="stdout")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
+    def test_a_device_that_cannot_be_had_is_status_3(self):
+        self.expect(graphline("run", self.pipeline(), "--device", "cuda"), 3, "cuda", "host")
+        self.expect(graphline("run", self.pipeline(), "--device", "cdua"), 2, "cdua", "cuda")
+
+
+class bad_input(Case):
+    def test_a_missing_file_is_named_with_its_neighbour(self):
+        self.pipeline()
+        self.expect(graphline("run", self.folder / "smal.yaml"), 2, "smal.yaml", "small.yaml")
+
+    def test_a_folder_or_an_empty_or_binary_file_is_refused(self):
+        self.expect(graphline("run", self.folder), 2, "folder")
+        self.expect(graphline("run", self.pipeline("")), 2, "empty")
+        binary = self.folder / "binary.yaml"
+        binary.write_bytes(bytes(range(256)) * 4)
+        self.expect(graphline("run", binary), 2, "binary.yaml")
+
+    def test_a_typo_is_shown_with_its_line_and_a_caret(self):
+        path = self.pipeline(SMALL.replace("kind: network", "kind: netwrok"))
+        done = graphline("check", path)
+        self.expect(done, 2, f"{path}:6:11: error: unknown kind 'netwrok' (did you mean 'network'?)",
+                    "    6 |     kind: netwrok", "|           ^~~~~~~")
+
+    def test_all_problems_come_at_once(self):
+        text = SMALL.replace("kind: network", "kind: netwrok").replace("k: 3", "kk: 3")
+        text = text.replace("frames: 12", "framse: 12")
+        done = graphline("run", self.pipeline(text))
+        self.expect(done, 2, "netwrok", "'kk'", "'framse'")
+
+    def test_a_size_that_cannot_fit_names_both_numbers(self):
+        done = graphline("check", self.pipeline(SMALL.replace("[1, 3, 16, 16]",
+                                                              "[100000, 3, 9999, 9999]")))
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"(TiB|PiB)")
+        self.assertRegex(done.stderr, r"GiB")
+
+    def test_results_that_cannot_be_written_fail_before_the_run(self):
+        slow = self.pipeline(SMALL.replace("1ms", "60s"))
+        started = time.monotonic()
+        self.expect(graphline("run", slow, "--json", self.folder / "no" / "r.json"), 2, "no/r.json")
+        self.expect(graphline("run", slow, "--csv", self.folder), 2, str(self.folder))
+        self.expect(graphline("run", slow, "--json", "/dev/full"), 2, "/dev/full", "space")
+        self.expect(graphline("run", slow, "--csv", "/dev/full"), 2, "/dev/full", "space")
+        (self.folder / "file").write_text("")
+        self.expect(graphline("run", slow, "--save-tensors", self.folder / "file" / "t"), 2, "file/t")
+        self.assertLess(time.monotonic() - started, 50)
+
+    def test_two_results_cannot_share_standard_output(self):
+        self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2, "-")
+
+
+class run_outputs(Case):
+    def test_the_table_names_stages_and_nothing_goes_to_standard_error(self):
+        done = graphline("run", self.pipeline())
+        self.expect(done, 0, "small", "net", "best", "p50", "frame/s", stream="stdout")
+        self.assertEqual(done.stderr, "")
+
+    def test_json_holds_the_contract(self):
+        done = graphline("run", self.pipeline(), "--json", "-")
+        self.expect(done, 0, "small")
+        result = json.loads(done.stdout)
+        keys = ["schema", "pipeline", "device", "settings", "environment", "memory", "end_to_end",
+                "throughput", "stages", "outputs", "warnings"]
+        self.assertEqual([k for k in result if k in keys], keys)
+        self.assertEqual(result["schema"], "graphline.run/1")
+        end_to_end = result["end_to_end"]
+        self.assertEqual(end_to_end["unit"], "ms")
+        self.assertEqual(end_to_end["count"], 12)
+        self.assertEqual(len(end_to_end["samples"]), 12)
+        self.assertIsNone(end_to_end["p99"])
+        self.assertGreater(min(end_to_end["samples"]), 1.0)  # a stage spins for a millisecond
+        stages = {s["name"]: s for s in result["stages"]}
+        self.assertEqual(list(stages), ["net", "pause", "copy:y", "best"])
+        self.assertEqual(stages["net"]["on"], "device")
+        for key in ("device_time", "enqueue_time"):
+            self.assertEqual(len(stages["net"][key]["samples"]), 12)
+        self.assertGreaterEqual(stages["pause"]["cpu_time"]["min"], 1.0)
+        self.assertEqual({o["tensor"]: o["shape"] for o in result["outputs"]},
+                         {"best.values": [1, 8, 14, 3], "best.indices": [1, 8, 14, 3]})
+
+    def test_each_timing_method_fills_what_it_measures(self):
+        path = self.pipeline()
+        names = {"none": set(), "host": {"enqueue_time"}, "sync": {"synchronized_time"},
+                 "event": {"device_time", "enqueue_time"}}
+        checksums = set()
+        for method, expected in names.items():
+            result = json.loads(graphline("run", path, "--timing", method, "--json", "-").stdout)
+            stage = result["stages"][0]
+            self.assertEqual({k for k in stage if k.endswith("_time")}, expected, method)
+            self.assertEqual(result["settings"]["timing"], method)
+            checksums.add(result["outputs"][0]["checksum"])
+        self.assertEqual(len(checksums), 1)
+
+    def test_every_strategy_computes_the_same(self):
+        path = self.pipeline()
+        checksums = set()
+        for words in (["serial"], ["async"], ["async", "--in-flight", "2"], ["overlap"],
+                      ["overlap", "--in-flight", "3"], ["async", "--graphs", "off"],
+                      ["async", "--wait", "spin"], ["overlap", "--wait", "yield"]):
+            done = graphline("run", path, "--json", "-", "--strategy", *words)
+            self.expect(done, 0)
+            checksums.add(json.dumps(json.loads(done.stdout)["outputs"]))
+        self.assertEqual(len(checksums), 1)
+
+    def test_csv_has_a_row_per_frame_and_stage(self):
+        path = self.folder / "r.csv"
+        self.expect(graphline("run", self.pipeline(), "--csv", path), 0)
+        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        frames = [r for r in rows if r["measure"] == "end_to_end"]
+        self.assertEqual([int(r["frame"]) for r in frames], list(range(12)))
+        cpu = [r for r in rows if r["stage"] == "pause"]
+        self.assertEqual(len(cpu), 12)
+        for row in rows:
+            self.assertEqual(int(row["end_ns"]) - int(row["begin_ns"]), int(row["duration_ns"]))
+
+    def test_a_result_replaces_the_old_one_only_when_it_is_whole(self):
+        path = self.folder / "r.json"
+        path.write_text("precious")
+        bad = self.pipeline(SMALL.replace("k: 3", "k: 9999"), "bad.yaml")
+        self.expect(graphline("run", bad, "--json", path), 2)
+        self.assertEqual(path.read_text(), "precious")
+        self.expect(graphline("run", self.pipeline(), "--json", path), 0)
+        self.assertEqual(json.loads(path.read_text())["pipeline"], "small")
+        self.assertEqual([p.name for p in self.folder.glob("*.part")], [])
+
+    def test_tensors_are_saved_for_others_to_check(self):
+        folder = self.folder / "tensors"
+        self.expect(graphline("run", self.pipeline(), "--save-tensors", folder), 0)
+        self.assertEqual(sorted(p.name for p in folder.iterdir()),
+                         ["input.x.npy", "output.best.indices.npy", "output.best.values.npy",
+                          "weight.net.0.bias.npy", "weight.net.0.weight.npy"])
+        raw = (folder / "weight.net.0.weight.npy").read_bytes()
+        self.assertEqual(raw[:6], b"\x93NUMPY")
+        (length,) = struct.unpack("<H", raw[8:10])
+        self.assertIn(b"(8, 3, 3, 3, )", raw[10:10 + length])
+        self.assertEqual(len(raw) - 10 - length, 8 * 27 * 4)
+
+    def test_parameters_can_be_set(self):
+        text = SMALL.replace("inputs:", "params:\n  batch: {cuda: 32, host: 1}\ninputs:")
+        path = self.pipeline(text.replace("[1, 3, 16, 16]", "[$batch, 3, 16, 16]"))
+        result = json.loads(graphline("run", path, "--set", "batch=5", "--json", "-").stdout)
+        self.assertEqual(result["settings"]["params"], {"batch": 5})
+        self.assertEqual(result["outputs"][0]["shape"], [5, 8, 14, 3])
+
+    def test_missed_deadlines_are_counted(self):
+        done = graphline("run", self.pipeline(), "--deadline", "1us", "--json", "-")
+        self.expect(done, 0, "deadline")
+        self.assertEqual(json.loads(done.stdout)["deadline"]["misses"], 12)
+
+    def test_more_compute_threads_are_taken_and_sleep_when_idle(self):
+        done = graphline("run", self.pipeline(), "--threads", "2", "--json", "-")
+        self.expect(done, 0)
+        self.assertIn("2 compute threads", done.stderr)
+
+
+class interrupted(Case):
+    def start(self, *words):
+        endless = SMALL.replace("frames: 12", "frames: 1000000")
+        return subprocess.Popen([GRAPHLINE, *map(str, words[:1]), str(self.pipeline(endless)),
+                                 *map(str, words[1:])],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_ctrl_c_reports_and_saves_what_was_measured(self):
+        for strategy in ("serial", "async", "overlap"):
+            path = self.folder / f"{strategy}.json"
+            process = self.start("run", "--strategy", strategy, "--json", path)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("stopping", err)
+            self.assertIn("interrupted", out.lower())
+            result = json.loads(path.read_text())
+            self.assertTrue(result["interrupted"])
+            self.assertGreater(result["end_to_end"]["count"], 10)
+            self.assertLess(result["end_to_end"]["count"], 1000000)
+
+    def test_ctrl_c_at_any_moment_ends_with_130_and_no_debris(self):
+        for delay in (0.0, 0.01, 0.02, 0.04, 0.08, 0.16):
+            path = self.folder / "early.json"
+            process = self.start("run", "--json", path)
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            # Before the program has taken the signal over, the shell's own rule holds.
+            self.assertIn(process.returncode, (130, -signal.SIGINT), err)
+            self.assertEqual(list(self.folder.glob("*.part")), [])
+            if path.exists():
+                self.assertTrue(json.loads(path.read_text())["interrupted"])
+                path.unlink()
+
+    def test_a_second_ctrl_c_ends_at_once(self):
+        path = self.pipeline(SMALL.replace("1ms", "30s"), "slow.yaml")
+        process = subprocess.Popen([GRAPHLINE, "run", str(path)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_overhead_reports_what_it_has(self):
+        process = self.start("overhead", "--trials", "1000", "--frames", "20")
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("event", out)
+
+
+class failing(Case):
+    def test_a_stage_that_fails_is_named_with_its_frame_and_the_rest_is_saved(self):
+        images = self.folder / "images"
+        subprocess.run([MAKE_IMAGES, images, "6"], check=True, capture_output=True)
+        last = sorted(images.iterdir())[4]
+        last.write_bytes(last.read_bytes()[:200])
+        path = self.pipeline("""pipeline: album
+stages:
+  - {name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}
+run: {frames: 20, warmup: 2}
+""", "album.yaml")
+        result = self.folder / "r.json"
+        for strategy in ("serial", "async", "overlap"):
+            done = graphline("run", path, "--json", result, "--strategy", strategy)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("stage 'read', frame 4", done.stdout + done.stderr)
+            self.assertIn(last.name, done.stdout + done.stderr)
+            saved = json.loads(result.read_text())
+            self.assertEqual(saved["end_to_end"]["count"], 2)
+            self.assertIn(last.name, saved["failure"])
+
+    def test_a_reader_that_goes_away_is_an_error_not_a_death(self):
+        done = subprocess.run(["sh", "-c", f"'{GRAPHLINE}' run '{self.pipeline()}' --json - | true"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertNotIn("terminate", done.stderr)
+
+
+class overhead(Case):
+    def test_it_compares_the_four_methods(self):
+        path = self.folder / "o.json"
+        done = graphline("overhead", self.pipeline(), "--trials", "4", "--frames", "5",
+                         "--json", path)
+        self.expect(done, 0, "none", "host", "sync", "event", "95 %", stream="stdout")
+        result = json.loads(path.read_text())
+        self.assertEqual(result["schema"], "graphline.overhead/1")
+        self.assertEqual([m["timing"] for m in result["methods"]],
+                         ["none", "host", "sync", "event"])
+
+    def test_progress_is_shown_on_a_terminal_only(self):
+        text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")
+        command = [GRAPHLINE, "run", str(self.pipeline(text))]
+        quiet = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(quiet.stderr, "")
+        controller, terminal = pty.openpty()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as process:
+            os.close(terminal)
+            seen = b""
+            while True:
+                try:
+                    seen += os.read(controller, 4096)
+                except OSError:
+                    break
+            process.communicate(timeout=60)
+        os.close(controller)
+        self.assertRegex(seen.decode(), r"measuring +\d+ of 200 frames")
+
+
+class shipped_pipelines(Case):
+    def test_each_runs_and_its_outputs_are_finite(self):
+        subprocess.run([MAKE_IMAGES, self.folder / "images", "4"], check=True, capture_output=True)
+        for path in sorted(PIPELINES.glob("*.yaml")):
+            words = ["--set", f"folder={self.folder / 'images'}"] if "folder:" in path.read_text() \
+                else []
+            done = graphline("run", path, "--frames", "4", "--warmup", "1", "--json", "-", *words)
+            self.expect(done, 0)
+            result = json.loads(done.stdout)
+            self.assertEqual(result["end_to_end"]["count"], 4, path)
+            self.assertEqual([w for w in result["warnings"] if "NaN" in w], [], path)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
