@@ -22,11 +22,11 @@ using progress_function = std::function<void(const progress&)>;
 
 /// What may differ from run to run of one session.
 struct run_options {
-  std::optional<timing_method> timing;  ///< default: the plan's
-  std::optional<std::int64_t> frames;
-  std::optional<std::int64_t> warmup;
+  std::optional<timing_method> timing = {};  ///< default: the plan's
+  std::optional<std::int64_t> frames = {};
+  std::optional<std::int64_t> warmup = {};
   const stop_request* stop = nullptr;
-  progress_function on_progress;
+  progress_function on_progress = {};
 };
 
 /// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any

@@ -14,7 +14,7 @@ namespace graphline {
 /// What a file's parameters depend on besides the file.
 struct reading_options {
   std::string backend = "host";  ///< which of a per-device value's entries holds: "host" or "cuda"
-  std::vector<std::pair<std::string, std::string>> set;  ///< --set name=value, in order
+  std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
 };
 
 /// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
