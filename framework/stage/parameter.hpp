@@ -38,7 +38,7 @@ std::string_view to_string(parameter_type type) noexcept;
 struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
-  std::string help;                          ///< one sentence
+  std::string help;                               ///< one sentence
   std::optional<std::string> default_value = {};  ///< as YAML text; unset, not required: absent
   bool required = false;
   std::string unit = {};               ///< "px", "ms"; empty for none

@@ -78,7 +78,8 @@ class usage(Case):
         self.assertRegex(graphline("--version").stdout, r"^graphline \d+\.\d+\.\d+\n$")
 
     def test_unknown_words_are_answered_with_the_nearest(self):
-        self.expect(graphline("rum", "x.yaml"), 2, "unknown command 'rum'", "'run'")
+        self.expect(graphline("rum", "x.yaml"), 2, "unknown command 'rum'", "run")
+        self.expect(graphline("overhaed", "x.yaml"), 2, "(did you mean 'overhead'?)")
         self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
 
     def test_settings_are_checked_as_in_the_file(self):
@@ -176,7 +177,7 @@ class run_outputs(Case):
         self.assertIsNone(end_to_end["p99"])
         self.assertGreater(min(end_to_end["samples"]), 1.0)  # a stage spins for a millisecond
         stages = {s["name"]: s for s in result["stages"]}
-        self.assertEqual(list(stages), ["net", "pause", "copy:y", "best"])
+        self.assertEqual(list(stages), ["net", "copy:y", "pause", "best"])
         self.assertEqual(stages["net"]["on"], "device")
         for key in ("device_time", "enqueue_time"):
             self.assertEqual(len(stages["net"][key]["samples"]), 12)
@@ -251,7 +252,7 @@ class run_outputs(Case):
     def test_missed_deadlines_are_counted(self):
         done = graphline("run", self.pipeline(), "--deadline", "1us", "--json", "-")
         self.expect(done, 0, "deadline")
-        self.assertEqual(json.loads(done.stdout)["deadline"]["misses"], 12)
+        self.assertEqual(json.loads(done.stdout)["deadline"]["missed"], 12)
 
     def test_more_compute_threads_are_taken_and_sleep_when_idle(self):
         done = graphline("run", self.pipeline(), "--threads", "2", "--json", "-")
@@ -374,11 +375,8 @@ class overhead(Case):
 
 class shipped_pipelines(Case):
     def test_each_runs_and_its_outputs_are_finite(self):
-        subprocess.run([MAKE_IMAGES, self.folder / "images", "4"], check=True, capture_output=True)
         for path in sorted(PIPELINES.glob("*.yaml")):
-            words = ["--set", f"folder={self.folder / 'images'}"] if "folder:" in path.read_text() \
-                else []
-            done = graphline("run", path, "--frames", "4", "--warmup", "1", "--json", "-", *words)
+            done = graphline("run", path, "--frames", "4", "--warmup", "1", "--json", "-")
             self.expect(done, 0)
             result = json.loads(done.stdout)
             self.assertEqual(result["end_to_end"]["count"], 4, path)
