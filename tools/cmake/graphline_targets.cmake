@@ -27,6 +27,8 @@ function(graphline_test name)
   target_compile_definitions(${name}_test PRIVATE
     GRAPHLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     GRAPHLINE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+  # What is tested is optimised as always; optimising the tests too would only cost time to build.
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS "${name};${ARG_LABELS}" TIMEOUT 300)
 endfunction()

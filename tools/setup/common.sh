@@ -25,7 +25,8 @@ phase() {
   "$@" </dev/null >"$log" 2>&1 || status=$?
   if [ $status -ne 0 ]; then
     printf 'failed after %d s\n' $((SECONDS - started))
-    tail -n 30 "$log" | sed 's/^/  | /' >&2
+    # Without ninja's progress, which goes on after what failed.
+    grep -v '^\[[0-9]*/[0-9]*\] ' "$log" | tail -n 30 | sed 's/^/  | /' >&2
     fail "${title} failed with status ${status}; the whole log is ${log}"
   fi
   printf '%5d s\n' $((SECONDS - started))
@@ -96,9 +97,11 @@ prepare_directories() {
   fi
 }
 
-# build_preset PRESET: configures and builds it; one line says what became of the cuda device.
+# build_preset PRESET [--target TARGET...]: configures and builds it; one line says what became of
+# the cuda device.
 build_preset() {
   local preset=$1 fresh=()
+  shift
   local cache=$project_root/build/$preset/CMakeCache.txt
   # A build folder that came along when the checkout was moved or copied is of no use to CMake.
   if [ -e "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$project_root" "$cache"; then
@@ -109,5 +112,5 @@ build_preset() {
     cmake --preset "$preset" "${fresh[@]}"
   sed -n 's/^-- \(cuda device: .*\)/\1/p' "$log_directory/$preset-configure.log"
   phase "building (minutes the first time, seconds later)" "$preset-build" \
-    "${run_with[@]}" cmake --build --preset "$preset"
+    "${run_with[@]}" cmake --build --preset "$preset" "$@"
 }

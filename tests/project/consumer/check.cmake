@@ -1,7 +1,6 @@
-# cmake -D BUILD=... -D CONSUMER=... -D WORK=... -D FLAGS=... -P check.cmake
+# cmake -D BUILD=... -D CONSUMER=... -D WORK=... -P check.cmake
 #   Installs the build folder BUILD below WORK, and builds and runs the project CONSUMER against
-#   what was installed. FLAGS: compiler flags that the libraries were built with and programs that
-#   link them need too.
+#   what was installed.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -12,6 +11,6 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${WORK}/prefix/bin/graphline --version)
 run(${WORK}/prefix/bin/graphline check ${WORK}/prefix/share/graphline/pipelines/two_models.yaml)
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja
-    -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_FLAGS=${FLAGS})
+    -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
