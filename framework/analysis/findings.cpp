@@ -47,20 +47,21 @@ std::string percent_of(const added_cost& cost, double ns) {
 std::string verdict(timing_method method, const added_cost& cost, std::size_t blocks) {
   const auto name = to_word(method);
   if (!cost.range) {
-    const duration_format in(std::abs(cost.mean), std::abs(cost.mean) / 10);
+    const duration_format in(std::abs(cost.median), std::abs(cost.median) / 10);
     return fmt::format("{}: {} ({}), from {} complete block{}: no interval and no verdict below {}",
-                       name, in.duration(cost.mean), percent_of(cost, cost.mean), blocks,
+                       name, in.duration(cost.median), percent_of(cost, cost.median), blocks,
                        blocks == 1 ? "" : "s", least_for_interval);
   }
   const auto& [low, high] = *cost.range;
   const duration_format in(std::max(std::abs(low), std::abs(high)), high - low);
-  const auto added = fmt::format("{} ({})", in.duration(cost.mean), percent_of(cost, cost.mean));
+  const auto added =
+      fmt::format("{} ({})", in.duration(cost.median), percent_of(cost, cost.median));
   const auto range = fmt::format("95 % interval {} to {}", in.number(low), in.duration(high));
   if (cost.range->contains(0)) {
     return fmt::format("{}: {}, {} includes zero: no cost visible; more than {} ({}) would show",
                        name, added, range, in.duration(high), percent_of(cost, high));
   }
-  if (cost.mean < 0) {
+  if (cost.median < 0) {
     return fmt::format(
         "{}: {}, {}: shorter than untimed, which no timing can cause by itself; it changes how the "
         "work is scheduled or what the processor does while it waits",
@@ -74,7 +75,7 @@ std::optional<double> sum_of_stages(const method_summary& method) {
   double sum = 0;
   for (const auto& stage : method.stages) {
     if (!stage.time) return std::nullopt;
-    sum += stage.time->mean;
+    sum += stage.time->median;
   }
   return sum;
 }
@@ -87,7 +88,7 @@ std::optional<std::string> lost_overlap(const method_summary& sync) {
   const double untimed = sync.cost->baseline;
   const double hidden = *sum - untimed;
   // Half the cost at least, so that the overlap is the main reason and not a side remark.
-  if (hidden < 0.5 * sync.cost->mean) return std::nullopt;
+  if (hidden < 0.5 * sync.cost->median) return std::nullopt;
   return fmt::format(
       "work that overlapped runs one after the other under sync: its stages add up to {}, the "
       "untimed path takes {}",
@@ -104,7 +105,7 @@ std::optional<stage_reference> real_time(const overhead_summary& summary, std::s
   for (const auto method : {timing_method::event, timing_method::sync}) {
     const auto* found = summary.find(method);
     if (found == nullptr || found->stages.size() <= stage || !found->stages[stage].time) continue;
-    return stage_reference{found->stages[stage].time->mean, method};
+    return stage_reference{found->stages[stage].time->median, method};
   }
   return std::nullopt;
 }
@@ -117,10 +118,10 @@ void add_host_findings(const overhead_summary& summary, std::vector<std::string>
     const auto& stage = host->stages[i];
     if (stage.what != measure::enqueue_time || !stage.time) continue;
     const auto real = real_time(summary, i);
-    if (!real || real->time < 2 * stage.time->mean) continue;
+    if (!real || real->time < 2 * stage.time->median) continue;
     findings.push_back(
         fmt::format("host reports {} for {}: the time to launch it, not the {} it takes ({})",
-                    format_duration(stage.time->mean), summary.stages[i],
+                    format_duration(stage.time->median), summary.stages[i],
                     format_duration(real->time), to_word(real->method)));
   }
 }
@@ -135,16 +136,16 @@ std::optional<std::string> agreement(const overhead_summary& summary) {
   for (std::size_t i = 0; i < std::min(sync->stages.size(), event->stages.size()); ++i) {
     const auto& s = sync->stages[i];
     const auto& e = event->stages[i];
-    if (e.what != measure::device_time || !s.time || !e.time || e.time->mean <= 0) continue;
-    const double ratio = std::abs(s.time->mean / e.time->mean - 1);
+    if (e.what != measure::device_time || !s.time || !e.time || e.time->median <= 0) continue;
+    const double ratio = std::abs(s.time->median / e.time->median - 1);
     if (worst && ratio <= worst_ratio) continue;
     worst = i;
     worst_ratio = ratio;
   }
   if (!worst) return std::nullopt;
   const auto times = fmt::format("{}: {} by sync, {} by event", summary.stages[*worst],
-                                 format_duration(sync->stages[*worst].time->mean),
-                                 format_duration(event->stages[*worst].time->mean));
+                                 format_duration(sync->stages[*worst].time->median),
+                                 format_duration(event->stages[*worst].time->median));
   constexpr double near = 0.02;
   if (worst_ratio <= near) {
     return fmt::format("sync and event agree on every device stage to within 2 %; {}", times);

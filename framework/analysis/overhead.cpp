@@ -13,7 +13,7 @@ bool ran_to_its_end(const overhead_trial& trial) {
   return !trial.record.frames.empty() && !trial.record.interrupted && !trial.record.failure;
 }
 
-std::optional<double> median_of(std::vector<nanoseconds> times) {
+std::optional<double> median_frame(std::vector<nanoseconds> times) {
   const auto all = distribution::of(std::move(times));
   if (!all) return std::nullopt;
   return static_cast<double>(all->median());
@@ -70,7 +70,7 @@ std::vector<method_summary::stage_time> stage_times(const std::vector<const run_
     const auto what = measures_of(trials.front()->stages[i].on, method).front();
     std::vector<double> medians;
     for (const auto* trial : trials) {
-      if (const auto m = median_of(lengths(stamps_of(trial->stages.at(i), what)))) {
+      if (const auto m = median_frame(lengths(stamps_of(trial->stages.at(i), what)))) {
         medians.push_back(*m);
       }
     }
@@ -79,20 +79,28 @@ std::vector<method_summary::stage_time> stage_times(const std::vector<const run_
   return result;
 }
 
+/// From the lower to the upper quartile, by nearest rank.
+std::optional<double> spread_of(std::vector<double> values) {
+  const std::size_t n = values.size();
+  if (n < 4) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return values[(3 * n + 3) / 4 - 1] - values[(n + 3) / 4 - 1];
+}
+
 added_cost cost_of(const trial_figure& method, const trial_figure& baseline) {
   std::vector<double> differences(method.trials.size());
   std::transform(method.trials.begin(), method.trials.end(), baseline.trials.begin(),
                  differences.begin(), [](double with, double without) { return with - without; });
-  return {mean_of(differences), mean_interval(differences), baseline.mean};
+  return {median_of(differences), median_interval(differences), baseline.median};
 }
 
 }  // namespace
 
 std::optional<trial_figure> trial_figure::of(std::vector<double> trials) {
   if (trials.empty()) return std::nullopt;
-  const double mean = mean_of(trials);
-  const auto stddev = stddev_of(trials);
-  return trial_figure{std::move(trials), mean, stddev};
+  const double median = median_of(trials);
+  const auto spread = spread_of(trials);
+  return trial_figure{std::move(trials), median, spread};
 }
 
 const method_summary* overhead_summary::find(timing_method method) const noexcept {
@@ -119,7 +127,7 @@ overhead_summary summarize(const overhead_record& record) {
     summary.method = method;
     std::vector<double> medians;
     for (const auto* trial : trials) {
-      if (const auto m = median_of(end_to_end_times(*trial))) medians.push_back(*m);
+      if (const auto m = median_frame(end_to_end_times(*trial))) medians.push_back(*m);
     }
     summary.end_to_end = trial_figure::of(std::move(medians));
     summary.stages = stage_times(trials, method);

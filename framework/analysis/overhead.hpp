@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/bootstrap.hpp"
+#include "framework/analysis/median_interval.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/record/overhead_record.hpp"
 
@@ -14,9 +14,9 @@ namespace graphline {
 /// A figure taken once per trial: the median over the trial's frames. Medians, since one frame that
 /// another program held up would shift a trial's mean by more than the cost looked for.
 struct trial_figure {
-  std::vector<double> trials;  ///< nanoseconds, in order of the blocks; not empty
-  double mean = 0;
-  std::optional<double> stddev;  ///< between trials; nothing for one trial
+  std::vector<double> trials;    ///< nanoseconds, in order of the blocks; not empty
+  double median = 0;             ///< of the trials
+  std::optional<double> spread;  ///< between the trials' quartiles; nothing below 4 trials
 
   /// Nothing for no trials.
   static std::optional<trial_figure> of(std::vector<double> trials);
@@ -24,8 +24,9 @@ struct trial_figure {
 
 /// What a timing method adds to the end-to-end time.
 struct added_cost {
-  double mean = 0;  ///< nanoseconds: under the method minus under `none`, in the same block
-  std::optional<interval> range;  ///< 95 %, over the blocks; nothing with too few of them
+  /// Nanoseconds: under the method minus under `none` in the same block; median over the blocks.
+  double median = 0;
+  std::optional<interval> range;  ///< 95 %; nothing with too few blocks
   double baseline = 0;            ///< nanoseconds: end to end under `none`
 
   /// `ns` in percent of the baseline.

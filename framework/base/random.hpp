@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string_view>
 
 namespace graphline {
@@ -21,6 +22,12 @@ inline std::uint64_t seed_from(std::string_view name) noexcept {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   }
   return hash;
+}
+
+/// Uniform in [0, 1): the upper 53 bits of the next draw, all that a double holds. The same on
+/// every machine, which std::uniform_real_distribution is not.
+inline double uniform_unit(std::mt19937_64& generator) {
+  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
 }
 
 }  // namespace graphline

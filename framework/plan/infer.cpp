@@ -9,7 +9,7 @@ namespace {
 
 void type_inputs(draft& d) {
   for (draft_tensor& tensor : d.tensors) {
-    if (tensor.input == nullptr) continue;
+    if (tensor.input == nullptr || !tensor.input->typed) continue;
     const tensor_type& type = tensor.input->type;
     if (check_size(d, tensor, type)) tensor.type = type;
   }

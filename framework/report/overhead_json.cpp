@@ -18,8 +18,8 @@ json figure_json(const std::optional<trial_figure>& figure) {
   json trials = json::array();
   for (const double ns : figure->trials) trials.push_back(milliseconds(ns));
   return {{"unit", "ms"},
-          {"mean", milliseconds(figure->mean)},
-          {"stddev", figure->stddev ? json(milliseconds(*figure->stddev)) : json()},
+          {"median", milliseconds(figure->median)},
+          {"quartiles_apart", figure->spread ? json(milliseconds(*figure->spread)) : json()},
           {"trial_medians", std::move(trials)}};
 }
 
@@ -33,9 +33,9 @@ json cost_json(const std::optional<added_cost>& cost) {
     percent_range = {cost->percent(cost->range->low), cost->percent(cost->range->high)};
   }
   return {{"unit", "us"},
-          {"mean", cost->mean / us},
+          {"median", cost->median / us},
           {"interval", std::move(range)},
-          {"percent", cost->percent(cost->mean)},
+          {"percent", cost->percent(cost->median)},
           {"percent_interval", std::move(percent_range)},
           {"confidence", 0.95}};
 }

@@ -103,7 +103,7 @@ void add_stages(method_table& table, const overhead_summary& summary) {
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto time = [i](const method_summary& m) -> std::optional<double> {
       if (m.stages.size() <= i || !m.stages[i].time) return std::nullopt;
-      return m.stages[i].time->mean;
+      return m.stages[i].time->median;
     };
     double most = 0;
     for (const auto& m : summary.methods) most = std::max(most, time(m).value_or(0));
@@ -116,21 +116,21 @@ void add_stages(method_table& table, const overhead_summary& summary) {
 void add_end_to_end(method_table& table, const overhead_summary& summary) {
   double most = 0;
   for (const auto& m : summary.methods) {
-    if (m.end_to_end) most = std::max(most, m.end_to_end->mean);
+    if (m.end_to_end) most = std::max(most, m.end_to_end->median);
   }
   const auto unit = unit_for(most);
   table.add(fmt::format("end to end ({})", unit.name), [unit](const method_summary& m) {
-    return in_unit(m.end_to_end ? std::optional(m.end_to_end->mean) : std::nullopt, unit);
+    return in_unit(m.end_to_end ? std::optional(m.end_to_end->median) : std::nullopt, unit);
   });
-  table.add("  stddev between trials", [unit](const method_summary& m) {
-    return in_unit(m.end_to_end ? m.end_to_end->stddev : std::nullopt, unit);
+  table.add("  middle half of trials within", [unit](const method_summary& m) {
+    return in_unit(m.end_to_end ? m.end_to_end->spread : std::nullopt, unit);
   });
 }
 
 void add_costs(method_table& table) {
   const auto us = [](double ns) { return signed_digits(ns / microsecond.nanoseconds, 2); };
   table.add("overhead against none (us)",
-            [us](const method_summary& m) { return m.cost ? us(m.cost->mean) : "-"; });
+            [us](const method_summary& m) { return m.cost ? us(m.cost->median) : "-"; });
   table.add("  95 % interval from", [us](const method_summary& m) {
     return m.cost && m.cost->range ? us(m.cost->range->low) : "-";
   });
@@ -141,7 +141,7 @@ void add_costs(method_table& table) {
     return signed_digits(c.percent(ns), 3);
   };
   table.add("overhead (%)", [percent](const method_summary& m) {
-    return m.cost ? percent(*m.cost, m.cost->mean) : "-";
+    return m.cost ? percent(*m.cost, m.cost->median) : "-";
   });
   table.add("  95 % interval from", [percent](const method_summary& m) {
     return m.cost && m.cost->range ? percent(*m.cost, m.cost->range->low) : "-";
@@ -169,8 +169,8 @@ std::string overhead_table(const overhead_record& record) {
   }
   text += '\n';
   text += paragraph(
-      "Times: mean over the trials of each trial's median frame. Overhead: from the "
-      "trial under none in the same block; interval by bootstrap over the blocks.");
+      "Times: median over the trials of each trial's median frame. Overhead: from the trial under "
+      "none in the same block, median over the blocks; interval by the sign test.");
   const auto findings = findings_of(summary);
   if (!findings.empty()) text += '\n';
   for (const auto& finding : findings) text += paragraph("- " + finding, 2);

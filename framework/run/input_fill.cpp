@@ -1,11 +1,14 @@
 #include "framework/run/input_fill.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <random>
 #include <type_traits>
+#include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/base/normal.hpp"
+#include "framework/base/normal_generator.hpp"
+#include "framework/base/random.hpp"
 
 namespace graphline {
 namespace {
@@ -36,8 +39,12 @@ void fill_typed(const tensor_view& tensor, fill how, std::uint64_t seed) {
       return;
     }
     case fill::normal: {
-      normal_source normal(seed);
-      for (std::int64_t i = 0; i < count; ++i) data[i] = converted<T>(normal(), 32.0, 128.0);
+      normal_generator generator;
+      generator.seed(seed);
+      std::vector<double> values(static_cast<std::size_t>(count));
+      generator.fill(values);
+      std::transform(values.begin(), values.end(), data,
+                     [](double value) { return converted<T>(value, 32.0, 128.0); });
       return;
     }
   }

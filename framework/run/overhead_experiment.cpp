@@ -15,13 +15,13 @@ void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
 }
 
-std::int64_t frames_for_half_a_second(const run_record& warmup) {
+std::int64_t frames_for_a_quarter_second(const run_record& warmup) {
   if (warmup.frames.empty()) return 3;
   const auto& first = warmup.frames.front();
   const auto& last = warmup.frames.back();
   const auto frame = std::max<nanoseconds>(
       1, (last.end - first.begin) / static_cast<nanoseconds>(warmup.frames.size()));
-  return std::clamp<std::int64_t>(500'000'000 / frame, 3, 45);
+  return std::clamp<std::int64_t>(250'000'000 / frame, 3, 45);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ overhead_record run_overhead(session& s, const overhead_options& options) {
   run_options trial;
   trial.warmup = 1;
   trial.frames =
-      options.frames_per_trial > 0 ? options.frames_per_trial : frames_for_half_a_second(warm);
+      options.frames_per_trial > 0 ? options.frames_per_trial : frames_for_a_quarter_second(warm);
   trial.stop = options.stop;
   std::mt19937_64 generator(options.order_seed);
   const auto total = options.blocks * static_cast<std::int64_t>(result.methods.size());

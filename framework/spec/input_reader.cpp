@@ -12,8 +12,12 @@ std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
   std::vector<input_spec> inputs;
   if (section.is_null() || !check_mapping(section, "inputs", out)) return inputs;
   for (const auto& [name, value] : section.members()) {
-    const bool named_well = check_name(name, "an input", out);
+    if (!check_name(name, "an input", out)) continue;
     const std::string owner = "input " + quote(name.text);
+    // Kept even when nothing else of it can be understood, so that its readers are not told off.
+    input_spec& input = inputs.emplace_back();
+    input.name = name;
+    input.typed = false;
     if (value.is_null()) {
       out.error(name.place, owner + " needs a 'shape', such as {shape: [1, 3, 224, 224]}");
       continue;
@@ -21,27 +25,22 @@ std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
     if (!check_mapping(value, name.text, out)) continue;
     check_keys(value, owner, {"shape", "dtype", "fill", "on"}, out);
 
-    input_spec input;
-    input.name = name;
-    bool typed = named_well;
     if (const node* n = value.find("shape")) {
       const auto extents = read_shape(*n, "shape", out);
       if (extents) input.type.shape = *extents;
-      typed = typed && extents.has_value();
+      input.typed = extents.has_value();
     } else {
       out.error(name.place, owner + " needs a 'shape'");
-      typed = false;
     }
     if (const node* n = value.find("dtype")) {
       const auto element = read_dtype(*n, "dtype", out);
       if (element) input.type.element = *element;
-      typed = typed && element.has_value();
+      input.typed = input.typed && element.has_value();
     }
     if (const node* n = value.find("fill")) {
       input.fill = read_word<fill>(*n, "fill", out).value_or(input.fill);
     }
     if (const node* n = value.find("on")) input.on = read_word<side>(*n, "on", out);
-    if (typed) inputs.push_back(std::move(input));
   }
   return inputs;
 }

@@ -35,6 +35,7 @@ struct input_spec {
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
   std::optional<side> on = {};  ///< where it lives; unset: where it is read first
+  bool typed = true;  ///< false: what was written for `type` could not be read, and was reported
 };
 
 /// One node of the pipeline as declared. What its kind makes of `parameters` the planner checks. In

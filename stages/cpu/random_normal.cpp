@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
+#include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
-#include "stages/cpu/normal_generator.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {

@@ -22,7 +22,7 @@ std::vector<std::string> findings(const overhead_record& record) {
 
 TEST(findings, say_that_sync_lengthens_the_path_and_why) {
   const auto said = findings(samples::two_models_overhead(8));
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +15.997 ms (+21.6 %)"),
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +15.998 ms (+21.6 %)"),
                                    HasSubstr("95 % interval"))));
   EXPECT_THAT(said, Contains(AllOf(HasSubstr("add up to 86.4 ms"), HasSubstr("takes 74.0 ms"))));
 }

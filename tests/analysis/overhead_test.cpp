@@ -15,19 +15,20 @@ TEST(overhead, is_the_difference_to_none_within_each_block) {
   EXPECT_EQ(s.trials_left_out, 0u);
   const auto* sync = s.find(timing_method::sync);
   ASSERT_TRUE(sync->cost && sync->cost->range);
-  EXPECT_NEAR(sync->cost->mean, 16e6, 0.1e6);
-  EXPECT_NEAR(sync->cost->percent(sync->cost->mean), 100 * 16.0 / 74, 0.2);
+  EXPECT_NEAR(sync->cost->median, 16e6, 0.1e6);
+  EXPECT_NEAR(sync->cost->percent(sync->cost->median), 100 * 16.0 / 74, 0.2);
   EXPECT_GT(sync->cost->range->low, 15e6);
   EXPECT_LT(sync->cost->range->high, 17e6);
   EXPECT_FALSE(s.find(timing_method::none)->cost);
 }
 
 TEST(overhead, is_not_widened_by_drift_that_a_block_shares) {
-  // Drift is 0.1 % of 74 ms from block to block; paired differences only see the 0.01 %.
+  // Drift is 0.1 % of 74 ms from block to block, 590 us over all; paired differences only see the
+  // 0.01 %, and eight of them are worth an interval from the least to the greatest.
   const auto s = summarize(samples::two_models_overhead(8));
   const auto* event = s.find(timing_method::event);
-  EXPECT_LT(event->cost->range->high - event->cost->range->low, 20e3);
-  EXPECT_GT(*event->end_to_end->stddev, 20e3);
+  EXPECT_LT(event->cost->range->high - event->cost->range->low, 40e3);
+  EXPECT_GT(*event->end_to_end->spread, 20e3);
 }
 
 TEST(overhead, gives_each_stage_the_time_its_method_reports) {
@@ -36,14 +37,14 @@ TEST(overhead, gives_each_stage_the_time_its_method_reports) {
   EXPECT_TRUE(s.find(timing_method::none)->stages.empty());
   const auto& host = s.find(timing_method::host)->stages;
   EXPECT_EQ(host[0].what, measure::enqueue_time);
-  EXPECT_DOUBLE_EQ(host[0].time->mean, 21'000);
+  EXPECT_DOUBLE_EQ(host[0].time->median, 21'000);
   const auto& sync = s.find(timing_method::sync)->stages;
   EXPECT_EQ(sync[0].what, measure::synchronized_time);
-  EXPECT_DOUBLE_EQ(sync[0].time->mean, 70e6);
+  EXPECT_DOUBLE_EQ(sync[0].time->median, 70e6);
   EXPECT_EQ(sync[1].what, measure::cpu_time);
   const auto& event = s.find(timing_method::event)->stages;
   EXPECT_EQ(event[2].what, measure::device_time);
-  EXPECT_DOUBLE_EQ(event[2].time->mean, 400'000);
+  EXPECT_DOUBLE_EQ(event[2].time->median, 400'000);
 }
 
 TEST(overhead, leaves_out_a_last_block_that_is_incomplete) {
@@ -62,8 +63,8 @@ TEST(overhead, leaves_out_blocks_with_an_interrupted_or_failed_trial) {
   EXPECT_EQ(summarize(record).complete_blocks, 4u);
 }
 
-TEST(overhead, has_no_interval_below_four_blocks) {
-  const auto s = summarize(samples::two_models_overhead(3));
+TEST(overhead, has_no_interval_below_six_blocks) {
+  const auto s = summarize(samples::two_models_overhead(5));
   const auto* sync = s.find(timing_method::sync);
   ASSERT_TRUE(sync->cost);
   EXPECT_FALSE(sync->cost->range);
@@ -95,7 +96,7 @@ TEST(overhead, takes_the_median_of_a_trial_so_that_one_late_frame_does_not_count
       trial.record.frames.back().end += 1'000'000'000;
     }
   }
-  EXPECT_LT(summarize(record).find(timing_method::event)->cost->mean, 1e6);
+  EXPECT_LT(summarize(record).find(timing_method::event)->cost->median, 1e6);
 }
 
 TEST(overhead, pairs_trials_by_block_and_not_by_order) {

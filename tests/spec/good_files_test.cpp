@@ -180,8 +180,10 @@ TEST(a_pipeline_file, that_is_wrong_still_gives_what_could_be_understood) {
       "  - {name: third, kind: copy}\n"
       "run: {frames: ten, warmup: 3}\n");
   EXPECT_EQ(r.said.all().size(), 4U) << r.said.render();
-  ASSERT_EQ(r.spec.inputs.size(), 1U);
-  EXPECT_EQ(r.spec.inputs[0].name.text, "b");
+  ASSERT_EQ(r.spec.inputs.size(), 2U);
+  EXPECT_FALSE(r.spec.inputs[0].typed);
+  EXPECT_EQ(r.spec.inputs[1].name.text, "b");
+  EXPECT_TRUE(r.spec.inputs[1].typed);
   ASSERT_EQ(r.spec.stages.size(), 3U);
   EXPECT_EQ(r.spec.stages[0].kind.text, "");
   EXPECT_EQ(r.spec.stages[1].name.text, "");

@@ -19,7 +19,7 @@ namespace {
 
 struct overhead_arguments {
   pipeline_options pipeline;
-  std::int64_t trials = 10;
+  std::int64_t trials = overhead_options().blocks;
   std::int64_t frames = 0;
   std::string json;
 };
@@ -70,7 +70,7 @@ void add_overhead_command(CLI::App& program, action& chosen) {
       ->capture_default_str();
   command
       ->add_option("--frames", given->frames,
-                   "Frames of a trial (default: about half a second of them, 3 to 45)")
+                   "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--json", given->json, "Write the result (- for standard output)")

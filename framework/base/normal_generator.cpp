@@ -1,7 +1,9 @@
-#include "stages/cpu/normal_generator.hpp"
+#include "framework/base/normal_generator.hpp"
 
 #include <cmath>
 #include <cstddef>
+
+#include "framework/base/random.hpp"
 
 namespace graphline {
 
@@ -9,9 +11,9 @@ void normal_generator::seed(std::uint64_t seed) {
   bits_.seed(seed);
 }
 
-/// Uniform in [-1, 1): the upper 53 bits, all that a double holds, times 2^-52, minus one. Exact.
+/// Uniform in [-1, 1). Exact: doubling a uniform number and taking one from it rounds nothing.
 double normal_generator::uniform() {
-  return static_cast<double>(bits_() >> 11) * 0x1p-52 - 1.0;
+  return 2.0 * uniform_unit(bits_) - 1.0;
 }
 
 void normal_generator::fill(std::span<double> values) {
