@@ -12,7 +12,10 @@ namespace {
 std::atomic<long> allocations{0};
 }
 
-// Every form of operator new ends in one of these two.
+// Every form of operator new ends in one of these two. GCC takes the inlined malloc and free for a
+// mismatch with the library's own operators.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
