@@ -10,7 +10,7 @@ namespace graphline {
 
 /// How the timing methods are measured against each other.
 struct overhead_options {
-  std::int64_t blocks = 30;  ///< trials of each method
+  std::int64_t blocks = 24;  ///< trials of each method
   std::int64_t frames_per_trial =
       0;  ///< 0: so many that a trial takes about a quarter of a second, 3 to 45
   std::uint64_t order_seed = 1;  ///< of the random order within each block

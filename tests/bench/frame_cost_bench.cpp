@@ -1,6 +1,6 @@
 // What Graphline itself costs per frame: six empty CPU stages, a chain with one diamond
 // (a -> b -> {c, d} -> e -> f), one frame at a time, beside a hand-written oneTBB flow graph of the
-// same shape in the same process. Ends with the ratios, from medians of interleaved repetitions.
+// same shape in the same process. The ratios are of medians of interleaved repetitions.
 //
 //   frame_cost_bench [--frames=N] [--benchmark_... as Google Benchmark has them]
 
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -105,9 +106,11 @@ void clock_read(benchmark::State& state) {
   }
 }
 
-/// Prints as usual and keeps each benchmark's repetitions.
-class keeping_reporter final : public benchmark::ConsoleReporter {
+/// Keeps each benchmark's repetitions, in nanoseconds, for the tables at the end.
+class keeping_reporter final : public benchmark::BenchmarkReporter {
  public:
+  bool ReportContext(const Context&) override { return true; }
+
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const auto& run : runs) {
       if (run.run_type != Run::RT_Iteration) continue;
@@ -115,36 +118,42 @@ class keeping_reporter final : public benchmark::ConsoleReporter {
       name.resize(std::min(name.size(), name.find('/')));
       samples_[name].push_back(run.GetAdjustedRealTime());
     }
-    ConsoleReporter::ReportRuns(runs);
   }
 
-  /// Nanoseconds.
-  double median(const std::string& name) {
-    auto& values = samples_.at(name);
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+  void Finalize() override {
+    fmt::print("{:<16}{:>10}{:>10}{:>10}\n", "ns a frame", "median", "min", "max");
+    for (auto& [name, values] : samples_) {
+      std::sort(values.begin(), values.end());
+      fmt::print("{:<16}{:>10.1f}{:>10.1f}{:>10.1f}\n", name, median(name), values.front(),
+                 values.back());
+    }
+    print_ratios();
   }
 
  private:
+  double median(const std::string& name) const {
+    const auto& values = samples_.at(name);
+    return values[values.size() / 2];
+  }
+
+  void print_ratios() const {
+    const double flow = median("flow_graph");
+    const double clock = median("clock_read");
+    const auto per_stage = [&](const char* name, int clock_reads) {
+      return (median(name) - clock_reads * clock) / 6.0;
+    };
+    fmt::print("\noverlap, timing none,  to the flow graph             {:8.2f}\n",
+               median("overlap_none") / flow);
+    fmt::print("overlap, timing event, to the flow graph             {:8.2f}\n",
+               median("overlap_event") / flow);
+    fmt::print("async, timing none,  a stage beyond the clock reads  {:8.1f} ns\n",
+               per_stage("async_none", 2));
+    fmt::print("async, timing event, a stage beyond the clock reads  {:8.1f} ns\n",
+               per_stage("async_event", 2 + 2 * 6));
+  }
+
   std::map<std::string, std::vector<double>> samples_;
 };
-
-void print_ratios(keeping_reporter& reporter) {
-  const double flow = reporter.median("flow_graph");
-  const double clock = reporter.median("clock_read");
-  const auto per_stage = [&](const char* name, int clock_reads) {
-    return (reporter.median(name) - clock_reads * clock) / 6.0;
-  };
-  fmt::print("\nmedians of interleaved repetitions\n");
-  fmt::print("  overlap, timing none,  to the flow graph   {:5.2f}\n",
-             reporter.median("overlap_none") / flow);
-  fmt::print("  overlap, timing event, to the flow graph   {:5.2f}\n",
-             reporter.median("overlap_event") / flow);
-  fmt::print("  async, timing none,  a stage beyond the clock reads  {:5.1f} ns\n",
-             per_stage("async_none", 2));
-  fmt::print("  async, timing event, a stage beyond the clock reads  {:5.1f} ns\n",
-             per_stage("async_event", 2 + 2 * 6));
-}
 
 void add(const char* name, const std::function<void(benchmark::State&)>& body) {
   benchmark::RegisterBenchmark(name, body)
@@ -186,6 +195,5 @@ int main(int argc, char** argv) {
 
   keeping_reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
-  print_ratios(reporter);
   return 0;
 }
