@@ -40,6 +40,13 @@ class task_graph final : public executor {
     std::uint32_t stage = 0;
   };
 
+  /// What a thread of the pool is given to do.
+  struct hand_over {
+    task_graph* graph;
+    item next;
+    void operator()() const;
+  };
+
   /// What is known of a stage before any frame.
   struct rule {
     bool on_cpu = false;
