@@ -17,10 +17,11 @@ function(graphline_library name)
   set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
 endfunction()
 
-# graphline_test(NAME SOURCES ... USES ... [LABELS ...])
-#   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME.
+# graphline_test(NAME SOURCES ... USES ...)
+#   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME and labelled
+#   with its folder of tests/.
 function(graphline_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gmock GTest::gtest_main
     graphline_warnings)
@@ -29,6 +30,8 @@ function(graphline_test name)
     GRAPHLINE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
   # What is tested is optimised as always; optimising the tests too would only cost time to build.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX REPLACE "/.*" "" folder ${folder})
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${name};${ARG_LABELS}" TIMEOUT 300)
+    PROPERTIES LABELS ${folder} TIMEOUT 300)
 endfunction()
