@@ -22,6 +22,7 @@ target_compile_options(graphline_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 if(GRAPHLINE_SANITIZE)
-  add_compile_options(-fsanitize=${GRAPHLINE_SANITIZE} -fno-omit-frame-pointer -g)
+  # Lines in stack traces need no more than -g1, which compiles in half the time of -g.
+  add_compile_options(-fsanitize=${GRAPHLINE_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${GRAPHLINE_SANITIZE})
 endif()
