@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/session.hpp"
@@ -10,7 +11,8 @@
 
 namespace {
 std::atomic<long> allocations{0};
-}
+std::atomic<long> allocated_bytes{0};
+}  // namespace
 
 // Every form of operator new ends in one of these two. GCC takes the inlined malloc and free for a
 // mismatch with the library's own operators.
@@ -18,6 +20,7 @@ std::atomic<long> allocations{0};
 
 void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
+  allocated_bytes.fetch_add(static_cast<long>(size), std::memory_order_relaxed);
   if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
   throw std::bad_alloc();
 }
@@ -70,12 +73,51 @@ TEST(frame_loop, allocates_nothing_per_frame) {
       for (const auto& [word, method] : timing_method_words) {
         allocations_of(s, method, 10);
         const long few = allocations_of(s, method, 10);
-        const long many = allocations_of(s, method, 1000);
+        const long many = allocations_of(s, method, 200);
         EXPECT_EQ(many, few) << to_word(how) << ", graphs " << to_word(graphs) << ", timing "
                              << word;
       }
     }
   }
+}
+
+/// Bytes that `more` frames beyond a thousand take, on all threads.
+long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t more) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  pipeline_spec spec;
+  spec.name = {"path"};
+  spec.stages = stages;
+  session s(plan_for_host(spec, registry), *dev);
+  const auto bytes_of = [&s](std::int64_t frames) {
+    run_options options;
+    options.timing = timing_method::event;
+    options.frames = frames;
+    const long before = allocated_bytes;
+    const run_record record = s.run(options);
+    EXPECT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
+    return allocated_bytes - before;
+  };
+  bytes_of(1000);
+  const long few = bytes_of(1000);
+  return bytes_of(1000 + more) - few;
+}
+
+// What a run allocates besides, such as texts of its environment, does not grow with the frames.
+constexpr long besides = 1024;
+
+// Sixteen bytes hold a begin and an end.
+constexpr long of_frame = static_cast<long>(sizeof(frame_record));
+
+TEST(run_record, grows_by_two_pairs_of_stamps_for_a_device_stage) {
+  const long bytes = bytes_of_more_frames({make_stage("a", "device_mix", {})}, 2000);
+  EXPECT_NEAR(bytes, 2000 * (of_frame + 2 * 16), besides);
+}
+
+TEST(run_record, grows_by_its_samples_and_nothing_else_over_100000_frames) {
+  const long bytes = bytes_of_more_frames(
+      {make_stage("c", "cpu_mix", {}), make_stage("d", "cpu_mix", {"c"})}, 100'000);
+  EXPECT_NEAR(bytes, 100'000 * (of_frame + 2 * 16), besides);
 }
 
 }  // namespace
