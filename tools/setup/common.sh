@@ -108,6 +108,8 @@ build_preset() {
     fresh=(--fresh)
   fi
   cd "$project_root"
+  # What one checkout has compiled, the compiler cache gives to the next, wherever that lies.
+  export CCACHE_BASEDIR=$project_root CCACHE_NOHASHDIR=1
   phase "configuring build/$preset" "$preset-configure" \
     cmake --preset "$preset" "${fresh[@]}"
   sed -n 's/^-- \(cuda device: .*\)/\1/p' "$log_directory/$preset-configure.log"
