@@ -14,8 +14,9 @@ std::atomic<long> allocations{0};
 std::atomic<long> allocated_bytes{0};
 }  // namespace
 
-// Every form of operator new ends in one of these two. GCC takes the inlined malloc and free for a
-// mismatch with the library's own operators.
+// Every form of operator new in use ends in one of the first two; the third does so by itself but
+// under the address sanitizer, whose forms do not call each other. GCC takes the inlined malloc and
+// free for a mismatch with the library's own operators.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 void* operator new(std::size_t size) {
@@ -29,6 +30,13 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto a = static_cast<std::size_t>(alignment);
   if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
   throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void operator delete(void* p) noexcept {
   std::free(p);
