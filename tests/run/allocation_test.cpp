@@ -119,13 +119,13 @@ constexpr long of_frame = static_cast<long>(sizeof(frame_record));
 
 TEST(run_record, grows_by_two_pairs_of_stamps_for_a_device_stage) {
   const long bytes = bytes_of_more_frames({make_stage("a", "device_mix", {})}, 2000);
-  EXPECT_NEAR(bytes, 2000 * (of_frame + 2 * 16), besides);
+  EXPECT_NEAR(static_cast<double>(bytes), 2000 * (of_frame + 2 * 16), besides);
 }
 
 TEST(run_record, grows_by_its_samples_and_nothing_else_over_100000_frames) {
   const long bytes = bytes_of_more_frames(
       {make_stage("c", "cpu_mix", {}), make_stage("d", "cpu_mix", {"c"})}, 100'000);
-  EXPECT_NEAR(bytes, 100'000 * (of_frame + 2 * 16), besides);
+  EXPECT_NEAR(static_cast<double>(bytes), 100'000 * (of_frame + 2 * 16), besides);
 }
 
 }  // namespace
