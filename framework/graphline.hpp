@@ -17,6 +17,7 @@
 #include "framework/stage/stage_registry.hpp"  // the kinds of stage a program knows
 #include "stages/builtin.hpp"                  // those that come with Graphline
 
+#include "framework/device/builtin/builtin_devices.hpp"  // the devices that come with Graphline
 #include "framework/device/device.hpp"            // streams, events, graphs and memory of a device
 #include "framework/device/devices.hpp"           // the device of a name, or the best there is
 #include "framework/device/host/host_device.hpp"  // the device made of CPU threads

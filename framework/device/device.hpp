@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,10 +91,27 @@ class timed_event : public event {
   virtual host_point on_host_clock() const = 0;
 };
 
+/// Host code that a device calls in stream order.
+class host_function {
+ public:
+  virtual ~host_function() = default;
+  host_function(const host_function&) = delete;
+  host_function& operator=(const host_function&) = delete;
+
+  /// Shown in graph listings.
+  virtual std::string_view name() const noexcept = 0;
+
+  /// Runs on a thread of the device's, several of them never at once. Must not call the device.
+  virtual void call() noexcept = 0;
+
+ protected:
+  host_function() = default;
+};
+
 /// One operation of a captured graph.
 struct graph_node {
   std::string name;                ///< of the operation or kernel
-  std::string type;                ///< "operation", "copy", "fill", "empty"
+  std::string type;                ///< "operation", "copy", "fill", "call", "stamp", "empty"
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
 };
 
@@ -148,8 +166,21 @@ class stream {
   /// effect when there was none.
   virtual void wait(const event& e) = 0;
 
+  /// The device calls `f` once everything before it in this stream is done; what follows starts
+  /// when it has returned. Work of other streams goes on meanwhile. `f` must stay until it has been
+  /// called, or as long as a graph that captured it.
+  virtual void call(host_function& f) = 0;
+
+  /// As `record`, and in a capture a node that stamps the event at every launch of the graph. Its
+  /// time may be asked for once such a launch is complete; the event must outlive the executable.
+  virtual void stamp(timed_event& e) = 0;
+
   /// Carries out every node of an instantiated graph in this stream.
   virtual void launch(graph_exec& g) = 0;
+
+  /// The backend's own handle, for stages written against it: a cudaStream_t on `cuda`, null on
+  /// `host`.
+  virtual void* native() const noexcept { return nullptr; }
 
  protected:
   stream() = default;
@@ -173,6 +204,33 @@ struct memory_usage {
   std::size_t pinned_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
   std::uint64_t allocations = 0;  ///< device and pinned, since the device was opened
+};
+
+/// How a device's clock stands to the host's.
+struct clock_check {
+  nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
+  nanoseconds drift = 0;  ///< how far they were off by now since the check before; 0 at the first
+};
+
+/// An operation that a device carried out.
+struct operation_time {
+  std::string name;  ///< of the kernel, as the vendor's tools show it, or of the operation
+  nanoseconds duration = 0;
+};
+
+/// Notes each operation that the device carries out while it exists. Slows the device down.
+class operation_trace {
+ public:
+  virtual ~operation_trace() = default;
+  operation_trace(const operation_trace&) = delete;
+  operation_trace& operator=(const operation_trace&) = delete;
+
+  /// What was carried out since the beginning or the last call, in order of their begin. The device
+  /// must be idle.
+  virtual std::vector<operation_time> take() = 0;
+
+ protected:
+  operation_trace() = default;
 };
 
 /// Something that runs stages: a GPU or CPU threads. Must outlive all it has made.
@@ -204,6 +262,22 @@ class device {
 
   /// Returns when nothing is left to do on any stream.
   virtual void synchronize(wait_mode how) = 0;
+
+  /// Compares the device's clock with the host's anew. The device should be idle.
+  virtual clock_check check_clock() = 0;
+
+  /// Begins to note operations; one trace at a time. Throws `run_error` when the library that it
+  /// takes cannot be had.
+  virtual std::unique_ptr<operation_trace> trace_operations() = 0;
+
+  // For the vendor's tools, which show them; without such a tool next to nothing.
+
+  /// A named range of the calling thread, shown on its timeline; ranges nest.
+  virtual void begin_range(const char* /*name*/) noexcept {}
+  virtual void end_range() noexcept {}
+
+  /// Tells a waiting profiler where the frames worth a look begin and end.
+  virtual void profile(bool /*on*/) noexcept {}
 
  protected:
   device() = default;

@@ -50,6 +50,20 @@ struct stage_tensors {
   void* scratch = nullptr;  ///< `scratch_bytes()` of device memory, aligned to 256 bytes
 };
 
+/// A part of a device stage whose time can be told apart, such as a layer of a network with the
+/// activation fused into it.
+struct stage_part {
+  std::string name;    ///< "0.conv2d+1.gelu"
+  std::string choice;  ///< what carries it out: "cuDNN engine 8, workspace 2 MiB"
+};
+
+/// Told after each part while a stage's work is enqueued.
+class part_marker {
+ public:
+  virtual ~part_marker() = default;
+  virtual void part_enqueued(stream& s) = 0;
+};
+
 /// A device stage bound to the tensors of one slot.
 class device_work {
  public:
@@ -58,6 +72,9 @@ class device_work {
   /// Enqueues the work of one frame. Called once under capture with graphs, for every frame
   /// without; then it must not allocate.
   virtual void enqueue(stream& s) = 0;
+
+  /// As `enqueue`, and tells `marker` after each of the stage's `parts()`, in their order.
+  virtual void enqueue_in_parts(stream& s, part_marker& /*marker*/) { enqueue(s); }
 };
 
 /// Device work, prepared (weights on the device, library plans chosen) by its factory.
@@ -67,6 +84,9 @@ class device_stage {
 
   /// Device memory that one slot needs during the stage and nobody reads after it.
   virtual std::size_t scratch_bytes() const { return 0; }
+
+  /// What it consists of, in order; empty for a stage that is one whole.
+  virtual std::vector<stage_part> parts() const { return {}; }
 
   /// Called once per slot. The tensors and the stage outlive what is returned.
   virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;

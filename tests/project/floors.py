@@ -22,12 +22,15 @@ FLOORS = (
 
 # The parts of `stages` made for one backend.
 HOST_STAGES = r"stages/(.*/)?(host|onednn)/|stages/.*_host\.(cpp|hpp)$"
-CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|hpp)$"
+CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|cpp|hpp)$"
+
+# What brings the backends together.
+BUILTIN = r"framework/(device/builtin/|graphline\.hpp$)"
 
 # Folders and files of the project that only some files may include.
 RESERVED = (
-    ("framework/device/host/", rf"framework/(device/host/|graphline\.hpp$)|tools/|{HOST_STAGES}"),
-    ("framework/device/cuda/", rf"framework/(device/cuda/|graphline\.hpp$)|tools/|{CUDA_STAGES}"),
+    ("framework/device/host/", rf"{BUILTIN}|framework/device/host/|tools/|{HOST_STAGES}"),
+    ("framework/device/cuda/", rf"{BUILTIN}|framework/device/cuda/|tools/|{CUDA_STAGES}"),
     ("framework/graphline.hpp", r"tools/"),
 )
 

@@ -1,8 +1,69 @@
-# Whether the cuda device is part of this build, said in one line.
+# Whether the cuda device is part of this build, said in one line. Sets GRAPHLINE_CUDA, and with it
+# the CUDA language, CUDA::* and the target cudnn_frontend (headers of cuDNN and of its frontend).
 
-find_package(CUDAToolkit QUIET)
-if(CUDAToolkit_FOUND)
-  message(STATUS "cuda device: left out (this version has no cuda backend yet)")
-else()
-  message(STATUS "cuda device: left out (no CUDA toolkit with nvcc was found)")
+set(GRAPHLINE_WITH_CUDA "AUTO" CACHE STRING "Build the cuda device: AUTO, ON or OFF")
+set_property(CACHE GRAPHLINE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+# What is missing for it, in words; empty when everything is there.
+function(graphline_missing_for_cuda out)
+  find_package(CUDAToolkit 12.4 QUIET)
+  if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
+    set(${out} "no CUDA toolkit from 12.4 on with nvcc was found" PARENT_SCOPE)
+    return()
+  endif()
+  find_path(CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  # tools/setup/cudnn_frontend brings it to the first place.
+  find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend_version.h
+    HINTS ${PROJECT_SOURCE_DIR}/build/cudnn_frontend/include)
+  if(NOT CUDNN_INCLUDE_DIR)
+    set(${out} "cuDNN's headers were not found; say where with -DCUDNN_INCLUDE_DIR" PARENT_SCOPE)
+  elseif(NOT CUDNN_FRONTEND_INCLUDE_DIR)
+    set(${out} "the headers of cuDNN's frontend were not found; tools/setup/cudnn_frontend brings \
+them" PARENT_SCOPE)
+  else()
+    set(${out} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(GRAPHLINE_CUDA OFF)
+if(GRAPHLINE_WITH_CUDA STREQUAL "OFF")
+  message(STATUS "cuda device: left out (GRAPHLINE_WITH_CUDA is OFF)")
+  return()
 endif()
+graphline_missing_for_cuda(missing)
+if(missing)
+  if(GRAPHLINE_WITH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "cuda device: ${missing}")
+  endif()
+  message(STATUS "cuda device: left out (${missing})")
+  return()
+endif()
+
+set(GRAPHLINE_CUDA ON)
+find_package(CUDAToolkit 12.4 REQUIRED)
+if(NOT CMAKE_CUDA_COMPILER)
+  set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  # Machine code for Ampere, Ada and Hopper, and PTX for what comes after.
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 89-real 90)
+endif()
+enable_language(CUDA)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+# What does not come with the driver is found when it is first used, or is linked statically: the
+# same program runs where there is no GPU, and no CUDA either.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+if(GRAPHLINE_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GRAPHLINE_CCACHE})
+endif()
+
+add_library(cudnn_frontend INTERFACE)
+target_include_directories(cudnn_frontend SYSTEM INTERFACE
+  ${CUDNN_FRONTEND_INCLUDE_DIR} ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+# It finds cuDNN when it is first used, in the handle that stages/cuda opens.
+target_compile_definitions(cudnn_frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
+target_link_libraries(cudnn_frontend INTERFACE ${CMAKE_DL_LIBS})
+
+message(STATUS "cuda device: with CUDA ${CUDAToolkit_VERSION}")

@@ -17,12 +17,14 @@ endif()
 
 add_library(graphline_warnings INTERFACE)
 target_compile_options(graphline_warnings INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Werror>
   # GCC 12 sees overlapping copies in "text" + std::string where there are none (GCC bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
 
 if(GRAPHLINE_SANITIZE)
   # Lines in stack traces need no more than -g1, which compiles in half the time of -g.
-  add_compile_options(-fsanitize=${GRAPHLINE_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRAPHLINE_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CXX>:-g1>)
   add_link_options(-fsanitize=${GRAPHLINE_SANITIZE})
 endif()

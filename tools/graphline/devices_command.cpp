@@ -8,7 +8,7 @@ namespace graphline {
 namespace {
 
 exit_status list_devices() {
-  for (const auto& backend : known_devices().backends()) {
+  for (const auto& backend : builtin_devices().backends()) {
     std::string reason;
     const auto found = backend.list(reason);
     if (found.empty()) fmt::print("{:<8} none: {}\n", backend.name, reason);

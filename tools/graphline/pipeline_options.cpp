@@ -58,11 +58,6 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
 
 }  // namespace
 
-const device_list& known_devices() {
-  static const device_list devices({host_backend()});
-  return devices;
-}
-
 const stage_registry& known_stages() {
   static const stage_registry registry = builtin_stages();
   return registry;
@@ -90,7 +85,7 @@ device_request pipeline_options::request(int host_threads) const {
 
 plan_target pipeline_options::target() const {
   plan_target result;
-  result.backend = known_devices().resolve(request(0));
+  result.backend = builtin_devices().resolve(request(0));
   result.host_memory_bytes = physical_memory();
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;
@@ -114,8 +109,8 @@ plan pipeline_options::make_plan() const {
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
   const device_request wanted = request(static_cast<int>(p.run.threads));
-  if (known_devices().resolve(wanted) == "host") make_openmp_passive(compute_threads(p));
-  return known_devices().open(wanted);
+  if (builtin_devices().resolve(wanted) == "host") make_openmp_passive(compute_threads(p));
+  return builtin_devices().open(wanted);
 }
 
 }  // namespace graphline

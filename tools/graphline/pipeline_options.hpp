@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "framework/device/devices.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
 
-/// The devices and stage kinds this program was built with.
-const device_list& known_devices();
+/// The stage kinds this program was built with.
 const stage_registry& known_stages();
 
 /// The part of the command line that all commands on a pipeline share: the file, the device and

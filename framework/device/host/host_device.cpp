@@ -50,6 +50,12 @@ class cpu_device final : public device {
     engine_.failed.throw_if_set();
   }
 
+  clock_check check_clock() override { return {}; }  // its stamps are the host's clock
+
+  std::unique_ptr<operation_trace> trace_operations() override {
+    throw run_error("operations cannot be traced on the host device yet");
+  }
+
   void call(const std::function<void()>& work) { engine_.worker.call(work); }
 
  private:

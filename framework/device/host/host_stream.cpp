@@ -71,6 +71,14 @@ void host_stream::wait(const event& e) {
   submit(wait_command{after});
 }
 
+void host_stream::call(host_function& f) {
+  throw run_error(fmt::format("'{}' cannot be called on the host device yet", f.name()));
+}
+
+void host_stream::stamp(timed_event& e) {
+  record(e);
+}
+
 void host_stream::launch(graph_exec& g) {
   host_graph_exec& ours = same_engine<host_graph_exec>(g, engine_);
   if (capture_ != nullptr) return capture_->add(*this, ours.captured());

@@ -24,6 +24,8 @@ class host_stream final : public stream {
   void fill(void* to, std::byte value, std::size_t bytes) override;
   void record(event& e) override;
   void wait(const event& e) override;
+  void call(host_function& f) override;
+  void stamp(timed_event& e) override;
   void launch(graph_exec& g) override;
 
   void enqueue(host_operation& operation);

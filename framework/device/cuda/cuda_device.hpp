@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "framework/device/device.hpp"
+#include "framework/device/devices.hpp"
+
+namespace graphline {
+
+/// Opens a CUDA device of this machine by its number. Throws `run_error` when it cannot be used.
+/// Several may be open at once, each also more than once.
+std::unique_ptr<device> open_cuda_device(int index);
+
+/// The entry for a `device_list`.
+backend cuda_backend();
+
+}  // namespace graphline

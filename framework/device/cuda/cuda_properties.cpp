@@ -1,0 +1,57 @@
+#include "framework/device/cuda/cuda_properties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_status.hpp"
+
+namespace graphline {
+namespace {
+
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+}  // namespace
+
+device_properties cuda_properties(int index) {
+  const std::string subject = fmt::format("device cuda:{}", index);
+  cudaDeviceProp given{};
+  check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties", subject);
+  int driver = 0;
+  int runtime = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", subject);
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion", subject);
+  // cudaDeviceProp has no clocks since CUDA 13.
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check_cuda(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute", subject);
+    return value;
+  };
+  const int core_clock = attribute(cudaDevAttrClockRate);
+  const int memory_clock = attribute(cudaDevAttrMemoryClockRate);
+  int least = 0;
+  int greatest = 0;
+  check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+             "cudaDeviceGetStreamPriorityRange", subject);
+
+  device_properties result;
+  result.backend = "cuda";
+  result.name = given.name;
+  result.memory_bytes = given.totalGlobalMem;
+  result.priority_levels = std::min(least - greatest + 1, 3);
+  result.details = {
+      {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
+      {"multiprocessors", std::to_string(given.multiProcessorCount)},
+      {"core clock, at most", fmt::format("{} MHz", core_clock / 1000)},
+      {"memory clock, at most", fmt::format("{} MHz", memory_clock / 1000)},
+      {"L2 cache", format_bytes(static_cast<std::uint64_t>(given.l2CacheSize))},
+      {"CUDA of the driver", version_text(driver)},
+      {"CUDA runtime", version_text(runtime)},
+  };
+  return result;
+}
+
+}  // namespace graphline
