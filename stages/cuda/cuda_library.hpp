@@ -1,0 +1,88 @@
+#pragma once
+
+// What the stages ask of cuDNN and cuBLASLt, apart from how these are called: so that a network can
+// be lowered, and what it was lowered to be tried out, without a GPU.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stages/network/operations.hpp"
+#include "stages/precision.hpp"
+
+namespace graphline {
+
+/// A two-dimensional convolution with what is fused into it:
+///   y = after(... + added), with ... = before(conv(x, weights) + bias)
+/// Every tensor is packed with channels last, [batch, height, width, channels]; the weights are
+/// [out_channels, kernel height, kernel width, in_channels / groups]; the bias is one per output
+/// channel. All hold elements of the precision's type.
+/// Operands, in order: x, weights, bias (if any), added (if any), y.
+struct convolution_form {
+  std::int64_t batch = 0;
+  std::int64_t in_channels = 0;
+  extent_pair in{};   ///< height, width
+  extent_pair out{};  ///< height, width
+  conv2d_layer conv;  ///< its `bias` tells whether one is added
+  std::vector<activation> before = {};
+  bool add = false;
+  std::vector<activation> after = {};  ///< only with `add`
+  graphline::precision precision = graphline::precision::float32;
+};
+
+/// A batch of matrix products, row-major: d = activate(a b + bias). Extents as multiplied: a is
+/// m x k, b is k x n; a transposed one is stored the other way around. Leading dimensions and
+/// strides in elements; a stride of 0 uses one matrix for the whole batch. The bias is one per
+/// column of d. All hold elements of the precision's type.
+/// Operands, in order: a, b, bias (if any), d.
+struct product_form {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  std::int64_t a_leading = 0;
+  std::int64_t b_leading = 0;
+  std::int64_t d_leading = 0;
+  std::int64_t batch = 1;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+  std::int64_t d_stride = 0;
+  bool bias = false;
+  std::vector<activation> activations = {};
+  graphline::precision precision = graphline::precision::float32;
+};
+
+/// A library's operation, planned and ready to be enqueued any number of times.
+class library_operation {
+ public:
+  virtual ~library_operation() = default;
+
+  /// What was chosen, for reports: "cuDNN engine 8, 1.5 MiB workspace".
+  virtual std::string choice() const = 0;
+
+  /// Device memory it needs while it runs, aligned to 256 bytes.
+  virtual std::size_t workspace_bytes() const = 0;
+
+  /// Enqueues it on a CUDA stream. Allocates nothing; may run under a capture. Throws `run_error`
+  /// with the library's status.
+  virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
+};
+
+/// Plans operations for one device.
+class cuda_library {
+ public:
+  virtual ~cuda_library() = default;
+
+  /// Null, and the reason in `why_not`, when the library has nothing for this form: the caller then
+  /// asks for less of it fused.
+  virtual std::unique_ptr<library_operation> plan(const convolution_form& form,
+                                                  std::string& why_not) = 0;
+  virtual std::unique_ptr<library_operation> plan(const product_form& form,
+                                                  std::string& why_not) = 0;
+};
+
+}  // namespace graphline

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+#include "framework/base/words.hpp"
+
+namespace graphline {
+
+/// How a device stage may compute. Tensors between stages are float32 whatever this is.
+enum class precision {
+  float32,   ///< IEEE float32 throughout
+  tf32,      ///< float32 in memory, products of operands rounded to 10 bits of mantissa
+  float16,   ///< IEEE half in memory, sums in float32
+  bfloat16,  ///< bfloat16 in memory, sums in float32
+};
+
+inline constexpr word<precision> precision_words[] = {{"float32", precision::float32},
+                                                      {"tf32", precision::tf32},
+                                                      {"float16", precision::float16},
+                                                      {"bfloat16", precision::bfloat16}};
+template <>
+struct words_of<precision> {
+  static constexpr const auto& table = precision_words;
+};
+
+/// Bytes of an element inside a stage of that precision.
+constexpr std::size_t element_bytes(precision p) noexcept {
+  return p == precision::float32 || p == precision::tf32 ? 4 : 2;
+}
+
+}  // namespace graphline
