@@ -10,6 +10,7 @@
 #include "framework/device/cuda/cuda_graph.hpp"
 #include "framework/device/cuda/cuda_properties.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
+#include "framework/device/cuda/cuda_trace.hpp"
 
 namespace graphline {
 namespace {
@@ -75,7 +76,7 @@ class cuda_device final : public device {
   }
 
   std::unique_ptr<operation_trace> trace_operations() override {
-    throw run_error("kernels cannot be traced yet");
+    return trace_cuda_operations(engine_.index);
   }
 
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
