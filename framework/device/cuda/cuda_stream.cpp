@@ -29,17 +29,20 @@ cuda_stream::~cuda_stream() {
 
 void cuda_stream::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  engine_.make_current();
   check_enqueued(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_), "cudaMemcpyAsync");
 }
 
 void cuda_stream::fill(void* to, std::byte value, std::size_t bytes) {
   if (bytes == 0) return;
+  engine_.make_current();
   check_enqueued(cudaMemsetAsync(to, std::to_integer<int>(value), bytes, handle_),
                  "cudaMemsetAsync");
 }
 
 void cuda_stream::record(event& e) {
   auto& ours = same_engine<cuda_event>(e, engine_);
+  engine_.make_current();
   engine_.check_enqueued(cudaEventRecord(ours.handle(), handle_), "cudaEventRecord",
                          {"event", ours.name()});
   if (capture_ != nullptr) {
@@ -67,6 +70,7 @@ void cuda_stream::wait(const event& e) {
         name_, ours.name()));
   }
   if (capture != nullptr) capture->join(*this);
+  engine_.make_current();
   engine_.check_enqueued(cudaStreamWaitEvent(handle_, ours.handle(), cudaEventWaitDefault),
                          "cudaStreamWaitEvent", {"event", ours.name()});
 }
@@ -79,6 +83,7 @@ void cuda_stream::call(host_function& f) {
 void cuda_stream::stamp(timed_event& e) {
   if (capture_ == nullptr) return record(e);
   auto& ours = same_engine<cuda_event>(e, engine_);
+  engine_.make_current();
   engine_.check_enqueued(cudaEventRecordWithFlags(ours.handle(), handle_, cudaEventRecordExternal),
                          "cudaEventRecordWithFlags", {"event", ours.name()});
   ours.stamped_by_graph();
