@@ -171,8 +171,10 @@ class stream {
   /// called, or as long as a graph that captured it.
   virtual void call(host_function& f) = 0;
 
-  /// As `record`, and in a capture a node that stamps the event at every launch of the graph. Its
+  /// As `record`, but in a capture a node that stamps the event at every launch of the graph. Its
   /// time may be asked for once such a launch is complete; the event must outlive the executable.
+  /// Such a stamp is nothing to wait for, neither here nor by `event::done` and `event::wait`:
+  /// record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
   /// Carries out every node of an instantiated graph in this stream.
