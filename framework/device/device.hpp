@@ -268,8 +268,8 @@ class device {
   /// Compares the device's clock with the host's anew. The device should be idle.
   virtual clock_check check_clock() = 0;
 
-  /// Begins to note operations; one trace at a time. Throws `run_error` when the library that it
-  /// takes cannot be had.
+  /// Begins to note operations; one trace at a time. Throws `run_error` when there is one already
+  /// or the library that it takes cannot be had.
   virtual std::unique_ptr<operation_trace> trace_operations() = 0;
 
   // For the vendor's tools, which show them; without such a tool next to nothing.

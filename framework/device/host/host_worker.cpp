@@ -29,9 +29,11 @@ void perform(const command& c) {
 
 }  // namespace
 
-host_worker::host_worker(lane_table& lanes, failure& failed, int compute_threads)
+host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
+                         int compute_threads)
     : lanes_(lanes),
       failed_(failed),
+      log_(log),
       caller_(failed, *this),
       thread_([this, compute_threads] { serve(compute_threads); }) {}
 
@@ -211,7 +213,10 @@ void host_worker::carry_out(lane& l) noexcept {
 void host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return;
   try {
+    if (!log_.is_on()) return perform(c);
+    const nanoseconds begin = now();
     perform(c);
+    log_.note(c, now() - begin);
   } catch (const std::exception& e) {
     failed_.set(name_of(c), e.what());
   } catch (...) {

@@ -14,6 +14,7 @@
 #include "framework/device/host/failure.hpp"
 #include "framework/device/host/host_caller.hpp"
 #include "framework/device/host/lane_table.hpp"
+#include "framework/device/host/operation_log.hpp"
 
 namespace graphline {
 
@@ -30,7 +31,7 @@ class host_worker {
   static constexpr nanoseconds idle_polling = 30'000;
 
   /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads.
-  host_worker(lane_table& lanes, failure& failed, int compute_threads);
+  host_worker(lane_table& lanes, failure& failed, operation_log& log, int compute_threads);
 
   /// Finishes what can be finished and ends the thread.
   ~host_worker();
@@ -76,6 +77,7 @@ class host_worker {
 
   lane_table& lanes_;
   failure& failed_;
+  operation_log& log_;
 
   // The worker's own.
   lane_table::roster roster_;
