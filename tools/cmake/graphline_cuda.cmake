@@ -49,8 +49,14 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80-real 89-real 90)
 endif()
 enable_language(CUDA)
-# CMake 3.25 does not know that nvcc 13 has C++20.
-string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  # nvcc knows C++20 since CUDA 12.0, but CMake 3.25 does not know that.
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
 # What does not come with the driver is found when it is first used, or is linked statically: the
 # same program runs where there is no GPU, and no CUDA either.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
