@@ -9,6 +9,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
+#include "framework/device/cuda/cuda_status.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 
 namespace graphline {
@@ -40,8 +41,9 @@ void use_everything() {
     side->wait(*fork);
     side->copy(pinned.data(), block.data(), 1000);
     side->record(*join);
-    fake_cuda::launch_kernel(static_cast<cudaStream_t>(main->native()), "_Z5scalev",
-                             [] { return cudaSuccess; });
+    check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(main->native()), "_Z5scalev",
+                                        [] { return cudaSuccess; }),
+               "cudaLaunchKernel", "the kernel of this test");
     main->call(noted);
     main->stamp(*inner);
     main->wait(*join);
