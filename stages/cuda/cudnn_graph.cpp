@@ -31,7 +31,11 @@ using node = std::shared_ptr<fe::graph::Tensor_attributes>;
 constexpr std::int64_t workspace_limit = std::int64_t{256} << 20;
 
 void load_cudnn() {
-  if (fe::cudnn_dlhandle == nullptr) fe::cudnn_dlhandle = cudnn_library_file().handle();
+  static const bool loaded = [] {
+    fe::cudnn_dlhandle = cudnn_library_file().handle();
+    return true;
+  }();
+  static_cast<void>(loaded);
 }
 
 using extents = std::array<std::int64_t, 4>;  // batch, channels, height, width
