@@ -58,4 +58,25 @@ std::vector<fused_layers> fuse_layers(const network_definition& network) {
   return groups;
 }
 
+split_epilogue split_at_add(const network_definition& network, const fused_layers& group) {
+  split_epilogue parts;
+  for (const std::size_t layer : group.epilogue) {
+    if (is<add_layer>(network, layer)) {
+      parts.add = layer;
+    } else {
+      (parts.add ? parts.after : parts.before).push_back(layer);
+    }
+  }
+  return parts;
+}
+
+std::string name_of(const network_definition& network, const fused_layers& group) {
+  // A group is a run of neighbouring layers.
+  std::string name = network.layers[group.head].name;
+  for (std::size_t layer = group.head + 1; layer <= group.last(); ++layer) {
+    name += "+" + network.layers[layer].name;
+  }
+  return name;
+}
+
 }  // namespace graphline
