@@ -5,8 +5,9 @@ namespace graphline {
 std::vector<parameter> precision_parameters() {
   parameter how{.name = "precision",
                 .type = parameter_type::choice,
-                .help = "What the stage computes in on cuda; what it reads and writes is float32 "
-                        "in any case, and host computes in float32.",
+                .help =
+                    "What the stage computes in on cuda; what it reads and writes is float32 "
+                    "in any case, and host computes in float32.",
                 .default_value = "float32"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
   return {std::move(how),
