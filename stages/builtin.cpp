@@ -15,6 +15,7 @@ stage_registry builtin_stages() {
   stage_kind matmul = matmul_kind();
 #ifdef GRAPHLINE_CUDA
   network.make_device["cuda"] = make_network_cuda;
+  network.channels_last_on = {"cuda"};
   matmul.make_device["cuda"] = make_matmul_cuda;
 #endif
   stage_registry registry;

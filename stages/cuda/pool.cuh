@@ -167,16 +167,12 @@ struct channel_means {
     if constexpr (phase == 0) {
       const From* image = from + block * rows.in * columns.in * channels + channel;
       float sum = 0;
-      std::int64_t row = down.begin;
-      std::int64_t column = across.begin + thread / lanes;
-      for (;;) {
-        while (column >= across.end) {
-          column -= across.elements();
-          ++row;
+      for (std::int64_t row = down.begin; row < down.end; ++row) {
+        const From* line = image + row * columns.in * channels;
+        for (std::int64_t at = across.begin + thread / lanes; at < across.end;
+             at += threads / lanes) {
+          sum += to_float(line[at * channels]);
         }
-        if (row >= down.end) break;
-        sum += to_float(image[(row * columns.in + column) * channels]);
-        column += threads / lanes;
       }
       shared[thread] = sum;
     } else {
@@ -204,12 +200,12 @@ void run(const pool_form& form, std::span<void* const> operands, const Launcher&
 
     const std::int64_t covered = (rows.in / rows.out) * (columns.in / columns.out);
     if (form.adaptive && covered >= 32) {
+      if (rows.out == 1 && columns.out == 1) {
+        // One window over everything: a single long row.
+        columns.in *= rows.in;
+        rows.in = 1;
+      }
       if (form.channels == 1) {
-        if (rows.out == 1 && columns.out == 1) {
-          // One window over everything: a single long row.
-          columns.in *= rows.in;
-          rows.in = 1;
-        }
         launch.blocks(plane_means<from_type, to_type>{from, to, rows, columns}, positions,
                       covered >= 512 ? plane_means<from_type, to_type>::most_threads : 32);
       } else {

@@ -16,7 +16,7 @@ std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::si
   const std::int64_t channels = b.network().shape_of(input)[1];
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
-  const bool converted = !b.lies_in_form(input, {element_order::channels_last, b.element()});
+  const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
   const bool helps = b.precision() != precision::float32 && conv.groups == 1;
   if (!converted || !helps || padded == channels) return {channels};
   return {padded, channels};
@@ -102,7 +102,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const auto rest = std::span(tail).subspan(planned.fused);
 
   const std::int64_t in_channels = b.network().shape_of(head.inputs[0])[1];
-  value_form wanted{element_order::channels_last, b.element()};
+  value_form wanted{tensor_layout::channels_last, b.element()};
   const value_form result_form = wanted;
   if (planned.channels != in_channels) wanted.padded_channels = planned.channels;
   std::vector<std::size_t> operands{

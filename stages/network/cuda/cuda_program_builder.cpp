@@ -8,8 +8,6 @@ namespace graphline {
 
 namespace {
 
-constexpr value_form plain_float32{};
-
 /// A channels-last image as so many rows of channels.
 std::int64_t pixels_of(const shape& s) {
   return s[2] * s[3];
@@ -17,14 +15,14 @@ std::int64_t pixels_of(const shape& s) {
 
 convert_form conversion(const value_form& from, const value_form& to, const shape& s) {
   convert_form form{.from = from.element, .to = to.element};
-  const bool in_order = from.order == to.order || orders_coincide(s);
+  const bool in_order = from.layout == to.layout || layouts_coincide(s);
   if (in_order && to.padded_channels == 0) {
     form.rows = form.padded_rows = s.elements();
-  } else if (from.order == element_order::channels_last && in_order) {
+  } else if (from.layout == tensor_layout::channels_last && in_order) {
     form.batch = s[0] * pixels_of(s);
     form.rows = s[1];
     form.padded_rows = to.padded_channels;
-  } else if (to.order == element_order::channels_last) {
+  } else if (to.layout == tensor_layout::channels_last) {
     form.batch = s[0];
     form.rows = s[1];
     form.columns = pixels_of(s);
@@ -39,14 +37,14 @@ convert_form conversion(const value_form& from, const value_form& to, const shap
 
 std::string describe(const value_form& form) {
   std::string text(to_string(form.element));
-  if (form.order == element_order::channels_last) text += " with channels last";
+  if (form.layout == tensor_layout::channels_last) text += " with channels last";
   if (form.padded_channels > 0) text += fmt::format(", {} of them", form.padded_channels);
   return text;
 }
 
 }  // namespace
 
-bool orders_coincide(const shape& s) {
+bool layouts_coincide(const shape& s) {
   return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
 }
 
@@ -57,7 +55,7 @@ cuda_program_builder::cuda_program_builder(const network_definition& network,
       target_(std::move(target)),
       values_(network.layers.size() + 1) {
   const auto bytes = static_cast<std::size_t>(network.input.elements()) * sizeof(float);
-  values_[0].push_back({add_buffer(buffer_place::input, bytes), plain_float32});
+  values_[0].push_back({add_buffer(buffer_place::input, bytes), {target_.input, dtype::float32}});
 }
 
 std::size_t cuda_program_builder::add_buffer(buffer_place place, std::size_t bytes) {
@@ -66,9 +64,9 @@ std::size_t cuda_program_builder::add_buffer(buffer_place place, std::size_t byt
 }
 
 const cuda_value* cuda_program_builder::find_form(std::size_t index, const value_form& form) const {
-  const bool any_order = form.padded_channels == 0 && orders_coincide(network_.shape_of(index));
+  const bool any_layout = form.padded_channels == 0 && layouts_coincide(network_.shape_of(index));
   for (const cuda_value& value : values_[index]) {
-    const bool alike = any_order
+    const bool alike = any_layout
                            ? value.form.element == form.element && value.form.padded_channels == 0
                            : value.form == form;
     if (alike) return &value;
@@ -94,11 +92,10 @@ void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_val
   note(fmt::format("conversion to {}", describe(to.form)));
 }
 
-dtype cuda_program_builder::result_element(std::size_t layer, element_order order) const {
+dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout) const {
   const bool last = layer + 1 == network_.layers.size();
-  const bool in_order =
-      order == element_order::plain || orders_coincide(network_.layers[layer].output);
-  return last && in_order ? dtype::float32 : element();
+  const bool in_place = layout == target_.output || layouts_coincide(network_.layers[layer].output);
+  return last && in_place ? dtype::float32 : element();
 }
 
 void cuda_program_builder::set_output(std::size_t layer, cuda_value value) {
@@ -151,13 +148,13 @@ std::string cuda_program_builder::owner(const network_layer& layer) const {
 
 cuda_program cuda_program_builder::finish() {
   const std::size_t last = network_.layers.size();
-  const cuda_value* found = find_form(last, plain_float32);
+  const cuda_value* found = find_form(last, output_form());
   if (found != nullptr && program_.buffers[found->buffer].place == buffer_place::scratch) {
     program_.buffers[found->buffer].place = buffer_place::output;
   } else {
     const shape& s = network_.shape_of(last);
     const auto bytes = static_cast<std::size_t>(s.elements()) * sizeof(float);
-    const cuda_value result{add_buffer(buffer_place::output, bytes), plain_float32};
+    const cuda_value result{add_buffer(buffer_place::output, bytes), output_form()};
     add_conversion(value(last), result, s, network_.layers.back());
     // What brings the result to where it is wanted counts with the last layers.
     if (program_.parts.empty()) program_.parts.push_back({network_.layers.back().name, "", 0});

@@ -13,12 +13,9 @@
 
 namespace graphline {
 
-/// How the elements of an image tensor [n, c, h, w] follow each other; other tensors are `plain`.
-enum class element_order { plain, channels_last };
-
 /// How a value lies in memory, packed.
 struct value_form {
-  element_order order = element_order::plain;
+  tensor_layout layout = tensor_layout::row_major;
   dtype element = dtype::float32;
   std::int64_t padded_channels = 0;  ///< with zeros after the value's own; 0 for none
 
@@ -31,14 +28,16 @@ struct cuda_value {
   value_form form;
 };
 
-/// Whether the elements of such a tensor follow each other alike in both orders.
-bool orders_coincide(const shape& s);
+/// Whether the elements of such a tensor follow each other alike in both layouts.
+bool layouts_coincide(const shape& s);
 
 /// What a network is lowered for.
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
   std::string stage;  ///< its name, for messages
+  tensor_layout input = tensor_layout::row_major;
+  tensor_layout output = tensor_layout::row_major;
 };
 
 /// Grows a `cuda_program` layer by layer.
@@ -57,6 +56,9 @@ class cuda_program_builder {
   /// The type of the elements inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
 
+  /// How the tensor that the network writes is to lie.
+  value_form output_form() const { return {target_.output, dtype::float32}; }
+
   /// A value as it was made: 0 is what the network reads, i + 1 what layer i gives.
   const cuda_value& value(std::size_t index) const { return values_[index].front(); }
 
@@ -70,7 +72,7 @@ class cuda_program_builder {
 
   /// The type in which a kernel should write the output of a layer: the network's last as the
   /// caller wants it, where only the type is between them.
-  dtype result_element(std::size_t layer, element_order order) const;
+  dtype result_element(std::size_t layer, tensor_layout layout) const;
 
   /// States where the output of a layer is.
   void set_output(std::size_t layer, cuda_value value);

@@ -17,8 +17,9 @@ void lower(cuda_program_builder& b, const fused_layers& group, const add_layer&)
   // Both in the form of the network's inside, rather than in that of its input.
   value_form common;
   if (first.element == b.element() || second.element == b.element()) common.element = b.element();
-  if (first.order == element_order::channels_last || second.order == element_order::channels_last) {
-    common.order = element_order::channels_last;
+  if (first.layout == tensor_layout::channels_last ||
+      second.layout == tensor_layout::channels_last) {
+    common.layout = tensor_layout::channels_last;
   }
   const cuda_value x = b.in_form(head.inputs[0], common, head);
   std::vector<tail_link> links = tail_of(b.network(), group, /*bias=*/false);
@@ -31,11 +32,11 @@ void lower(cuda_program_builder& b, const fused_layers& group, const add_layer&)
 void lower(cuda_program_builder& b, const fused_layers& group, const batch_norm2d_layer&) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.value(head.inputs[0]);
-  const bool channels_last = x.form.order == element_order::channels_last;
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
   const channel_affine norm = affine_of(b.weights(), head);
   const shape& s = head.output;
   const cuda_value y =
-      b.make_value(s.elements(), {x.form.order, b.result_element(group.head, x.form.order)});
+      b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
   b.add_kernel(pointwise_form{.from = x.form.element,
                               .to = y.form.element,
                               .count = s.elements(),

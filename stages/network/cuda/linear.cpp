@@ -61,7 +61,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
         to_word(b.precision()), to_string(b.network().shape_of(head.inputs[0])), first_reason));
   }
 
-  const value_form wanted{element_order::plain, b.element()};
+  const value_form wanted{tensor_layout::row_major, b.element()};
   std::vector<std::size_t> operands{b.in_form(head.inputs[0], wanted, head).buffer,
                                     b.constant({weight.begin(), weight.end()}, b.element())};
   const bool fused_bias = linear.bias && left > 0;

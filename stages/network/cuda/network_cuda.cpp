@@ -16,6 +16,11 @@ namespace graphline {
 
 namespace {
 
+/// The layout of a stage's only tensor; none stated is row-major.
+tensor_layout layout_of(const std::vector<tensor_layout>& layouts) {
+  return layouts.empty() ? tensor_layout::row_major : layouts.front();
+}
+
 class network_work final : public device_work {
  public:
   network_work(std::vector<bound_step> steps, const std::vector<cuda_part>& parts)
@@ -55,7 +60,11 @@ class network_stage final : public device_stage {
       : library_(open_cuda_libraries(d, tune_of(config.arguments),
                                      fmt::format("stage '{}'", config.name))),
         program_(lower_network_for_cuda(network, weights,
-                                        {*library_, precision_of(config.arguments), config.name})) {
+                                        {.library = *library_,
+                                         .precision = precision_of(config.arguments),
+                                         .stage = config.name,
+                                         .input = layout_of(config.input_layouts),
+                                         .output = layout_of(config.output_layouts)})) {
     if (program_.weights_bytes > 0) upload(d);
   }
 

@@ -4,15 +4,15 @@ namespace graphline {
 
 namespace {
 
-/// A pool takes its input in either order and type, and gives the order it took.
+/// A pool takes its input in either layout and type, and gives the layout it took.
 void add_pool(cuda_program_builder& b, std::size_t layer, bool adaptive, const pool2d_layer& pool) {
   const network_layer& head = b.layer(layer);
   const cuda_value x = b.value(head.inputs[0]);
   const shape& in = b.network().shape_of(head.inputs[0]);
   const shape& out = head.output;
-  const bool channels_last = x.form.order == element_order::channels_last;
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
   const cuda_value y =
-      b.make_value(out.elements(), {x.form.order, b.result_element(layer, x.form.order)});
+      b.make_value(out.elements(), {x.form.layout, b.result_element(layer, x.form.layout)});
   b.add_kernel(pool_form{.from = x.form.element,
                          .to = y.form.element,
                          .batch = channels_last ? in[0] : in[0] * in[1],

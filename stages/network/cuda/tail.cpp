@@ -9,7 +9,7 @@ namespace graphline {
 namespace {
 
 /// Takes as many links from the front as one kernel can apply.
-std::size_t fill(pointwise_form& form, std::span<const tail_link> links) {
+std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
   std::size_t taken = 0;
   for (const tail_link& link : links) {
     std::vector<activation>& chain = form.add ? form.after : form.before;
@@ -61,10 +61,10 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
   cuda_value x = input.value;
   while (!links.empty()) {
     pointwise_form form{.from = x.form.element, .count = count};
-    const std::size_t taken = fill(form, links);
+    const std::size_t taken = take_links(form, links);
     const std::span<const tail_link> now = links.first(taken);
     links = links.subspan(taken);
-    form.to = links.empty() ? b.result_element(last, x.form.order) : b.element();
+    form.to = links.empty() ? b.result_element(last, x.form.layout) : b.element();
 
     const network_layer& owner = b.layer(now.front().layer);
     std::vector<std::size_t> operands{x.buffer};
@@ -78,7 +78,7 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
       operands.push_back(b.in_form(sum.inputs[1], x.form, sum).buffer);
     }
     const bool in_place = input.may_overwrite && form.to == form.from;
-    cuda_value y{x.buffer, {x.form.order, form.to}};
+    cuda_value y{x.buffer, {x.form.layout, form.to}};
     if (!in_place) y = b.make_value(count, y.form);
     operands.push_back(y.buffer);
     b.add_kernel(std::move(form), std::move(operands), owner);
