@@ -58,6 +58,7 @@ struct gathered_transposition {
 template <class From, class To>
 struct tiled_transposition {
   static constexpr int phases = 2;
+  static constexpr int threads_of_block = 256;
   static constexpr int side = 32;
   static constexpr int pitch = side + 1;  // columns of a tile in different banks
   static constexpr int shared_floats = side * pitch;
@@ -71,10 +72,13 @@ struct tiled_transposition {
   std::int64_t tiles_across;
 
   template <int phase>
-  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* tile) const {
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int /*threads*/,
+                                 float* tile) const {
     const std::int64_t first_row = take_digit(block, tiles_down) * side;
     const std::int64_t first_column = take_digit(block, tiles_across) * side;
-    for (int i = thread; i < side * side; i += threads) {
+    // As many turns as the compiler can unroll, so that their loads are under way together.
+    for (int turn = 0; turn < side * side / threads_of_block; ++turn) {
+      const int i = thread + turn * threads_of_block;
       const int slow = i / side;
       const int fast = i % side;
       if constexpr (phase == 0) {
@@ -121,7 +125,8 @@ void run(const convert_form& form, std::span<void* const> operands, const Launch
       const std::int64_t across = (form.columns + side - 1) / side;
       launch.blocks(tiled_transposition<from_type, to_type>{from, to, form.rows, form.columns,
                                                             form.padded_rows, down, across},
-                    form.batch * down * across, 256);
+                    form.batch * down * across,
+                    tiled_transposition<from_type, to_type>::threads_of_block);
       return;
     }
     const std::int64_t count = form.batch * form.columns * form.padded_rows;

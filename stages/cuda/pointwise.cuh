@@ -8,38 +8,66 @@
 
 namespace graphline {
 
-GRAPHLINE_HOST_DEVICE inline float activate(activation function, float x) {
-  switch (function) {
-    case activation::relu:
-      return x < 0.0F ? 0.0F : x;  // a NaN stays one
-    case activation::gelu_erf:
-      return 0.5F * x * (1.0F + erff(x * 0.707106781F));  // 1 / sqrt(2)
-    case activation::gelu_tanh:
-      // sqrt(2 / pi) (x + 0.044715 x^3)
-      return 0.5F * x * (1.0F + tanhf(0.797884561F * (x + 0.044715F * x * x * x)));
-    case activation::sigmoid:
-      return 1.0F / (1.0F + expf(-x));
-    case activation::silu:
-      return x / (1.0F + expf(-x));
+template <activation function>
+GRAPHLINE_HOST_DEVICE inline float activate(float x) {
+  if constexpr (function == activation::relu) return x < 0.0F ? 0.0F : x;  // a NaN stays one
+  if constexpr (function == activation::gelu_erf) {
+    return 0.5F * x * (1.0F + erff(x * 0.707106781F));  // 1 / sqrt(2)
   }
+  if constexpr (function == activation::gelu_tanh) {
+    // sqrt(2 / pi) (x + 0.044715 x^3)
+    return 0.5F * x * (1.0F + tanhf(0.797884561F * (x + 0.044715F * x * x * x)));
+  }
+  if constexpr (function == activation::sigmoid) return 1.0F / (1.0F + expf(-x));
+  if constexpr (function == activation::silu) return x / (1.0F + expf(-x));
   return x;
 }
 
-/// Activations one after the other, as a kernel's argument holds them.
+template <activation function, int width>
+GRAPHLINE_HOST_DEVICE inline void activate_all(float (&values)[width]) {
+  for (int i = 0; i < width; ++i) values[i] = activate<function>(values[i]);
+}
+
+/// Activations one after the other, as a kernel's argument holds them: four bits each, since an
+/// array that is indexed while running would be copied to the memory of each thread.
 struct activation_chain {
-  activation function[longest_chain] = {};
+  static constexpr int bits = 4;
+
+  std::uint32_t functions = 0;
   int count = 0;
 
-  GRAPHLINE_HOST_DEVICE float operator()(float x) const {
-    for (int i = 0; i < count; ++i) x = activate(function[i], x);
-    return x;
+  template <int width>
+  GRAPHLINE_HOST_DEVICE void operator()(float (&values)[width]) const {
+    for (int i = 0; i < count; ++i) {
+      switch (static_cast<activation>(functions >> (bits * i) & ((1U << bits) - 1))) {
+        case activation::relu:
+          activate_all<activation::relu>(values);
+          break;
+        case activation::gelu_erf:
+          activate_all<activation::gelu_erf>(values);
+          break;
+        case activation::gelu_tanh:
+          activate_all<activation::gelu_tanh>(values);
+          break;
+        case activation::sigmoid:
+          activate_all<activation::sigmoid>(values);
+          break;
+        case activation::silu:
+          activate_all<activation::silu>(values);
+          break;
+      }
+    }
   }
 };
+static_assert(longest_chain * activation_chain::bits <= 32);
 
 inline activation_chain chain_of(const std::vector<activation>& functions) {
   if (functions.size() > longest_chain) throw std::logic_error("a chain too long for a kernel");
   activation_chain chain;
-  for (const activation function : functions) chain.function[chain.count++] = function;
+  for (const activation function : functions) {
+    chain.functions |= static_cast<std::uint32_t>(function)
+                       << (activation_chain::bits * chain.count++);
+  }
   return chain;
 }
 
@@ -70,10 +98,11 @@ struct pointwise_work {
         if (shift != nullptr) result[i] += shift[channel + i * step];
       }
     }
-    for (int i = 0; i < width; ++i) result[i] = before(result[i]);
+    before(result);
     if (added != nullptr) {
       const pack<From, width> others = load<width>(added + begin);
-      for (int i = 0; i < width; ++i) result[i] = after(result[i] + to_float(others.element[i]));
+      for (int i = 0; i < width; ++i) result[i] += to_float(others.element[i]);
+      after(result);
     }
     pack<To, width> rounded;
     for (int i = 0; i < width; ++i) from_float(result[i], rounded.element[i]);

@@ -96,6 +96,23 @@ struct pooled_positions {
   }
 };
 
+/// The sum of from[i * apart] for every `step`th i of [begin, end). Several are read before the
+/// first is needed: a thread that waited for each would leave the memory idle.
+template <class From>
+GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begin, std::int64_t end,
+                                             std::int64_t step, std::int64_t apart) {
+  constexpr int at_once = 8;
+  float sum = 0;
+  std::int64_t i = begin;
+  for (; i + (at_once - 1) * step < end; i += at_once * step) {
+    From values[at_once];
+    for (int k = 0; k < at_once; ++k) values[k] = from[(i + k * step) * apart];
+    for (int k = 0; k < at_once; ++k) sum += to_float(values[k]);
+  }
+  for (; i < end; i += step) sum += to_float(from[i * apart]);
+  return sum;
+}
+
 /// Means over large windows of images with one channel. A block is one output position.
 template <class From, class To>
 struct plane_means {
@@ -122,10 +139,8 @@ struct plane_means {
       const From* plane = from + rest * rows.in * columns.in;
       float sum = 0;
       for (std::int64_t row = down.begin + thread / side; row < down.end; row += threads / side) {
-        const From* line = plane + row * columns.in;
-        for (std::int64_t at = across.begin + thread % side; at < across.end; at += side) {
-          sum += to_float(line[at]);
-        }
+        sum +=
+            sum_apart(plane + row * columns.in, across.begin + thread % side, across.end, side, 1);
       }
       partial[thread] = sum;
     } else if constexpr (phase == 1) {
@@ -168,11 +183,8 @@ struct channel_means {
       const From* image = from + block * rows.in * columns.in * channels + channel;
       float sum = 0;
       for (std::int64_t row = down.begin; row < down.end; ++row) {
-        const From* line = image + row * columns.in * channels;
-        for (std::int64_t at = across.begin + thread / lanes; at < across.end;
-             at += threads / lanes) {
-          sum += to_float(line[at * channels]);
-        }
+        sum += sum_apart(image + row * columns.in * channels, across.begin + thread / lanes,
+                         across.end, threads / lanes, channels);
       }
       shared[thread] = sum;
     } else {
