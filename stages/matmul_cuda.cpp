@@ -70,9 +70,8 @@ class matmul_stage final : public device_stage {
       : owner_(fmt::format("stage '{}'", config.name)),
         precision_(precision_of(config.arguments)),
         library_(open_cuda_libraries(d, tune_of(config.arguments), owner_)),
-        calls_(collapse_product(form)),
+        calls_(collapse_product(form, precision_)),
         elements_{form.a.elements(), form.b.elements(), form.c.elements()} {
-    calls_.form.precision = precision_;
     std::string why_not;
     product_ = library_->plan(calls_.form, why_not);
     if (product_ == nullptr) {

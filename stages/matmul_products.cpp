@@ -51,9 +51,10 @@ std::vector<batch_axis> axes_of(const matmul_form& form) {
   return axes;
 }
 
-repeated_product repeated(const matmul_form& given) {
+repeated_product repeated(const matmul_form& given, precision p) {
   const std::size_t rank = given.c.rank();
-  product_form form{.m = given.c[rank - 2], .n = given.c[rank - 1], .k = given.a[rank - 1]};
+  product_form form{
+      .m = given.c[rank - 2], .n = given.c[rank - 1], .k = given.a[rank - 1], .precision = p};
   // A vector is the same memory whether transposed or not.
   form.transpose_a = given.transpose_a && form.m > 1 && form.k > 1;
   form.transpose_b = given.transpose_b && form.n > 1 && form.k > 1;
@@ -88,6 +89,18 @@ bool merge_into_rows(product_form& form, const batch_axis& axis) {
   }
   form.m *= axis.extent;
   return true;
+}
+
+/// What divides the beginning of every operand of every call, if tensors begin at multiples of 16
+/// bytes.
+std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t bytes) {
+  std::size_t divides = 16;
+  for (const product_offsets& call : calls) {
+    for (const std::int64_t offset : {call.a, call.b, call.d}) {
+      while (static_cast<std::size_t>(offset) * bytes % divides != 0) divides /= 2;
+    }
+  }
+  return divides;
 }
 
 product_calls collapsed(repeated_product product) {
@@ -126,13 +139,14 @@ product_calls collapsed(repeated_product product) {
     }
     result.calls = std::move(all);
   }
+  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
   return result;
 }
 
 }  // namespace
 
-product_calls collapse_product(const matmul_form& form) {
-  const repeated_product direct = repeated(form);
+product_calls collapse_product(const matmul_form& form, precision p) {
+  const repeated_product direct = repeated(form, p);
   product_calls best = collapsed(direct);
   if (direct.form.m > 1 && direct.form.n > 1) return best;
   product_calls other = collapsed(transposed(direct));

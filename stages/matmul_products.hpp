@@ -25,6 +25,6 @@ struct product_calls {
 /// The product in as few calls as its strides allow: leading dimensions that one operand is
 /// broadcast along become rows of the other, the longest of what is left a strided batch, the rest
 /// one call each. A product of vectors may be computed as its transpose, which is the same memory.
-product_calls collapse_product(const matmul_form& form);
+product_calls collapse_product(const matmul_form& form, precision p);
 
 }  // namespace graphline

@@ -115,7 +115,7 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
     const matmul_form form = product_of(a, b, below(2) == 0, below(2) == 0);
     const auto left = numbers(form.a.elements(), generator);
     const auto right = numbers(form.b.elements(), generator);
-    const product_calls product = collapse_product(form);
+    const product_calls product = collapse_product(form, precision::float32);
     expect_sound(product.form);
     const auto expected = direct(form, left, right);
     ASSERT_EQ(by_calls(product, left, right, expected.size()), expected)
@@ -126,7 +126,7 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
 
 TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   const product_calls product =
-      collapse_product(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}));
+      collapse_product(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}), precision::float32);
   EXPECT_EQ(product.calls.size(), 8U);
   EXPECT_FALSE(product.swapped);
   const product_form& form = product.form;
@@ -140,21 +140,26 @@ TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   EXPECT_EQ(product.calls[1].a, 64);
   EXPECT_EQ(product.calls[1].b, 64);
   EXPECT_EQ(product.calls[1].d, 1);
+  EXPECT_EQ(form.alignment, 4U);  // of results that lie between each other's
 }
 
 TEST(matmul_products, make_one_call_where_strides_allow) {
-  const auto calls = [](const matmul_form& form) { return collapse_product(form).calls.size(); };
+  const auto calls = [](const matmul_form& form) {
+    return collapse_product(form, precision::float32).calls.size();
+  };
   EXPECT_EQ(calls(product_of({4, 5}, {5, 6})), 1U);
   EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {2, 3, 5, 6})), 1U);
   EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {2, 1, 5, 6})), 1U);
   EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {1, 3, 5, 6})), 2U);
   // A shared matrix on the right makes one tall product of the whole batch.
-  const product_calls tall = collapse_product(product_of({2, 3, 4, 5}, {1, 1, 5, 6}));
+  const product_calls tall =
+      collapse_product(product_of({2, 3, 4, 5}, {1, 1, 5, 6}), precision::float32);
   EXPECT_EQ(tall.calls.size(), 1U);
   EXPECT_EQ(tall.form.m, 24);
   EXPECT_EQ(tall.form.batch, 1);
   // One on the left meets columns; products with vectors are turned around.
-  const product_calls turned = collapse_product(product_of({1, 4, 5}, {7, 5, 1}));
+  const product_calls turned =
+      collapse_product(product_of({1, 4, 5}, {7, 5, 1}), precision::float32);
   EXPECT_TRUE(turned.swapped);
   EXPECT_EQ(turned.form.batch, 1);
 }
