@@ -15,7 +15,7 @@ std::vector<parameter> precision_parameters() {
            .type = parameter_type::boolean,
            .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
                    "trusting its first proposal.",
-           .default_value = "on"}};
+           .default_value = "true"}};
 }
 
 precision precision_of(const arguments& values) {

@@ -13,8 +13,8 @@ float float_from_half(std::uint16_t bits) noexcept;
 /// bfloat16 to float32, exact: the upper half of the same number.
 float float_from_bfloat16(std::uint16_t bits) noexcept;
 
-/// float32 to binary16, rounded to the nearest and to the even one of two; what is too large becomes
-/// infinite, a NaN stays one.
+/// float32 to binary16, rounded to the nearest and to the even one of two; what is too large
+/// becomes infinite, a NaN stays one.
 std::uint16_t half_from_float(float value) noexcept;
 
 /// float32 to bfloat16, rounded likewise.
