@@ -24,10 +24,16 @@ struct fused_layers {
   }
 };
 
-/// Splits a network into groups, in order. Heads that take an epilogue are conv2d, linear and add;
-/// every other layer stands alone. Whether a library can really fuse a group is for the backend to
-/// see: it may split the group again at any point of its epilogue.
-std::vector<fused_layers> fuse_layers(const network_definition& network);
+/// Which layers are heads that take an epilogue; every other stands alone.
+enum class fused_heads {
+  products_and_sums,  ///< conv2d, linear and add
+  element_wise_too,   ///< these, batch norms and activations
+};
+
+/// Splits a network into groups, in order. Whether a library can really fuse a group is for the
+/// backend to see: it may split the group again at any point of its epilogue.
+std::vector<fused_layers> fuse_layers(const network_definition& network,
+                                      fused_heads heads = fused_heads::products_and_sums);
 
 /// The part of a group's epilogue before its add, and from there on.
 struct split_epilogue {

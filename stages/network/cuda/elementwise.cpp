@@ -5,9 +5,10 @@
 namespace graphline {
 
 void lower(cuda_program_builder& b, const fused_layers& group, const activation_layer& activated) {
-  const tail_link link{tail_link::kind::activate, group.head, activated.function};
+  std::vector<tail_link> links = tail_of(b.network(), group, /*bias=*/false);
+  links.insert(links.begin(), {tail_link::kind::activate, group.head, activated.function});
   b.note("a kernel of its own");
-  lower_tail(b, {&link, 1}, {.value = b.value(b.layer(group.head).inputs[0])}, group.last());
+  lower_tail(b, links, {.value = b.value(b.layer(group.head).inputs[0])}, group.last());
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const add_layer&) {
@@ -34,21 +35,13 @@ void lower(cuda_program_builder& b, const fused_layers& group, const batch_norm2
   const cuda_value x = b.value(head.inputs[0]);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
   const channel_affine norm = affine_of(b.weights(), head);
-  const shape& s = head.output;
-  const cuda_value y =
-      b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
-  b.add_kernel(pointwise_form{.from = x.form.element,
-                              .to = y.form.element,
-                              .count = s.elements(),
-                              .channels = s[1],
-                              .inner = channels_last ? 1 : s[2] * s[3],
-                              .scale = true,
-                              .shift = true},
-               {x.buffer, b.constant({norm.scale.begin(), norm.scale.end()}, dtype::float32),
-                b.constant({norm.shift.begin(), norm.shift.end()}, dtype::float32), y.buffer},
-               head);
   b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  lower_tail(b, tail_of(b.network(), group, /*bias=*/true),
+             {.value = x,
+              .bias = {norm.shift.begin(), norm.shift.end()},
+              .scale = {norm.scale.begin(), norm.scale.end()},
+              .inner = channels_last ? 1 : head.output[2] * head.output[3]},
+             group.last());
 }
 
 }  // namespace graphline

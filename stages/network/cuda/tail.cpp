@@ -70,6 +70,9 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
     std::vector<std::size_t> operands{x.buffer};
     if (form.shift) {
       form.channels = static_cast<std::int64_t>(input.bias.size());
+      form.inner = input.inner;
+      form.scale = !input.scale.empty();
+      if (form.scale) operands.push_back(b.constant(input.scale, dtype::float32));
       operands.push_back(b.constant(input.bias, dtype::float32));
     }
     for (const tail_link& link : now) {

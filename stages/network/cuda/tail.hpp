@@ -9,10 +9,10 @@
 
 namespace graphline {
 
-/// One thing that is applied to the product of a conv2d or linear, or to what an add or an
-/// activation reads.
+/// One thing that is applied to the product of a conv2d or linear, or to what an element-wise layer
+/// reads.
 struct tail_link {
-  enum class kind { bias, activate, add };
+  enum class kind { bias, activate, add };  ///< a batch norm is a bias with a scale before it
   kind what = kind::activate;
   std::size_t layer = 0;  ///< whose it is
   activation function = activation::relu;
@@ -28,8 +28,10 @@ std::string describe(const network_definition& network, std::span<const tail_lin
 /// What a tail works on.
 struct tail_input {
   cuda_value value;
-  std::vector<float> bias = {};  ///< per channel, which are the innermost extent
-  bool may_overwrite = false;    ///< nobody else reads the value
+  std::vector<float> bias = {};   ///< per channel
+  std::vector<float> scale = {};  ///< per channel, multiplied with before the bias; or empty
+  std::int64_t inner = 1;         ///< elements from one channel to the next
+  bool may_overwrite = false;     ///< nobody else reads the value
 };
 
 /// Adds kernels that apply the links, and states the output of `last`, the last link's layer.
