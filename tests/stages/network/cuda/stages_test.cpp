@@ -34,7 +34,7 @@ class cuda_stages : public testing::Test {
     fake_cuda::reset();
     device_ = open_cuda_device(0);
     stream_ = device_->make_stream("trial", priority::normal);
-    staging_ = device_->allocate_pinned(1 << 16);
+    staging_ = device_->allocate_pinned(1 << 18);
   }
 
   void make(const std::string& kind, const std::string& yaml, std::vector<tensor_type> inputs) {
@@ -63,6 +63,7 @@ class cuda_stages : public testing::Test {
 
   void set_inputs(const slot& s, const std::vector<std::vector<float>>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_LE(values[i].size() * sizeof(float), staging_.bytes());
       std::memcpy(staging_.data(), values[i].data(), values[i].size() * sizeof(float));
       stream_->copy(s.inputs[i].data(), staging_.data(), values[i].size() * sizeof(float));
       device_->synchronize(wait_mode::block);
