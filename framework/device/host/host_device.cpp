@@ -52,9 +52,7 @@ class cpu_device final : public device {
 
   clock_check check_clock() override { return {}; }  // its stamps are the host's clock
 
-  std::unique_ptr<operation_trace> trace_operations() override {
-    throw run_error("operations cannot be traced on the host device yet");
-  }
+  std::unique_ptr<operation_trace> trace_operations() override { return engine_.log.trace(); }
 
   void call(const std::function<void()>& work) { engine_.worker.call(work); }
 

@@ -35,6 +35,7 @@ class host_stream final : public stream {
   void set_capture(capture_session* session) noexcept { capture_ = session; }
 
  private:
+  void submit_or_capture(const command& c, const char* type);
   void submit(const command& c) noexcept;
   void publish(const command& c) noexcept;
 
