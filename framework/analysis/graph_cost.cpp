@@ -26,10 +26,17 @@ bool add(spread& to, std::vector<nanoseconds> times) {
   return true;
 }
 
+/// What first launches took beyond later ones; 0 where later ones vary by as much.
+nanoseconds beyond_later(const graph_record& graph, nanoseconds later) {
+  const auto count = static_cast<nanoseconds>(graph.executables);
+  const auto longest = *std::max_element(graph.later_launch.begin(), graph.later_launch.end());
+  return graph.first_launch <= count * longest ? 0 : graph.first_launch - count * later;
+}
+
 /// What there was to pay before the first frame; nothing when it is not known.
 std::optional<nanoseconds> cost_of(const graph_cost_summary& summary) {
   if (!summary.first_launch) return std::nullopt;
-  return summary.capture + summary.instantiate + std::max<nanoseconds>(0, *summary.first_launch);
+  return summary.capture + summary.instantiate + *summary.first_launch;
 }
 
 void compare(graph_cost_summary& summary, const spread& launch, const spread& eager) {
@@ -67,10 +74,7 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
     summary.instantiate += graph.instantiate;
     const auto later = median_of_repetitions(graph.later_launch);
     if (!later) summary.first_launch.reset();
-    if (summary.first_launch) {
-      *summary.first_launch +=
-          graph.first_launch - static_cast<nanoseconds>(graph.executables) * *later;
-    }
+    if (summary.first_launch) *summary.first_launch += beyond_later(graph, *later);
     enough = add(launch, graph.launch) && add(eager, graph.eager) && enough;
   }
   if (enough) compare(summary, launch, eager);

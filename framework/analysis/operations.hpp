@@ -11,7 +11,8 @@ namespace graphline {
 struct operation_summary {
   std::string name;
   double calls = 0;        ///< per frame
-  nanoseconds median = 0;  ///< of one call; the lower of two in the middle
+  nanoseconds median = 0;    ///< of one call; the lower of two in the middle
+  nanoseconds together = 0;  ///< of all calls in a frame: the median over the runs
 };
 
 /// In the record's order.

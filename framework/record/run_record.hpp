@@ -33,7 +33,8 @@ struct part_record {
 /// An operation of a device stage as a trace of the stage alone saw it.
 struct operation_record {
   std::string name;
-  std::vector<nanoseconds> durations;  ///< of all calls in all traced runs
+  std::vector<nanoseconds> calls;     ///< how long each took, in all traced runs
+  std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
 };
 
 /// The raw samples of one stage: one entry per measured frame in each column the timing method

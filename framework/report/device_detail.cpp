@@ -17,8 +17,9 @@ namespace graphline {
 namespace {
 
 constexpr auto left = text_table::align::left;
-constexpr std::size_t choice_width = 32;
-constexpr std::size_t operation_width = 40;
+constexpr std::size_t stage_width = 16;
+constexpr std::size_t choice_width = 28;
+constexpr std::size_t operation_width = 36;
 
 std::string part_table(const stage_record& stage, const stage_summary& summary) {
   double most = 0;
@@ -26,7 +27,7 @@ std::string part_table(const stage_record& stage, const stage_summary& summary) 
     if (part.times) most = std::max(most, static_cast<double>(part.times->max()));
   }
   const auto unit = unit_for(most);
-  text_table table({{fmt::format("{} in parts ({})", table_name(stage.name), unit.name), left},
+  text_table table({{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left},
                     {"carried out by", left},
                     {"p50"},
                     {"share %"}});
@@ -61,19 +62,22 @@ std::string part_tables(const run_record& record, const run_summary& summary) {
 
 std::string operation_table(const run_record& record) {
   std::int64_t runs = 0;
-  text_table table({{"stage", left}, {"operation", left}, {"calls"}, {"median us"}});
+  text_table table({{"stage", left}, {"operation", left}, {"calls"}, {"each us"}, {"all us"}});
   for (const auto& stage : record.stages) {
     runs = std::max(runs, stage.traced_runs);
     for (const auto& operation : operations_of(stage)) {
-      table.add_row({table_name(stage.name, 16), table_name(operation.name, operation_width),
+      table.add_row({table_name(stage.name, stage_width), table_name(operation.name, operation_width),
                      fmt::format("{:g}", operation.calls),
-                     in_unit(static_cast<double>(operation.median), microsecond)});
+                     in_unit(static_cast<double>(operation.median), microsecond),
+                     in_unit(static_cast<double>(operation.together), microsecond)});
     }
   }
   if (runs == 0) return "";
   return "\n" +
-         paragraph(fmt::format("operations (traced in {} of each stage alone; tracing slows it)",
-                               counted(runs, "run"))) +
+         paragraph(fmt::format("operations (traced in {} of each stage alone; tracing slows it), "
+                               "medians of a call and of all calls in a frame",
+                               counted(runs, "run")),
+                   2) +
          table.text();
 }
 

@@ -33,7 +33,8 @@ json operations_json(const stage_record& stage) {
   for (const auto& operation : operations_of(stage)) {
     list.push_back({{"name", operation.name},
                     {"calls_per_frame", operation.calls},
-                    {"median_ns", operation.median}});
+                    {"median_ns", operation.median},
+                    {"together_ns", operation.together}});
   }
   return list;
 }

@@ -6,14 +6,18 @@
 namespace graphline {
 namespace {
 
-/// As many as a median of short times takes; more would only lengthen the preparation.
-constexpr int most_repetitions = 9;
+// As many as a median of short times takes, unless they take so long that they would noticeably
+// lengthen the preparation: then as few as a median may be taken of, or a single one.
+constexpr std::size_t most_repetitions = 9;
+constexpr std::size_t least_repetitions = 3;
+constexpr nanoseconds long_together = 100'000'000;
+constexpr nanoseconds long_alone = 250'000'000;
 
 /// Hands work over again and again, each time to an idle device.
-void repeat(device& d, wait_mode how, nanoseconds budget, const std::function<void()>& enqueue,
+void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
             std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
-  const nanoseconds until = now() + budget;
-  for (int i = 0; i < most_repetitions; ++i) {
+  const nanoseconds start = now();
+  while (enqueued.size() < most_repetitions) {
     const nanoseconds begin = now();
     enqueue();
     const nanoseconds handed_over = now();
@@ -21,7 +25,8 @@ void repeat(device& d, wait_mode how, nanoseconds budget, const std::function<vo
     const nanoseconds end = now();
     enqueued.push_back(handed_over - begin);
     if (complete != nullptr) complete->push_back(end - begin);
-    if (end >= until) return;
+    if (end - begin >= long_alone) return;
+    if (end - start >= long_together && enqueued.size() >= least_repetitions) return;
   }
 }
 
@@ -29,10 +34,9 @@ void repeat(device& d, wait_mode how, nanoseconds budget, const std::function<vo
 
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue,
-                                                wait_mode how, nanoseconds budget,
-                                                graph_record& into) {
+                                                wait_mode how, graph_record& into) {
   const bool first = into.executables++ == 0;
-  if (first) repeat(d, how, budget, enqueue, into.eager, nullptr);
+  if (first) repeat(d, how, enqueue, into.eager, nullptr);
 
   const nanoseconds begin = now();
   const auto captured = d.capture(origin, enqueue);
@@ -53,7 +57,7 @@ std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
   into.nodes = nodes.size();
   into.operations = static_cast<std::size_t>(std::count_if(
       nodes.begin(), nodes.end(), [](const graph_node& n) { return n.type == "operation"; }));
-  repeat(d, how, budget, launch, into.launch, &into.later_launch);
+  repeat(d, how, launch, into.launch, &into.later_launch);
   return executable;
 }
 

@@ -12,11 +12,10 @@ namespace graphline {
 
 /// Captures what `enqueue` puts on `origin`, instantiates it and launches it once, all of it timed
 /// into `into`. The first time for a record, it also repeats both ways of handing the work over, by
-/// launch and operation by operation, for about `budget` nanoseconds each. The device must be idle,
-/// and is so again.
+/// launch and operation by operation, three to nine times; only once where that takes a quarter of
+/// a second. The device must be idle, and is so again.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue,
-                                                wait_mode how, nanoseconds budget,
-                                                graph_record& into);
+                                                wait_mode how, graph_record& into);
 
 }  // namespace graphline

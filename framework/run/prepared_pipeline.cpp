@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -15,9 +14,6 @@
 
 namespace graphline {
 namespace {
-
-/// Of the time to measure what graphs spare, in nanoseconds and for either way of handing over.
-constexpr nanoseconds measuring_budget = 250'000'000;
 
 void stop_if_raised(const stop_request* stop) {
   if (stop != nullptr && stop->raised()) {
@@ -192,13 +188,11 @@ void prepared_pipeline::capture(const stop_request* stop) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
       s.frame->keep(timing_method::none, make_measured_graph(device_, *frames_, enqueue, how,
-                                                             measuring_budget, graphs_.back()));
+                                                             graphs_.back()));
     }
     return;
   }
   if (plan_.run.graphs == graph_mode::off) return;
-  const auto count = std::count_if(plan_.stages.begin(), plan_.stages.end(),
-                                   [](const auto& stage) { return stage.on == side::device; });
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     const auto& stage = plan_.stages[i];
     if (stage.on == side::cpu) continue;
@@ -208,8 +202,7 @@ void prepared_pipeline::capture(const stop_request* stop) {
       auto& bound = s.stages[i];
       bound.executable = naming_stage(stage, "capturing its graph", [&] {
         return make_measured_graph(
-            device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how,
-            measuring_budget / count, graphs_.back());
+            device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how, graphs_.back());
       });
     }
   }
