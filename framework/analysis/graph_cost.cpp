@@ -26,11 +26,14 @@ bool add(spread& to, std::vector<nanoseconds> times) {
   return true;
 }
 
-/// What first launches took beyond later ones; 0 where later ones vary by as much.
+/// What first launches took beyond later ones; 0 unless they lie as far beyond the longest of these
+/// as these lie apart.
 nanoseconds beyond_later(const graph_record& graph, nanoseconds later) {
   const auto count = static_cast<nanoseconds>(graph.executables);
-  const auto longest = *std::max_element(graph.later_launch.begin(), graph.later_launch.end());
-  return graph.first_launch <= count * longest ? 0 : graph.first_launch - count * later;
+  const auto [shortest, longest] =
+      std::minmax_element(graph.later_launch.begin(), graph.later_launch.end());
+  const nanoseconds usual = *longest + (*longest - *shortest);
+  return graph.first_launch <= count * usual ? 0 : graph.first_launch - count * later;
 }
 
 /// What there was to pay before the first frame; nothing when it is not known.

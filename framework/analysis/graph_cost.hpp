@@ -19,7 +19,7 @@ struct graph_cost_summary {
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
-  /// What first launches took beyond later ones, as far as these do not vary by as much; nothing
+  /// What first launches took beyond later ones, 0 where these vary by as much; nothing
   /// when too few later ones were measured.
   std::optional<nanoseconds> first_launch;
 
@@ -27,7 +27,7 @@ struct graph_cost_summary {
   /// where the middle halves of the repetitions lie apart.
   enum class comparison { too_few, no_difference, saves, costs };
   comparison found = comparison::too_few;
-  std::optional<nanoseconds> saving;  ///< of a frame, by the medians; below zero: it costs
+  std::optional<nanoseconds> saving;       ///< of a frame, by the medians; below zero: it costs
   std::optional<std::int64_t> paid_after;  ///< frames; where launching saves
 };
 

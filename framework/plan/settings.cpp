@@ -21,15 +21,17 @@ void check_ranges(const settings& run, const place& where, diagnostics& out) {
 /// What is launched as a whole leaves nothing between to wait for or to time from the host.
 void check_frame_graph(const settings& run, const place& where, diagnostics& out) {
   if (run.strategy == strategy::serial) {
-    out.error(where,
-              "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
-              "once, so that the host cannot wait after each stage; use strategy: async, whose "
-              "graph keeps CPU stages in declared order, or graphs: stage");
+    out.error(
+        where,
+        "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
+        "once, so that the host cannot wait after each stage; use strategy: async, whose "
+        "graph keeps CPU stages in declared order, or graphs: stage");
   }
   if (run.timing == timing_method::host) {
-    out.error(where,
-              "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
-              "and so none has a launch to time; use timing: event or none, or graphs: stage");
+    out.error(
+        where,
+        "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
+        "and so none has a launch to time; use timing: event or none, or graphs: stage");
   }
   if (run.timing == timing_method::sync) {
     out.error(where,

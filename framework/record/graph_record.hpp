@@ -11,9 +11,9 @@ namespace graphline {
 /// What a graph cost before the first frame and what it spares the host in each. Nanoseconds by the
 /// host's clock.
 struct graph_record {
-  std::string name;            ///< of the stage, or "frame"
-  std::size_t nodes = 0;       ///< of the graph
-  std::size_t operations = 0;  ///< nodes that compute
+  std::string name;             ///< of the stage, or "frame"
+  std::size_t nodes = 0;        ///< of the graph
+  std::size_t operations = 0;   ///< nodes that compute
   std::size_t executables = 0;  ///< one per frame in flight; the three below are of all together
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;   ///< with its way to the device

@@ -44,12 +44,13 @@ struct stage_record {
   std::string kind;
   side on = side::device;
   bool copy = false;
-  std::string stream;                ///< name; empty for a CPU stage
-  std::vector<stamp_pair> enqueued;  ///< device stage, host clock around the launch: host, event, layers
-  std::vector<stamp_pair> device;    ///< device stage, between its two events: event, layers
-  std::vector<stamp_pair> synced;    ///< device stage, host clock between two waits: sync
-  std::vector<stamp_pair> cpu;       ///< CPU stage, host clock: all but none
-  std::vector<part_record> parts;    ///< device stage; none for what is one whole
+  std::string stream;  ///< name; empty for a CPU stage
+  std::vector<stamp_pair>
+      enqueued;  ///< device stage, host clock around the launch: host, event, layers
+  std::vector<stamp_pair> device;  ///< device stage, between its two events: event, layers
+  std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
+  std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
+  std::vector<part_record> parts;  ///< device stage; none for what is one whole
   std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
   std::int64_t traced_runs = 0;
 };

@@ -27,10 +27,11 @@ std::string part_table(const stage_record& stage, const stage_summary& summary) 
     if (part.times) most = std::max(most, static_cast<double>(part.times->max()));
   }
   const auto unit = unit_for(most);
-  text_table table({{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left},
-                    {"carried out by", left},
-                    {"p50"},
-                    {"share %"}});
+  text_table table(
+      {{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left},
+       {"carried out by", left},
+       {"p50"},
+       {"share %"}});
   for (std::size_t i = 0; i < stage.parts.size(); ++i) {
     const auto& [times, share] = summary.parts[i];
     const auto p50 = times ? times->percentile(0.5) : std::nullopt;
@@ -66,7 +67,8 @@ std::string operation_table(const run_record& record) {
   for (const auto& stage : record.stages) {
     runs = std::max(runs, stage.traced_runs);
     for (const auto& operation : operations_of(stage)) {
-      table.add_row({table_name(stage.name, stage_width), table_name(operation.name, operation_width),
+      table.add_row({table_name(stage.name, stage_width),
+                     table_name(operation.name, operation_width),
                      fmt::format("{:g}", operation.calls),
                      in_unit(static_cast<double>(operation.median), microsecond),
                      in_unit(static_cast<double>(operation.together), microsecond)});
@@ -101,9 +103,10 @@ std::string graph_sentence(const graph_cost_summary& cost) {
     case graph_cost_summary::comparison::no_difference:
       return text + "launching takes the host as long as enqueueing, as far as can be told";
     case graph_cost_summary::comparison::costs:
-      return text + fmt::format("never paid for: launching takes the host {} longer a frame than "
-                                "enqueueing",
-                                words(std::abs(*cost.saving)));
+      return text + fmt::format(
+                        "never paid for: launching takes the host {} longer a frame than "
+                        "enqueueing",
+                        words(std::abs(*cost.saving)));
     case graph_cost_summary::comparison::saves:
       break;
   }

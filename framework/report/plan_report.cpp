@@ -211,23 +211,21 @@ std::string streams_section(const plan& p) {
 /// What is captured, for a frame that is one graph; else nothing.
 std::string graph_section(const plan& p) {
   if (p.run.graphs != graph_mode::frame) return "";
-  const auto calls = static_cast<std::size_t>(
-      std::count_if(p.stages.begin(), p.stages.end(),
-                    [](const planned_stage& s) { return s.on == side::cpu; }));
+  const auto calls = static_cast<std::size_t>(std::count_if(
+      p.stages.begin(), p.stages.end(), [](const planned_stage& s) { return s.on == side::cpu; }));
   const auto counted = [](std::size_t n, std::string_view noun) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
   const auto executables = static_cast<std::size_t>(p.run.in_flight);
   std::string text = "Graph\n";
-  text += paragraph(fmt::format("  the whole frame is one graph, captured over {}: {}, and {} as host "
-                                "nodes, {}",
-                                counted(p.streams.size(), "stream"),
-                                counted(p.stages.size() - calls, "device stage"),
-                                counted(calls, "CPU stage"),
-                                p.run.strategy == strategy::overlap
-                                    ? "which start when their inputs are ready"
-                                    : "which keep their order"),
-                    2);
+  text += paragraph(
+      fmt::format("  the whole frame is one graph, captured over {}: {}, and {} as host "
+                  "nodes, {}",
+                  counted(p.streams.size(), "stream"),
+                  counted(p.stages.size() - calls, "device stage"), counted(calls, "CPU stage"),
+                  p.run.strategy == strategy::overlap ? "which start when their inputs are ready"
+                                                      : "which keep their order"),
+      2);
   text += paragraph(fmt::format("  {} of it, one per frame in flight; each frame begins on the "
                                 "device when the one before has ended",
                                 counted(executables, "executable")),

@@ -36,9 +36,9 @@ std::vector<column> columns_of(const run_record& record) {
                         &stamps_of(stage, what)});
     }
     for (const auto& part : stage.parts) {
-      result.push_back({fmt::format("{},{},part_time", field(stage.name + "/" + part.name),
-                                    to_word(stage.on)),
-                        &part.device});
+      result.push_back(
+          {fmt::format("{},{},part_time", field(stage.name + "/" + part.name), to_word(stage.on)),
+           &part.device});
     }
   }
   return result;

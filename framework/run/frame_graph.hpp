@@ -33,8 +33,8 @@ struct frame_launch {
 class frame_graph {
  public:
   /// `streams` are the plan's; the slot's stages are bound. All arguments outlive this.
-  frame_graph(device& d, const plan& p, slot& s, const std::vector<std::unique_ptr<stream>>& streams,
-              stream& origin);
+  frame_graph(device& d, const plan& p, slot& s,
+              const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
 
   /// Enqueues the frame operation by operation, in a capture or not, with what `method` stamps.
   void enqueue(timing_method method);

@@ -33,8 +33,8 @@ void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
 }  // namespace
 
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
-                                                const std::function<void()>& enqueue,
-                                                wait_mode how, graph_record& into) {
+                                                const std::function<void()>& enqueue, wait_mode how,
+                                                graph_record& into) {
   const bool first = into.executables++ == 0;
   if (first) repeat(d, how, enqueue, into.eager, nullptr);
 

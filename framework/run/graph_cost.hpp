@@ -15,7 +15,7 @@ namespace graphline {
 /// launch and operation by operation, three to nine times; only once where that takes a quarter of
 /// a second. The device must be idle, and is so again.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
-                                                const std::function<void()>& enqueue,
-                                                wait_mode how, graph_record& into);
+                                                const std::function<void()>& enqueue, wait_mode how,
+                                                graph_record& into);
 
 }  // namespace graphline

@@ -187,8 +187,8 @@ void prepared_pipeline::capture(const stop_request* stop) {
     for (auto& s : slots_) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
-      s.frame->keep(timing_method::none, make_measured_graph(device_, *frames_, enqueue, how,
-                                                             graphs_.back()));
+      s.frame->keep(timing_method::none,
+                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back()));
     }
     return;
   }

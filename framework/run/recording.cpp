@@ -9,8 +9,8 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
   const bool layers = method == timing_method::layers;
   const bool events = layers || method == timing_method::event;
   // In a frame's graph no stage is launched by itself.
-  const bool launches = (events || method == timing_method::host) &&
-                        p.run.graphs != graph_mode::frame;
+  const bool launches =
+      (events || method == timing_method::host) && p.run.graphs != graph_mode::frame;
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;

@@ -111,7 +111,7 @@ class sequential_executor final : public executor {
 
   prepared_pipeline& pipeline_;
   bool waits_each_stage_;
-  std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
+  std::vector<std::size_t> last_;        ///< device stages that nothing follows: they end the frame
   std::optional<std::size_t> at_stage_;  ///< for messages: what is carried out or waited for
   std::int64_t at_frame_ = 0;
 };

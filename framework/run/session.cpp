@@ -78,7 +78,8 @@ class session::implementation {
     pipeline_.prepare(method);
     if (method == timing_method::layers && !has_parts()) {
       record.warnings.push_back(
-          "timing: layers found nothing to tell apart: no stage of this pipeline says what parts it "
+          "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
+          "it "
           "has; what it shows is what timing: event shows");
     }
     const nanoseconds epoch = now();
@@ -182,7 +183,8 @@ class session::implementation {
     return record;
   }
 
-  /// Before the measured frames and after them: what the record says then bounds all stamps between.
+  /// Before the measured frames and after them: what the record says then bounds all stamps
+  /// between.
   void check_clock(run_record& record, bool after) {
     try {
       const clock_check found = pipeline_.device().check_clock();
@@ -191,9 +193,10 @@ class session::implementation {
       record.clock_drift = found.drift;
       record.clock_error += std::abs(found.drift);
     } catch (const run_error& e) {
-      record.warnings.push_back(fmt::format("the device's clock could not be checked {} the frames, "
-                                            "so that the error of its times is not known: {}",
-                                            after ? "after" : "before", e.what()));
+      record.warnings.push_back(
+          fmt::format("the device's clock could not be checked {} the frames, "
+                      "so that the error of its times is not known: {}",
+                      after ? "after" : "before", e.what()));
     }
   }
 

@@ -49,10 +49,10 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
     for (auto& stage : pipeline.slots().front().stages) {
       if (stage.cpu != nullptr) continue;
       if (stop != nullptr && stop->raised()) {
-        record.warnings.push_back(
-            fmt::format("interrupted before the operations of stage '{}' and of those after it were "
-                        "traced",
-                        stage.name));
+        record.warnings.push_back(fmt::format(
+            "interrupted before the operations of stage '{}' and of those after it were "
+            "traced",
+            stage.name));
         return;
       }
       run_alone(stage, d, how);  // what the first run under a trace sets up is not the stage's

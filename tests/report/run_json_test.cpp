@@ -54,10 +54,9 @@ TEST(run_json, tells_what_graphs_cost_and_what_was_not_measured_of_them) {
   samples::add_graphs(record);
   record.graphs[1].eager = {9'000, 9'000};
   const auto graphs = of(record)["graphs"];
-  EXPECT_THAT(keys(graphs[0]),
-              ElementsAre("name", "nodes", "operations", "executables", "capture_ns",
-                          "instantiate_ns", "first_launch_ns", "later_launch_ns", "launch_ns",
-                          "eager_ns"));
+  EXPECT_THAT(keys(graphs[0]), ElementsAre("name", "nodes", "operations", "executables",
+                                           "capture_ns", "instantiate_ns", "first_launch_ns",
+                                           "later_launch_ns", "launch_ns", "eager_ns"));
   EXPECT_EQ(graphs[0]["launch_ns"], 2'500);
   EXPECT_EQ(graphs[0]["eager_ns"], 9'500);
   EXPECT_TRUE(graphs[1]["eager_ns"].is_null());

@@ -82,7 +82,8 @@ TEST(run_table, says_when_graphs_never_pay_or_cannot_be_told_from_none) {
   };
   EXPECT_THAT(set({9, 9, 9}, {2, 2, 2}),
               HasSubstr("never paid for: launching takes the host 14.0 ns longer a frame"));
-  EXPECT_THAT(set({9, 9, 9}, {9, 9, 10}), HasSubstr("as long as enqueueing, as far as can be told"));
+  EXPECT_THAT(set({9, 9, 9}, {9, 9, 10}),
+              HasSubstr("as long as enqueueing, as far as can be told"));
   EXPECT_THAT(set({9, 9}, {1, 1}), HasSubstr("too little was measured to tell"));
 }
 

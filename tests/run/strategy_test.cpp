@@ -40,9 +40,9 @@ random_pipeline make_random(std::mt19937& generator, std::int64_t last_frame) {
       values.push_back(result.expected[from]);
       result.read[from] = true;
     }
-    const char* const kind = on_cpu                    ? "cpu_mix"
+    const char* const kind = on_cpu                 ? "cpu_mix"
                              : generator() % 2 == 0 ? "device_parts"
-                                                       : "device_mix";
+                                                    : "device_mix";
     auto stage = make_stage("s" + std::to_string(i), kind, reads, salt);
     stage.priority = static_cast<priority>(generator() % 3);
     if (i > 0 && generator() % 4 == 0) stage.after = {{"s" + std::to_string(generator() % i)}};

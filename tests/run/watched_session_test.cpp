@@ -47,8 +47,8 @@ TEST_F(watched_session, checks_the_clock_around_the_measured_frames_and_profiles
   auto spec = pair();
   spec.run.frames = 1;
   ASSERT_FALSE(run(spec).failure);
-  const std::vector<std::string> one_frame = {"frame", "d",   "end", "copy:d", "end",
-                                              "c",     "end", "end"};
+  const std::vector<std::string> one_frame = {"frame", "d", "end", "copy:d",
+                                              "end",   "c", "end", "end"};
   std::vector<std::string> expected = {"check", "profile"};
   expected.insert(expected.end(), one_frame.begin(), one_frame.end());
   expected.insert(expected.end(), {"no profile", "check"});
