@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "framework/device/device.hpp"
@@ -50,7 +49,6 @@ class frame_graph {
   void launch(timing_method method);
 
   const event& complete() const noexcept { return *complete_; }
-  stream& origin() const noexcept { return origin_; }
   frame_launch& current() noexcept { return current_; }
 
  private:

@@ -43,13 +43,22 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
     frames_ = device_.make_stream("frames", priority::normal);
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
-  warm_up(stop);
-  capture(stop);
-  prepare(plan_.run.timing);
+  try {
+    warm_up(stop);
+    capture(stop);
+    prepare(plan_.run.timing);
+  } catch (...) {
+    wait_until_idle();
+    throw;
+  }
 }
 
 prepared_pipeline::~prepared_pipeline() {
-  // Memory and events go only when nothing uses them any more. A failed device has said so already.
+  wait_until_idle();
+}
+
+/// Memory and events go only when nothing uses them any more. A failed device has said so already.
+void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);
   } catch (const std::exception&) {
@@ -135,7 +144,7 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
     if (in_stream) bound.on = streams_[stage.stream].get();
     // `serial` waits for every device stage, whoever follows it.
-    if (stage.signals || (in_stream && plan_.run.strategy == strategy::serial)) {
+    if (stage.signals || (stage.on == side::device && plan_.run.strategy == strategy::serial)) {
       bound.complete = device_.make_event(stage.name + " complete");
     }
     if (stage.on == side::cpu) {
@@ -225,12 +234,14 @@ void prepared_pipeline::prepare(timing_method method) {
 
 void prepared_pipeline::capture_in_parts(bound_stage& stage) {
   const auto& name = plan_.stages[stage.index].name;
-  stage.parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
-  stage.parts->enqueue(*stage.work, *stage.on);
+  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
+  const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
+  enqueue();  // eagerly first, as with everything that is captured
   device_.synchronize(wait_mode::block);
-  if (plan_.run.graphs != graph_mode::stage) return;
-  const auto enqueue = [&] { stage.parts->enqueue(*stage.work, *stage.on); };
-  stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+  if (plan_.run.graphs == graph_mode::stage) {
+    stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+  }
+  stage.parts = std::move(parts);
 }
 
 }  // namespace graphline

@@ -53,6 +53,7 @@ class prepared_pipeline {
   void make_stages(const stop_request* stop);
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
+  void wait_until_idle() noexcept;
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
   void capture_in_parts(bound_stage& stage);

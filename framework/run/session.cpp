@@ -79,13 +79,13 @@ class session::implementation {
     if (method == timing_method::layers && !has_parts()) {
       record.warnings.push_back(
           "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
-          "it "
-          "has; what it shows is what timing: event shows");
+          "it has; what it shows is what timing: event shows");
     }
     const nanoseconds epoch = now();
 
     recording ignored(planned(), pipeline_.parts(), method, record.run.warmup, epoch);
     batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+    check_clock(record, false);  // before the warm-up, so that nothing comes between it and frames
     const batch_result warm = executor_->run(warmup);
     last_slot_ = slot_of(warm.completed);
 
@@ -95,7 +95,6 @@ class session::implementation {
     if (!warm.interrupted && !warm.failure) {
       batch measured{record.run.frames, record.run.warmup,   &kept,
                      options.stop,      options.on_progress, false};
-      check_clock(record, false);
       pipeline_.device().profile(true);
       result = executor_->run(measured);
       pipeline_.device().profile(false);

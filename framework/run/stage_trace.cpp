@@ -50,8 +50,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
       if (stage.cpu != nullptr) continue;
       if (stop != nullptr && stop->raised()) {
         record.warnings.push_back(fmt::format(
-            "interrupted before the operations of stage '{}' and of those after it were "
-            "traced",
+            "interrupted before the operations of stage '{}' and those after it were traced",
             stage.name));
         return;
       }
