@@ -37,6 +37,7 @@ struct planned_tensor {
   std::string name;
   tensor_type type;
   side on = side::device;
+  tensor_layout layout = tensor_layout::row_major;
   bool input = false;  ///< there before the first frame; shared by all slots
   graphline::fill fill = graphline::fill::normal;  ///< of an input
   std::size_t producer = 0;                        ///< index of a stage; of no meaning for an input

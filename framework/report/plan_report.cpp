@@ -248,9 +248,10 @@ std::string tensors_section(const plan& p, const placement& placed) {
     rows.add({shown(tensor.name), format_bytes(tensor.type.bytes()),
               std::string(to_word(tensor.on)),
               tensor.input ? "-" : format_bytes(placed.tensor_offset[t]), life_of(tensor),
-              tensor.input      ? "input"
-              : tensor.output() ? "output"
-                                : ""});
+              tensor.input                                    ? "input"
+              : tensor.output()                               ? "output"
+              : tensor.layout == tensor_layout::channels_last ? "channels last"
+                                                              : ""});
   }
   return "Tensors of a frame\n" + rows.text();
 }

@@ -18,13 +18,22 @@
 
 namespace graphline {
 
+/// How the elements of a tensor [n, c, h, w] between two device stages lie in memory. Every other
+/// tensor is row-major.
+enum class tensor_layout {
+  row_major,      ///< as [n, c, h, w]
+  channels_last,  ///< as [n, h, w, c]
+};
+
 /// What a stage is made from, all of it checked.
 struct stage_config {
-  std::string name;                  ///< of the stage in its pipeline
-  graphline::arguments arguments;    ///< by the kind's parameters
-  std::vector<tensor_type> inputs;   ///< in the order of `reads`
-  std::vector<tensor_type> outputs;  ///< in the order of `writes`
-  std::uint64_t seed = 1;            ///< already mixed with the stage's name
+  std::string name;                                ///< of the stage in its pipeline
+  graphline::arguments arguments;                  ///< by the kind's parameters
+  std::vector<tensor_type> inputs;                 ///< in the order of `reads`
+  std::vector<tensor_type> outputs;                ///< in the order of `writes`
+  std::vector<tensor_layout> input_layouts = {};   ///< likewise; empty: all row-major
+  std::vector<tensor_layout> output_layouts = {};  ///< likewise
+  std::uint64_t seed = 1;                          ///< already mixed with the stage's name
 };
 
 /// What a CPU stage is handed for one frame.
@@ -131,11 +140,19 @@ struct stage_kind {
   std::map<std::string, std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>>
       make_device;
 
+  /// The backends on which its four-dimensional device tensors may be channels last, where the
+  /// stage on the other end takes that too.
+  std::vector<std::string> channels_last_on = {};
+
   /// The weights the factories use, for `--save-tensors`; unset when there are none.
   std::function<std::vector<named_tensor>(const stage_config&)> weights;
 
   /// Extra lines for `graphline stages KIND` (the layers of `network`); unset when there are none.
   std::function<std::string()> manual;
+
+  /// The file of the plug-in it comes from, filled in when that is loaded; empty for a kind of the
+  /// program's own.
+  std::string origin = {};
 };
 
 }  // namespace graphline

@@ -88,14 +88,17 @@ inline stage_kind copy_kind() {
   return kind;
 }
 
-/// `gpu` and `work` (any inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional
-/// mask, to boxes and scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only) and
-/// `cuda_only`.
+/// `image_net` (device, may be channels last on `cuda`), `gpu` and `work` (any inputs; device and
+/// CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and scores), `sink` (CPU,
+/// writes nothing), `flat` (device, rank 2 only) and `cuda_only`.
 inline stage_registry test_registry(bool with_copy = true) {
   stage_registry registry;
   registry.add(plain_kind("gpu", side::device));
   registry.add(plain_kind("work", side::cpu));
   if (with_copy) registry.add(copy_kind());
+  stage_kind image_net = plain_kind("image_net", side::device);
+  image_net.channels_last_on = {"cuda"};
+  registry.add(std::move(image_net));
 
   stage_kind detect = same_kind("detect", side::cpu);
   detect.inputs = {{"image", ""}, {"mask", ""}};

@@ -97,6 +97,13 @@ prepare_directories() {
   fi
 }
 
+# bring_cudnn_frontend: what building the cuda device takes beside the CUDA toolkit. Without it the
+# build goes on, without that device, and says so.
+bring_cudnn_frontend() {
+  "$project_root/tools/setup/cudnn_frontend" ||
+    say "going on without the cuda device, which takes these headers"
+}
+
 # build_preset PRESET [--target TARGET...]: configures and builds it; one line says what became of
 # the cuda device.
 build_preset() {

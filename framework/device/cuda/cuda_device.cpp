@@ -1,11 +1,113 @@
 #include "framework/device/cuda/cuda_device.hpp"
 
-#include "framework/base/error.hpp"
+#include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <atomic>
+
+#include "framework/device/cuda/cuda_engine.hpp"
+#include "framework/device/cuda/cuda_event.hpp"
+#include "framework/device/cuda/cuda_graph.hpp"
+#include "framework/device/cuda/cuda_properties.hpp"
+#include "framework/device/cuda/cuda_stream.hpp"
+#include "framework/device/cuda/cuda_trace.hpp"
 
 namespace graphline {
+namespace {
+
+unsigned schedule_flag(wait_mode how) noexcept {
+  switch (how) {
+    case wait_mode::spin:
+      return cudaDeviceScheduleSpin;
+    case wait_mode::yield:
+      return cudaDeviceScheduleYield;
+    case wait_mode::block:
+      break;
+  }
+  return cudaDeviceScheduleBlockingSync;
+}
+
+class cuda_device final : public device {
+ public:
+  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {}
+
+  const device_properties& properties() const noexcept override { return properties_; }
+
+  memory allocate(std::size_t bytes) override { return engine_.memory.allocate(bytes); }
+  memory allocate_pinned(std::size_t bytes) override {
+    return engine_.memory.allocate_pinned(bytes);
+  }
+  memory_usage usage() const noexcept override { return engine_.memory.usage(); }
+
+  std::unique_ptr<stream> make_stream(std::string name, priority level) override {
+    return std::make_unique<cuda_stream>(engine_, std::move(name), level);
+  }
+  std::unique_ptr<event> make_event(std::string name) override {
+    return std::make_unique<cuda_event>(engine_, std::move(name), false);
+  }
+  std::unique_ptr<timed_event> make_timed_event(std::string name) override {
+    return std::make_unique<cuda_event>(engine_, std::move(name), true);
+  }
+
+  std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {
+    engine_.failed.throw_if_set();
+    auto& on = same_engine<cuda_stream>(origin, engine_);
+    cuda_capture capture(engine_, on);
+    body();
+    unique_cuda<cudaGraph_t> captured = capture.finish();
+    return std::make_unique<cuda_graph>(engine_, std::move(captured), on.name(),
+                                        capture.take_stamps());
+  }
+
+  void synchronize(wait_mode how) override {
+    engine_.captures.refuse_synchronize();
+    engine_.failed.throw_if_set();
+    engine_.make_current();
+    const cuda_subject subject{"device", engine_.name};
+    if (const unsigned flag = schedule_flag(how); schedule_.exchange(flag) != flag) {
+      engine_.check(cudaSetDeviceFlags(flag), "cudaSetDeviceFlags", subject);
+    }
+    engine_.check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", subject);
+  }
+
+  clock_check check_clock() override {
+    engine_.make_current();
+    return engine_.clock.check();
+  }
+
+  std::unique_ptr<operation_trace> trace_operations() override {
+    return trace_cuda_operations(engine_.index);
+  }
+
+  int use() const noexcept {
+    engine_.make_current();
+    return engine_.index;
+  }
+
+  void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
+  void end_range() noexcept override { nvtxRangePop(); }
+  void profile(bool on) noexcept override {
+    static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
+  }
+
+ private:
+  cuda_engine engine_;
+  device_properties properties_;
+  std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
+};
+
+}  // namespace
 
 std::unique_ptr<device> open_cuda_device(int index) {
-  throw run_error("cuda:" + std::to_string(index) + " cannot be opened yet");
+  return std::make_unique<cuda_device>(index);
+}
+
+int use_cuda_device(device& d) {
+  if (typeid(d) != typeid(cuda_device)) {
+    throw run_error(
+        fmt::format("'{}' is no cuda device and cannot run CUDA code", d.properties().backend));
+  }
+  return static_cast<cuda_device&>(d).use();
 }
 
 }  // namespace graphline

@@ -3,11 +3,46 @@
 #include <fmt/format.h>
 
 namespace graphline {
+namespace {
+
+std::string describe(cudaError_t status, std::string_view call, std::string_view subject) {
+  std::string text =
+      fmt::format("{} for {} failed: {} ({}), {}", call, subject, cudaGetErrorName(status),
+                  static_cast<int>(status), cudaGetErrorString(status));
+  if (is_sticky(status)) {
+    // The call that reports it is seldom the one that did it.
+    text += "; work enqueued earlier did it, and the device cannot be used any more";
+  }
+  return text;
+}
+
+}  // namespace
 
 cuda_error::cuda_error(cudaError_t status, std::string_view call, std::string_view subject)
-    : run_error(fmt::format("{} for {} failed: {} ({}), {}", call, subject,
-                            cudaGetErrorName(status), static_cast<int>(status),
-                            cudaGetErrorString(status))),
-      status_(status) {}
+    : run_error(describe(status, call, subject)), status_(status) {
+  static_cast<void>(cudaGetLastError());  // a later launch would report it a second time
+}
+
+bool is_sticky(cudaError_t status) noexcept {
+  switch (status) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace graphline

@@ -9,8 +9,9 @@
 
 namespace graphline {
 
-/// A CUDA call that did not succeed: "cudaStreamBeginCapture for stream 'copy' failed:
-/// cudaErrorStreamCaptureUnsupported (900), operation not permitted when stream is capturing".
+/// A CUDA call that did not succeed: "cudaStreamEndCapture for stream 'copy' failed:
+/// cudaErrorStreamCaptureInvalidated (901), operation failed due to a previous error during
+/// capture".
 class cuda_error : public run_error {
  public:
   cuda_error(cudaError_t status, std::string_view call, std::string_view subject);
@@ -21,11 +22,22 @@ class cuda_error : public run_error {
   cudaError_t status_;
 };
 
+/// Whether nothing works on the device any more after this: CUDA's word for it is a sticky error.
+bool is_sticky(cudaError_t status) noexcept;
+
 /// Throws `cuda_error` unless `status` is cudaSuccess. `call` is the function, `subject` what it
-/// was called for: "stream 'copy'"; it is only looked at after a failure.
+/// was called for: "stream 'copy'".
 inline void check_cuda(cudaError_t status, std::string_view call, std::string_view subject) {
   if (status != cudaSuccess) [[unlikely]]
     throw cuda_error(status, call, subject);
 }
+
+/// What a call was made for. Becomes text only when the call failed.
+struct cuda_subject {
+  const char* kind;  ///< "stream"
+  const std::string& name;
+
+  std::string text() const { return std::string(kind) + " '" + name + "'"; }
+};
 
 }  // namespace graphline

@@ -9,6 +9,11 @@ namespace {
 
 class conformance_trace : public device_test {
  protected:
+  void SetUp() override {
+    device_test::SetUp();
+    if (!IsSkipped() && !on().can_be_traced()) GTEST_SKIP() << "nothing to trace here";
+  }
+
   /// What a trace calls the subject's "add one".
   std::string name_of_add_one(operation_trace& trace, stream& s, const memory& counter) {
     on().enqueue_add_one(s, counter.data());

@@ -1,0 +1,98 @@
+#include "framework/device/cuda/cuda_clock.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "framework/base/clock.hpp"
+#include "framework/device/cuda/cuda_engine.hpp"
+
+namespace graphline {
+namespace {
+
+const std::string anchor_name = "clock anchor";
+
+/// "cudaEventElapsedTime ... with a resolution of around 0.5 microseconds" (CUDA Runtime API).
+constexpr nanoseconds resolution = 500;
+
+/// How many times the anchor is tried; the tightest counts.
+constexpr int tries = 20;
+
+}  // namespace
+
+cuda_clock::cuda_clock(cuda_engine& engine) : engine_(engine) {
+  place(current_);
+}
+
+clock_check cuda_clock::check() {
+  engine_.failed.throw_if_set();
+  place(next_);
+  const std::scoped_lock lock(mutex_);
+  clock_check result;
+  if (checked_) {
+    // What the old anchor would have said of the new one.
+    result.drift = read(current_, next_.event.get(), anchor_name).at - next_.point.at;
+  }
+  std::swap(current_, next_);
+  checked_ = true;
+  result.error = current_.point.error + resolution;
+  return result;
+}
+
+nanoseconds cuda_clock::elapsed(cudaEvent_t earlier, const std::string& earlier_name,
+                                cudaEvent_t later, const std::string& later_name) const {
+  float milliseconds = 0;
+  const cudaError_t status = cudaEventElapsedTime(&milliseconds, earlier, later);
+  if (status == cudaErrorNotReady || status == cudaErrorInvalidResourceHandle) {
+    static_cast<void>(cudaGetLastError());
+    throw run_error(fmt::format(
+        "there is no time from event '{}' to event '{}': one of them {}", earlier_name, later_name,
+        status == cudaErrorNotReady ? "has not passed yet; wait for it first"
+                                    : "was never recorded"));
+  }
+  engine_.check(status, "cudaEventElapsedTime", {"event", later_name});
+  return std::llround(static_cast<double>(milliseconds) * 1e6);
+}
+
+host_point cuda_clock::on_host_clock(cudaEvent_t e, const std::string& name) const {
+  const std::scoped_lock lock(mutex_);
+  return read(current_, e, name);
+}
+
+host_point cuda_clock::read(const anchor& from, cudaEvent_t e, const std::string& name) const {
+  const nanoseconds after = elapsed(from.event.get(), anchor_name, e, name);
+  const nanoseconds rounding = std::abs(after) >> 24;
+  return {from.point.at + after, from.point.error + resolution + rounding};
+}
+
+unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
+  cudaEvent_t made = nullptr;
+  engine_.check(cudaEventCreateWithFlags(&made, cudaEventDefault), "cudaEventCreateWithFlags",
+                {"event", anchor_name});
+  return unique_cuda<cudaEvent_t>(made);
+}
+
+/// Records an event between two readings of the host's clock, several times, and keeps the one with
+/// the shortest time between them.
+void cuda_clock::place(anchor& a) const {
+  const cuda_subject subject{"event", anchor_name};
+  unique_cuda<cudaEvent_t> tried = make_event();
+  a.event = make_event();
+  nanoseconds tightest = std::numeric_limits<nanoseconds>::max();
+  for (int i = 0; i < tries; ++i) {
+    const nanoseconds before = now();
+    engine_.check(cudaEventRecord(tried.get(), engine_.setup.get()), "cudaEventRecord", subject);
+    cudaError_t status = cudaErrorNotReady;
+    while (status == cudaErrorNotReady) status = cudaEventQuery(tried.get());
+    const nanoseconds after = now();
+    engine_.check(status, "cudaEventQuery", subject);
+    static_cast<void>(cudaGetLastError());  // not ready, which a launch checked next would report
+    if (after - before >= tightest) continue;
+    tightest = after - before;
+    a.point = {before + tightest / 2, tightest - tightest / 2};
+    std::swap(a.event, tried);
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <string>
+
+#include "framework/device/cuda/cuda_handle.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+struct cuda_engine;
+
+/// Puts the times of events on the host's clock, by an anchor: an event that is known to have
+/// passed between two readings of the host's clock. CUDA gives times between events only, as
+/// float32 milliseconds, to about half a microsecond.
+class cuda_clock {
+ public:
+  explicit cuda_clock(cuda_engine& engine);
+
+  /// Sets the anchor anew, from the tightest of several tries. The device should be idle.
+  clock_check check();
+
+  /// Device time between two events that have passed. Throws `run_error` naming the one that has
+  /// not.
+  nanoseconds elapsed(cudaEvent_t earlier, const std::string& earlier_name, cudaEvent_t later,
+                      const std::string& later_name) const;
+
+  /// When an event passed. The error grows with the time since the last check: float32 keeps 24
+  /// bits.
+  host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
+
+ private:
+  struct anchor {
+    unique_cuda<cudaEvent_t> event;
+    host_point point;
+  };
+
+  unique_cuda<cudaEvent_t> make_event() const;
+  void place(anchor& a) const;
+  host_point read(const anchor& from, cudaEvent_t e, const std::string& name) const;
+
+  cuda_engine& engine_;
+  mutable std::mutex mutex_;  // of what points are read from while it is replaced
+  anchor current_;
+  anchor next_;
+  bool checked_ = false;
+};
+
+}  // namespace graphline

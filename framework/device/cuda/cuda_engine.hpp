@@ -1,0 +1,98 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+
+#include "framework/base/error.hpp"
+#include "framework/base/words.hpp"
+#include "framework/device/cuda/cuda_capture.hpp"
+#include "framework/device/cuda/cuda_clock.hpp"
+#include "framework/device/cuda/cuda_handle.hpp"
+#include "framework/device/cuda/cuda_memory.hpp"
+#include "framework/device/cuda/cuda_status.hpp"
+
+namespace graphline {
+
+/// Whether a device has failed for good, and the first message that said so.
+class cuda_failure {
+ public:
+  void throw_if_set() const {
+    if (set_.load(std::memory_order_acquire)) throw run_error(message_);
+  }
+  bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
+
+  void set(const std::string& message) {
+    const std::scoped_lock lock(mutex_);
+    if (set_.load(std::memory_order_relaxed)) return;
+    message_ = message;
+    set_.store(true, std::memory_order_release);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string message_;  // written once, before `set_`
+  std::atomic<bool> set_{false};
+};
+
+/// What the streams, events, graphs and memory of one `cuda` device share.
+struct cuda_engine {
+  /// Makes the device's context. Throws `cuda_error`.
+  explicit cuda_engine(int index);
+
+  /// Makes the device the calling thread's current one, as launches and whatever is made want it.
+  /// When that fails, so does the call it is for, which then tells.
+  void make_current() const noexcept;
+
+  /// Of CUDA, for a stream of that priority: lower is more urgent.
+  int stream_priority(priority level) const noexcept;
+
+  /// For calls that wait or make something: throws the first failure of the device once there is
+  /// one, and `cuda_error` when this call failed.
+  void check(cudaError_t status, const char* call, cuda_subject of) {
+    if (status != cudaSuccess) [[unlikely]]
+      fail(status, call, of);
+  }
+
+  /// For calls that enqueue: as `check`, but once the device has failed they do nothing, and it is
+  /// the next wait that tells.
+  void check_enqueued(cudaError_t status, const char* call, cuda_subject of) {
+    if (status != cudaSuccess) [[unlikely]]
+      fail_enqueued(status, call, of);
+  }
+
+  [[noreturn]] void fail(cudaError_t status, const char* call, cuda_subject of);
+  void fail_enqueued(cudaError_t status, const char* call, cuda_subject of);
+
+  const int index;
+  const std::string name;  ///< "cuda:0"
+  cuda_failure failed;
+  unique_cuda<cudaStream_t> setup;  ///< for what happens while a pipeline is made ready
+  cuda_memory memory;
+  cuda_captures captures;
+  cuda_clock clock;
+
+ private:
+  int least_urgent_ = 0;
+  int most_urgent_ = 0;
+};
+
+/// `object` as the `cuda` type it must be, of the device that `engine` belongs to. Throws
+/// `run_error` when it belongs to another device. T is final, so comparing the types is enough.
+template <class T, class U>
+auto& same_engine(U& object, const cuda_engine& engine) {
+  using result = std::conditional_t<std::is_const_v<U>, const T, T>;
+  if (typeid(object) == typeid(T)) {
+    auto& ours = static_cast<result&>(object);
+    if (&ours.engine() == &engine) return ours;
+  }
+  throw run_error(
+      "a stream, event or graph of one device was used with another; make it on the device that "
+      "uses it");
+}
+
+}  // namespace graphline

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/device/cuda/cuda_capture.hpp"
+#include "framework/device/cuda/cuda_handle.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+struct cuda_engine;
+
+class cuda_graph_exec final : public graph_exec {
+ public:
+  /// Instantiates, with node priorities kept, and uploads, so that the first launch does neither.
+  cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name, stamp_names stamps);
+
+  const cuda_engine& engine() const noexcept { return engine_; }
+  const std::string& name() const noexcept { return name_; }
+  cudaGraphExec_t handle() const noexcept { return handle_.get(); }
+  const stamp_names& stamps() const noexcept { return stamps_; }
+
+ private:
+  cuda_engine& engine_;
+  const std::string name_;
+  const stamp_names stamps_;
+  unique_cuda<cudaGraphExec_t> handle_;  // a launch that is going on ends all the same
+};
+
+class cuda_graph final : public graph {
+ public:
+  /// `name` is that of the stream it was captured on.
+  cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
+             stamp_names stamps);
+
+  std::vector<graph_node> nodes() const override;
+  std::unique_ptr<graph_exec> instantiate() const override;
+
+ private:
+  cuda_engine& engine_;
+  const unique_cuda<cudaGraph_t> captured_;
+  const std::string name_;
+  const stamp_names stamps_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,139 @@
+#include "framework/device/cuda/cuda_graph_nodes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+#include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_engine.hpp"
+#include "framework/device/cuda/kernel_name.hpp"
+
+namespace graphline {
+namespace {
+
+using indices = std::vector<std::size_t>;
+
+/// Lists a graph and, in the place of child graphs, their nodes.
+class lister {
+ public:
+  lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps)
+      : engine_(engine), subject_{"the graph of stream", name}, stamps_(stamps) {}
+
+  /// Appends the nodes of `graph`; those that depend on nothing in it depend on `before`. Returns
+  /// those that nothing in it depends on.
+  indices append(cudaGraph_t graph, const indices& before) {
+    const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
+    std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors = edges_of(graph);
+    std::map<cudaGraphNode_t, indices> ends;  // of each node listed: itself, or a child's ends
+    std::map<cudaGraphNode_t, bool> followed;
+    while (ends.size() < nodes.size()) {
+      for (const cudaGraphNode_t node : nodes) {
+        const auto& earlier = predecessors[node];
+        const auto listed = [&](cudaGraphNode_t n) { return ends.contains(n); };
+        if (ends.contains(node) || !std::ranges::all_of(earlier, listed)) continue;
+        indices after = earlier.empty() ? before : indices{};
+        for (const cudaGraphNode_t n : earlier) {
+          after.insert(after.end(), ends[n].begin(), ends[n].end());
+          followed[n] = true;
+        }
+        std::ranges::sort(after);
+        after.erase(std::unique(after.begin(), after.end()), after.end());
+        ends[node] = append_node(node, std::move(after));
+      }
+    }
+    indices last;
+    for (const cudaGraphNode_t node : nodes) {
+      if (!followed[node]) last.insert(last.end(), ends[node].begin(), ends[node].end());
+    }
+    return nodes.empty() ? before : last;
+  }
+
+  std::vector<graph_node> take() { return std::move(listed_); }
+
+ private:
+  std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+    std::size_t count = 0;
+    check(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> nodes(count);
+    if (count > 0) check(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+    return nodes;
+  }
+
+  std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> edges_of(cudaGraph_t graph) {
+    std::size_t count = 0;
+    check(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count), "cudaGraphGetEdges");
+    std::vector<cudaGraphNode_t> from(count);
+    std::vector<cudaGraphNode_t> to(count);
+    std::vector<cudaGraphEdgeData> data(count);
+    if (count > 0) {
+      check(cudaGraphGetEdges(graph, from.data(), to.data(), data.data(), &count),
+            "cudaGraphGetEdges");
+    }
+    std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors;
+    for (std::size_t i = 0; i < count; ++i) predecessors[to[i]].push_back(from[i]);
+    return predecessors;
+  }
+
+  indices append_node(cudaGraphNode_t node, indices after) {
+    cudaGraphNodeType type{};
+    check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+    if (type == cudaGraphNodeTypeGraph) {
+      cudaGraph_t child = nullptr;
+      check(cudaGraphChildGraphNodeGetGraph(node, &child), "cudaGraphChildGraphNodeGetGraph");
+      return append(child, after);
+    }
+    graph_node described = describe(node, type);
+    described.after = std::move(after);
+    listed_.push_back(std::move(described));
+    return {listed_.size() - 1};
+  }
+
+  graph_node describe(cudaGraphNode_t node, cudaGraphNodeType type) {
+    switch (type) {
+      case cudaGraphNodeTypeKernel:
+        return {kernel_name(node), "operation", {}};
+      case cudaGraphNodeTypeMemcpy: {
+        cudaMemcpy3DParms copy{};
+        check(cudaGraphMemcpyNodeGetParams(node, &copy), "cudaGraphMemcpyNodeGetParams");
+        const std::size_t bytes = copy.extent.width * copy.extent.height * copy.extent.depth;
+        return {"copy " + format_bytes(bytes), "copy", {}};
+      }
+      case cudaGraphNodeTypeMemset: {
+        cudaMemsetParams fill{};
+        check(cudaGraphMemsetNodeGetParams(node, &fill), "cudaGraphMemsetNodeGetParams");
+        return {"fill " + format_bytes(fill.elementSize * fill.width * fill.height), "fill", {}};
+      }
+      case cudaGraphNodeTypeHost: {
+        cudaHostNodeParams call{};
+        check(cudaGraphHostNodeGetParams(node, &call), "cudaGraphHostNodeGetParams");
+        return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
+      }
+      case cudaGraphNodeTypeEventRecord: {
+        cudaEvent_t event = nullptr;
+        check(cudaGraphEventRecordNodeGetEvent(node, &event), "cudaGraphEventRecordNodeGetEvent");
+        const auto found = stamps_.find(event);
+        return {found == stamps_.end() ? "event" : found->second, "stamp", {}};
+      }
+      default:
+        return {"empty", "empty", {}};
+    }
+  }
+
+  void check(cudaError_t status, const char* call) { engine_.check(status, call, subject_); }
+
+  cuda_engine& engine_;
+  const cuda_subject subject_;
+  const stamp_names& stamps_;
+  std::vector<graph_node> listed_;
+};
+
+}  // namespace
+
+std::vector<graph_node> list_nodes(cuda_engine& engine, cudaGraph_t graph, const std::string& name,
+                                   const stamp_names& stamps) {
+  lister all(engine, name, stamps);
+  all.append(graph, {});
+  return all.take();
+}
+
+}  // namespace graphline

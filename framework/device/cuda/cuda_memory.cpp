@@ -1,0 +1,83 @@
+#include "framework/device/cuda/cuda_memory.hpp"
+
+#include <cstring>
+
+#include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_engine.hpp"
+
+namespace graphline {
+
+memory cuda_memory::allocate(std::size_t bytes) {
+  if (bytes == 0) return {};
+  engine_.failed.throw_if_set();
+  engine_.make_current();
+  const cuda_subject subject{"device", engine_.name};
+  void* data = nullptr;
+  const cudaError_t status = cudaMalloc(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    std::size_t free = 0;
+    std::size_t total = 0;
+    engine_.check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", subject);
+    throw run_error(fmt::format(
+        "cannot allocate {} of device memory on {}: {} of its {} is available; use smaller tensors "
+        "or fewer frames in flight, or end other programs that use the GPU",
+        format_bytes(bytes), engine_.name, format_bytes(free), format_bytes(total)));
+  }
+  engine_.check(status, "cudaMalloc", subject);
+  memory block(data, bytes, this, &cuda_memory::release_device);
+  add(device_, bytes);
+  engine_.check(cudaMemsetAsync(data, unwritten, bytes, engine_.setup.get()), "cudaMemsetAsync",
+                subject);
+  // On a stream that no other waits for: the block must be ready when it is handed out.
+  engine_.check(cudaStreamSynchronize(engine_.setup.get()), "cudaStreamSynchronize", subject);
+  return block;
+}
+
+memory cuda_memory::allocate_pinned(std::size_t bytes) {
+  if (bytes == 0) return {};
+  engine_.failed.throw_if_set();
+  engine_.make_current();
+  void* data = nullptr;
+  const cudaError_t status = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw run_error(fmt::format(
+        "cannot allocate {} of pinned memory on {}: the system has not that much to pin; use "
+        "smaller tensors or fewer frames in flight",
+        format_bytes(bytes), engine_.name));
+  }
+  engine_.check(status, "cudaHostAlloc", {"device", engine_.name});
+  std::memset(data, unwritten, bytes);
+  add(pinned_, bytes);
+  return memory(data, bytes, this, &cuda_memory::release_pinned);
+}
+
+memory_usage cuda_memory::usage() const noexcept {
+  return {.device_bytes = device_.bytes.load(),
+          .device_peak_bytes = device_.peak.load(),
+          .pinned_bytes = pinned_.bytes.load(),
+          .pinned_peak_bytes = pinned_.peak.load(),
+          .allocations = allocations_.load()};
+}
+
+void cuda_memory::add(account& to, std::size_t bytes) noexcept {
+  const std::size_t in_use = to.bytes.fetch_add(bytes) + bytes;
+  std::size_t peak = to.peak.load();
+  while (peak < in_use && !to.peak.compare_exchange_weak(peak, in_use)) {
+  }
+  allocations_.fetch_add(1);
+}
+
+// A failure to free tells of an earlier one, which a wait has told, or of the end of the process.
+void cuda_memory::release_device(void* from, void* data, std::size_t bytes) noexcept {
+  static_cast<cuda_memory*>(from)->device_.bytes.fetch_sub(bytes);
+  static_cast<void>(cudaFree(data));
+}
+
+void cuda_memory::release_pinned(void* from, void* data, std::size_t bytes) noexcept {
+  static_cast<cuda_memory*>(from)->pinned_.bytes.fetch_sub(bytes);
+  static_cast<void>(cudaFreeHost(data));
+}
+
+}  // namespace graphline

@@ -1,0 +1,111 @@
+#include "framework/device/cuda/cuda_stream.hpp"
+
+#include "framework/device/cuda/cuda_capture.hpp"
+#include "framework/device/cuda/cuda_engine.hpp"
+#include "framework/device/cuda/cuda_event.hpp"
+#include "framework/device/cuda/cuda_graph.hpp"
+
+namespace graphline {
+namespace {
+
+void call_host_function(void* function) {
+  static_cast<host_function*>(function)->call();
+}
+
+}  // namespace
+
+cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
+    : engine_(engine), name_(std::move(name)) {
+  engine_.make_current();
+  engine_.check(
+      cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, engine_.stream_priority(level)),
+      "cudaStreamCreateWithPriority", {"stream", name_});
+}
+
+cuda_stream::~cuda_stream() {
+  if (capture_ != nullptr) capture_->forget(*this);
+  static_cast<void>(cudaStreamDestroy(handle_));
+}
+
+void cuda_stream::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  engine_.make_current();
+  check_enqueued(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_), "cudaMemcpyAsync");
+}
+
+void cuda_stream::fill(void* to, std::byte value, std::size_t bytes) {
+  if (bytes == 0) return;
+  engine_.make_current();
+  check_enqueued(cudaMemsetAsync(to, std::to_integer<int>(value), bytes, handle_),
+                 "cudaMemsetAsync");
+}
+
+void cuda_stream::record(event& e) {
+  auto& ours = same_engine<cuda_event>(e, engine_);
+  engine_.make_current();
+  engine_.check_enqueued(cudaEventRecord(ours.handle(), handle_), "cudaEventRecord",
+                         {"event", ours.name()});
+  if (capture_ != nullptr) {
+    ours.recorded_in_capture(capture_->number());
+  } else {
+    ours.recorded();
+  }
+}
+
+void cuda_stream::wait(const event& e) {
+  const auto& ours = same_engine<cuda_event>(e, engine_);
+  if (!ours.was_recorded()) return;
+  const std::uint64_t number = ours.capture_number();
+  cuda_capture* const capture = number == 0 ? nullptr : engine_.captures.find(number);
+  if (number != 0 && capture == nullptr) {
+    throw run_error(fmt::format(
+        "stream '{}' cannot wait for event '{}': it was last recorded in a capture that has ended; "
+        "record it again",
+        name_, ours.name()));
+  }
+  if (number == 0 && capture_ != nullptr) {
+    throw run_error(fmt::format(
+        "stream '{}' is being captured and cannot wait for event '{}', which was recorded outside "
+        "the capture; record it inside, or wait before the capture begins",
+        name_, ours.name()));
+  }
+  if (capture != nullptr) capture->join(*this);
+  engine_.make_current();
+  engine_.check_enqueued(cudaStreamWaitEvent(handle_, ours.handle(), cudaEventWaitDefault),
+                         "cudaStreamWaitEvent", {"event", ours.name()});
+}
+
+void cuda_stream::call(host_function& f) {
+  engine_.make_current();
+  check_enqueued(cudaLaunchHostFunc(handle_, &call_host_function, &f), "cudaLaunchHostFunc");
+}
+
+void cuda_stream::stamp(timed_event& e) {
+  if (capture_ == nullptr) return record(e);
+  auto& ours = same_engine<cuda_event>(e, engine_);
+  engine_.make_current();
+  engine_.check_enqueued(cudaEventRecordWithFlags(ours.handle(), handle_, cudaEventRecordExternal),
+                         "cudaEventRecordWithFlags", {"event", ours.name()});
+  ours.stamped_by_graph();
+  capture_->stamped(ours.handle(), ours.name());
+}
+
+void cuda_stream::launch(graph_exec& g) {
+  auto& ours = same_engine<cuda_graph_exec>(g, engine_);
+  engine_.make_current();
+  engine_.check_enqueued(cudaGraphLaunch(ours.handle(), handle_), "cudaGraphLaunch",
+                         {"the graph of stream", ours.name()});
+  if (capture_ == nullptr) return;
+  for (const auto& [event, name] : ours.stamps()) capture_->stamped(event, name);
+}
+
+void* cuda_stream::native() const noexcept {
+  engine_.make_current();
+  return handle_;
+}
+
+void cuda_stream::check_enqueued(cudaError_t status, const char* call) {
+  engine_.check_enqueued(status, call, {"stream", name_});
+}
+
+}  // namespace graphline
