@@ -13,6 +13,7 @@
 #include "framework/spec/pipeline_reader.hpp"  // a YAML file becomes a pipeline_spec
 #include "framework/spec/pipeline_spec.hpp"    // a pipeline as declared, in YAML or in C++
 
+#include "framework/stage/plugin_loader.hpp"   // kinds from the shared libraries that a file names
 #include "framework/stage/stage.hpp"           // what a stage is; stages of your own
 #include "framework/stage/stage_registry.hpp"  // the kinds of stage a program knows
 #include "stages/builtin.hpp"                  // those that come with Graphline

@@ -171,8 +171,10 @@ class stream {
   /// called, or as long as a graph that captured it.
   virtual void call(host_function& f) = 0;
 
-  /// As `record`, and in a capture a node that stamps the event at every launch of the graph. Its
+  /// As `record`, but in a capture a node that stamps the event at every launch of the graph. Its
   /// time may be asked for once such a launch is complete; the event must outlive the executable.
+  /// Such a stamp is nothing to wait for, neither here nor by `event::done` and `event::wait`:
+  /// record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
   /// Carries out every node of an instantiated graph in this stream.
@@ -266,8 +268,8 @@ class device {
   /// Compares the device's clock with the host's anew. The device should be idle.
   virtual clock_check check_clock() = 0;
 
-  /// Begins to note operations; one trace at a time. Throws `run_error` when the library that it
-  /// takes cannot be had.
+  /// Begins to note operations; one trace at a time. Throws `run_error` when there is one already
+  /// or the library that it takes cannot be had.
   virtual std::unique_ptr<operation_trace> trace_operations() = 0;
 
   // For the vendor's tools, which show them; without such a tool next to nothing.

@@ -1,5 +1,6 @@
 #include "framework/spec/pipeline_reader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "framework/spec/input_reader.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
+#include "framework/spec/parameter_reference.hpp"
 #include "framework/spec/parameter_substitution.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/stage_reader.hpp"
@@ -71,6 +73,26 @@ named read_pipeline_name(const node& root, const place& file, diagnostics& out) 
   return name;
 }
 
+/// A path or a list of paths; nothing is looked for on disk.
+std::vector<named> read_plugins(const node& section, diagnostics& out) {
+  std::vector<named> paths;
+  const auto read = [&](const node& item) {
+    if (!item.is_scalar() || is_unresolved(item)) {
+      report_mismatch(item, "plugins", "a path or a list of paths", out);
+    } else if (item.text().empty()) {
+      out.error(item.where(), "a member of 'plugins' must be a path, found an empty text");
+    } else {
+      paths.push_back({item.text(), item.where()});
+    }
+  };
+  if (section.is_sequence()) {
+    std::ranges::for_each(section.items(), read);
+  } else if (!section.is_null()) {
+    read(section);
+  }
+  return paths;
+}
+
 }  // namespace
 
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
@@ -91,11 +113,12 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   spec.parameters = parameters.resolved();
 
   check_keys(document, "a pipeline",
-             {"pipeline", "description", "params", "inputs", "stages", "run"}, out);
+             {"pipeline", "description", "params", "plugins", "inputs", "stages", "run"}, out);
   spec.name = read_pipeline_name(root, file, out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");
   }
+  if (const node* n = root.find("plugins")) spec.plugins = read_plugins(*n, out);
   if (const node* n = root.find("inputs")) spec.inputs = read_inputs(*n, out);
   if (const node* n = root.find("stages")) {
     spec.stages = read_stages(*n, out);

@@ -56,6 +56,7 @@ struct pipeline_spec {
   std::string description;
   std::string directory = ".";  ///< relative paths in the file start here
   std::vector<std::pair<std::string, std::string>> parameters;  ///< resolved, in declared order
+  std::vector<named> plugins = {};  ///< paths of shared libraries that bring stage kinds
   std::vector<input_spec> inputs;
   std::vector<stage_spec> stages;
   settings run;

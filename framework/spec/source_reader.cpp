@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/near_file.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/text_check.hpp"
 
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t largest_file = std::size_t{16} << 20;
-constexpr std::size_t most_neighbours = 1000;  ///< files looked at for a name to suggest
 
 struct file_closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -30,20 +29,6 @@ struct file_closer {
 [[noreturn]] void refuse(const std::string& path, std::string message) {
   const auto source = std::make_shared<source_text>(path, "");
   throw input_error(diagnostic{severity::error, {source}, std::move(message)}.render());
-}
-
-/// " (did you mean 'NAME'?)" where the folder of `path` holds a file of nearly that name.
-std::string near_file(const fs::path& path) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (auto entry = fs::directory_iterator(folder, ignored);
-       entry != fs::directory_iterator() && names.size() < most_neighbours;
-       entry.increment(ignored)) {
-    if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
-  }
-  // The names of a folder are no vocabulary: they are not listed when none is near.
-  return suggestion(path.filename().string(), names, 0);
 }
 
 }  // namespace

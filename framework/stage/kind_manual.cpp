@@ -113,6 +113,7 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
 std::string describe_kind(const stage_kind& kind) {
   std::string page = wrapped(fmt::format("{}: {}", kind.name, kind.headline), 0) + "\n";
   page += fmt::format("Runs on: {}\n", to_word(kind.on));
+  if (!kind.origin.empty()) page += fmt::format("From: plug-in {}\n", kind.origin);
 
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < kind.inputs.size(); ++i) notes.push_back(input_note(kind, i));
@@ -129,11 +130,22 @@ std::string describe_kind(const stage_kind& kind) {
 
 std::string list_kinds(const stage_registry& registry) {
   std::vector<std::array<std::string, 3>> rows{{"kind", "runs on", "what it does"}};
-  for (const stage_kind* kind : registry.all()) {
+  std::string last_origin;
+  std::string page;
+  std::vector<const stage_kind*> kinds = registry.all();
+  std::ranges::stable_sort(kinds, {}, &stage_kind::origin);  // the program's own first
+  for (const stage_kind* kind : kinds) {
     rows.push_back({kind->name, std::string(to_word(kind->on)), kind->headline});
   }
-  std::string page;
-  for (const std::string& line : aligned(rows)) page += line + "\n";
+  const std::vector<std::string> lines = aligned(rows);
+  page += lines.front() + "\n";
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i]->origin != last_origin) {
+      last_origin = kinds[i]->origin;
+      page += fmt::format("from plug-in {}:\n", last_origin);
+    }
+    page += lines[i + 1] + "\n";
+  }
   return page;
 }
 

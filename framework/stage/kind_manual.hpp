@@ -10,7 +10,8 @@ namespace graphline {
 /// `manual`. Plain text ending in a newline; help is wrapped at 80 columns.
 std::string describe_kind(const stage_kind& kind);
 
-/// What `graphline stages` prints: a line for each kind with where it runs and its headline.
+/// What `graphline stages` prints: a line for each kind with where it runs and its headline, the
+/// kinds of each plug-in together beneath its file.
 std::string list_kinds(const stage_registry& registry);
 
 }  // namespace graphline

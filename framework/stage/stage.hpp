@@ -149,6 +149,10 @@ struct stage_kind {
 
   /// Extra lines for `graphline stages KIND` (the layers of `network`); unset when there are none.
   std::function<std::string()> manual;
+
+  /// The file of the plug-in it comes from, filled in when that is loaded; empty for a kind of the
+  /// program's own.
+  std::string origin = {};
 };
 
 }  // namespace graphline

@@ -106,7 +106,8 @@ TEST(device_list, says_that_this_build_lacks_a_backend) {
 
 TEST(device_list, says_why_a_backend_finds_no_device) {
   EXPECT_EQ(refusal<no_device_error>(device_list({no_gpu(), one_host()}), "cuda"),
-            "no 'cuda' device was found on this machine: no driver is loaded");
+            "no 'cuda' device was found on this machine: no driver is loaded; --device host runs "
+            "on the CPU");
 }
 
 TEST(device_list, says_what_was_found_when_the_number_is_too_high) {

@@ -116,6 +116,20 @@ TEST(a_pipeline_file, may_set_everything_there_is) {
   EXPECT_EQ(spec.stages[0].priority, priority::low);
 }
 
+TEST(a_pipeline_file, names_plugins_as_a_list_of_paths_or_a_single_one) {
+  const pipeline_spec spec = read_good("plugins");
+  EXPECT_EQ(texts(spec.plugins), (names{"build/normalize.so", "$plain.so"}));
+  EXPECT_EQ(spec.plugins[0].place.line, 4U);
+  EXPECT_EQ(spec.plugins[0].place.column, 11U);
+  EXPECT_EQ(texts(read_good("plugins", {"cuda", {}}).plugins),
+            (names{"/opt/normalize cuda.so", "$plain.so"}));
+
+  const reading single =
+      read_pipeline_text("pipeline: p\nplugins: normalize.so\nstages:\n  - {name: s, kind: k}\n");
+  EXPECT_EQ(single.said.render(), "");
+  EXPECT_EQ(texts(single.spec.plugins), names{"normalize.so"});
+}
+
 TEST(a_pipeline_file, may_merge_mappings_with_keys_of_its_own_winning) {
   const pipeline_spec spec = read_good("merges_and_anchors");
   ASSERT_EQ(spec.stages.size(), 3U);
@@ -148,6 +162,7 @@ TEST(a_pipeline_file, puts_lists_and_quoted_values_in_the_place_of_parameters) {
 TEST(a_pipeline_file, may_leave_optional_sections_empty) {
   const pipeline_spec spec = read_good("empty_sections");
   EXPECT_TRUE(spec.parameters.empty());
+  EXPECT_TRUE(spec.plugins.empty());
   EXPECT_TRUE(spec.inputs.empty());
   EXPECT_EQ(spec.run.frames, settings().frames);
 }

@@ -105,5 +105,23 @@ cpu.crop  cpu      Cut regions out of an image
 )");
 }
 
+TEST(list_kinds, puts_the_kinds_of_a_plugin_beneath_its_file) {
+  stage_registry registry;
+  registry.add(crop_kind());
+  stage_kind other = crop_kind();
+  other.name = "blur";
+  other.headline = "Blur an image";
+  other.origin = "/opt/blur.so";
+  registry.add(other);
+  EXPECT_EQ(list_kinds(registry),
+            R"(kind      runs on  what it does
+cpu.crop  cpu      Cut regions out of an image
+from plug-in /opt/blur.so:
+blur      cpu      Blur an image
+)");
+  EXPECT_THAT(describe_kind(other),
+              testing::HasSubstr("Runs on: cpu\nFrom: plug-in /opt/blur.so\n"));
+}
+
 }  // namespace
 }  // namespace graphline

@@ -1,5 +1,6 @@
-# Installing, and what find_package(graphline) finds afterwards: graphline::core, graphline::host
-# and graphline::stages, with the libraries that the static ones need.
+# Installing, and what find_package(graphline) finds afterwards: graphline::core, graphline::devices
+# with graphline::host and, where it was built, graphline::cuda, graphline::stages, and for plug-ins
+# graphline::plugin, with the libraries that the static ones need.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/graphline)

@@ -29,7 +29,8 @@ function(graphline_test name)
     GRAPHLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     GRAPHLINE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
   # What is tested is optimised as always; optimising the tests too would only cost time to build.
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name}_test PRIVATE
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
   string(REGEX REPLACE "/.*" "" folder ${folder})
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60

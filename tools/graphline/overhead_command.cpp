@@ -24,7 +24,7 @@ struct overhead_arguments {
   std::string json;
 };
 
-exit_status measure_overhead(const overhead_arguments& given) {
+exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);

@@ -10,7 +10,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
-#include "stages/builtin.hpp"
+#include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 
 namespace graphline {
@@ -58,11 +58,6 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
 
 }  // namespace
 
-const stage_registry& known_stages() {
-  static const stage_registry registry = builtin_stages();
-  return registry;
-}
-
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& settings_options) {
   command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
   command.add_option("--device", device_, "auto, host, cuda or cuda:N")
@@ -91,7 +86,7 @@ plan_target pipeline_options::target() const {
   return result;
 }
 
-plan pipeline_options::make_plan() const {
+plan pipeline_options::make_plan() {
   const plan_target machine = target();
   reading_options reading{machine.backend, {}};
   for (const auto& text : set_) reading.set.push_back(split_assignment(text));
@@ -101,7 +96,9 @@ plan pipeline_options::make_plan() const {
   for (const auto& [key, text] : overrides_) {
     if (!text.empty()) read_setting(spec.run, key, node(text), found);
   }
-  plan result = graphline::make_plan(spec, known_stages(), machine, found);
+  // Without a plug-in its kinds are unknown, which is no mistake of the file's.
+  if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
+  plan result = graphline::make_plan(spec, stages_, machine, found);
   found.throw_if_errors();
   if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
   return result;

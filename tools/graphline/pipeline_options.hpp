@@ -10,11 +10,9 @@
 #include "framework/plan/plan.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/stage/stage_registry.hpp"
+#include "stages/builtin.hpp"
 
 namespace graphline {
-
-/// The stage kinds this program was built with.
-const stage_registry& known_stages();
 
 /// The part of the command line that all commands on a pipeline share: the file, the device and
 /// what overrides the file's `run:` section.
@@ -26,9 +24,9 @@ class pipeline_options {
   /// The machine the plan is for. Throws what `device_list::resolve` throws.
   plan_target target() const;
 
-  /// Reads, checks and plans the pipeline. Warnings go to standard error; everything wrong is
-  /// thrown as one `input_error`.
-  plan make_plan() const;
+  /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
+  /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
+  plan make_plan();
 
   /// Opens the device for a plan.
   std::unique_ptr<device> open_device(const plan& p) const;
@@ -36,6 +34,7 @@ class pipeline_options {
  private:
   device_request request(int host_threads) const;
 
+  stage_registry stages_ = builtin_stages();
   std::string path_;
   std::string device_ = "auto";
   std::vector<std::string> set_;

@@ -83,7 +83,7 @@ class run_outputs {
   std::optional<output_file> csv_;
 };
 
-exit_status run_pipeline(const run_arguments& given) {
+exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);

@@ -2,24 +2,33 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/stage/kind_manual.hpp"
+#include "framework/stage/plugin_loader.hpp"
+#include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/pipeline_options.hpp"
 
 namespace graphline {
 namespace {
 
-exit_status show_stages(const std::string& name) {
-  const auto& registry = known_stages();
-  if (name.empty()) {
+struct stages_arguments {
+  std::string kind;
+  std::vector<std::string> plugins;
+};
+
+exit_status show_stages(const stages_arguments& given) {
+  stage_registry registry = builtin_stages();
+  for (const std::string& path : given.plugins) load_plugin(path, registry);
+  if (given.kind.empty()) {
     fmt::print("{}", list_kinds(registry));
     return exit_status::done;
   }
-  const auto* kind = registry.find(name);
+  const auto* kind = registry.find(given.kind);
   if (kind == nullptr) {
-    throw input_error(fmt::format("unknown kind '{}'{}", name, suggestion(name, registry.names())));
+    throw input_error(
+        fmt::format("unknown kind '{}'{}", given.kind, suggestion(given.kind, registry.names())));
   }
   fmt::print("{}", describe_kind(*kind));
   return exit_status::done;
@@ -29,9 +38,15 @@ exit_status show_stages(const std::string& name) {
 
 void add_stages_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("stages", "List the stage kinds, or explain one");
-  auto name = std::make_shared<std::string>();
-  command->add_option("KIND", *name, "A kind, such as network");
-  command->callback([&chosen, name] { chosen = [name] { return show_stages(*name); }; });
+  auto given = std::make_shared<stages_arguments>();
+  command->add_option("KIND", given->kind, "A kind, such as network");
+  command
+      ->add_option("--plugin", given->plugins,
+                   "A plug-in whose kinds to show too; may be given again")
+      ->type_name("FILE")
+      ->allow_extra_args(false)  // a KIND may follow
+      ->take_all();
+  command->callback([&chosen, given] { chosen = [given] { return show_stages(*given); }; });
 }
 
 }  // namespace graphline

@@ -80,11 +80,11 @@ void cuda_capture::forget(const cuda_stream& s) noexcept {
 }
 
 unique_cuda<cudaGraph_t> cuda_capture::finish() {
-  open_ = false;
   cudaGraph_t made = nullptr;
   const cudaError_t status = cudaStreamEndCapture(origin_, &made);
   unique_cuda<cudaGraph_t> captured(made);
-  if (status == cudaSuccess) return captured;
+  open_ = status != cudaSuccess;
+  if (!open_) return captured;
   if (status == cudaErrorStreamCaptureUnjoined) {
     static_cast<void>(cudaGetLastError());
     throw run_error(fmt::format(

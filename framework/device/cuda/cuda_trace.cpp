@@ -162,10 +162,14 @@ class cuda_trace final : public operation_trace {
   }
 
  private:
+  /// What was noted and not taken is dropped here, so that the next trace does not get it.
   static void stop() noexcept {
+    {
+      const std::scoped_lock lock(all_collected().mutex);
+      all_collected().tracing = false;
+    }
+    static_cast<void>(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
     for (const auto kind : traced_kinds) static_cast<void>(cupti().disable(kind));
-    const std::scoped_lock lock(all_collected().mutex);
-    all_collected().tracing = false;
   }
 };
 

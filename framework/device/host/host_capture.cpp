@@ -55,11 +55,10 @@ capture_session::~capture_session() {
   registry_.remove(*this);
 }
 
-void capture_session::add(const host_stream& s, const command& c, std::string name,
-                          std::string type) {
+void capture_session::add(const host_stream& s, const command& c, std::string type) {
   branch& b = branch_of(s);
   const std::size_t index = captured_.nodes.size();
-  captured_.nodes.push_back({std::move(name), std::move(type), b.frontier});
+  captured_.nodes.push_back({name_of(c), std::move(type), b.frontier});
   captured_.commands.push_back(c);
   b.frontier = {index};
 }

@@ -56,7 +56,7 @@ class capture_session {
   const std::string& origin_name() const noexcept { return origin_name_; }
 
   /// Adds a node at the end of the stream's branch.
-  void add(const host_stream& s, const command& c, std::string name, std::string type);
+  void add(const host_stream& s, const command& c, std::string type);
 
   /// Adds a copy of every node of another graph.
   void add(const host_stream& s, const captured_graph& inner);

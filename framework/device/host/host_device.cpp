@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-class cpu_device final : public device {
+class cpu_device final : public host_runner {
  public:
   explicit cpu_device(int compute_threads)
       : properties_(host_properties(compute_threads)), engine_(compute_threads) {}
@@ -52,11 +52,9 @@ class cpu_device final : public device {
 
   clock_check check_clock() override { return {}; }  // its stamps are the host's clock
 
-  std::unique_ptr<operation_trace> trace_operations() override {
-    throw run_error("operations cannot be traced on the host device yet");
-  }
+  std::unique_ptr<operation_trace> trace_operations() override { return engine_.log.trace(); }
 
-  void call(const std::function<void()>& work) { engine_.worker.call(work); }
+  void call(const std::function<void()>& work) override { engine_.worker.call(work); }
 
  private:
   device_properties properties_;
@@ -81,15 +79,17 @@ void host_enqueue(stream& s, host_operation& operation) {
         fmt::format("operation '{}' is for the host device and stream '{}' is not one of it",
                     operation.name(), s.name()));
   }
-  static_cast<host_stream&>(s).enqueue(operation);
+  static_cast<host_queue&>(s).enqueue(operation);
 }
 
 void host_call(device& d, const std::function<void()>& work) {
-  if (typeid(d) != typeid(cpu_device)) {
+  // By name of the type as above would not do: that of cpu_device is another in each library.
+  auto* const runner = dynamic_cast<host_runner*>(&d);
+  if (runner == nullptr) {
     throw run_error(
         fmt::format("'{}' is no host device and cannot run host code", d.properties().backend));
   }
-  static_cast<cpu_device&>(d).call(work);
+  runner->call(work);
 }
 
 }  // namespace graphline

@@ -23,6 +23,19 @@ class host_operation {
   virtual void run() = 0;
 };
 
+/// A stream of a `host` device, as far as stages need to know it. Virtual, so that a plug-in, which
+/// has a copy of this library of its own, reaches the program's.
+class host_queue : public stream {
+ public:
+  virtual void enqueue(host_operation& operation) = 0;
+};
+
+/// A `host` device, likewise.
+class host_runner : public device {
+ public:
+  virtual void call(const std::function<void()>& work) = 0;
+};
+
 /// Enqueues an operation on a stream of a `host` device. The operation must stay until it is done,
 /// or as long as a graph that captured it.
 void host_enqueue(stream& s, host_operation& operation);

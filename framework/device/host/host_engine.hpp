@@ -10,17 +10,19 @@
 #include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_worker.hpp"
 #include "framework/device/host/lane_table.hpp"
+#include "framework/device/host/operation_log.hpp"
 
 namespace graphline {
 
 /// What the streams, events and graphs of one `host` device share. The worker stands last, so that
 /// it stops before what it serves goes.
 struct host_engine {
-  explicit host_engine(int compute_threads) : worker(lanes, failed, compute_threads) {}
+  explicit host_engine(int compute_threads) : worker(lanes, failed, log, compute_threads) {}
 
   failure failed;
   lane_table lanes;
   capture_registry captures;
+  operation_log log;
   host_worker worker;
 };
 

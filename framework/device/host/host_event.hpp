@@ -12,7 +12,10 @@ namespace graphline {
 struct host_engine;
 
 /// An event of the `host` device. The worker touches one that keeps time only until its recordings
-/// have passed, and one that keeps none not at all.
+/// have passed and the graphs that stamp it are gone, and one that keeps none not at all.
+///
+/// `done` and `wait`, here and of streams, refer to the latest recording; a stamp in a graph is
+/// none. The times are those of the latest recording or stamp in a graph, whichever passed last.
 class host_event final : public timed_event {
  public:
   host_event(host_engine& engine, std::string name, bool keeps_time)
@@ -24,7 +27,8 @@ class host_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// Both throw `run_error` for an event that keeps no time, was never recorded, or has not passed.
+  /// Both throw `run_error` for an event that keeps no time, was never recorded (nor stamped by a
+  /// graph that was launched), or has not passed.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
 
@@ -47,6 +51,12 @@ class host_event final : public timed_event {
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
 
+  /// The worker passes a stamp in a graph.
+  void stamp_in_graph() noexcept {
+    stamp_.store(now(), std::memory_order_relaxed);
+    stamped_in_graph_.store(true, std::memory_order_relaxed);
+  }
+
  private:
   void refuse_if_captured() const;
   nanoseconds time() const;
@@ -56,6 +66,7 @@ class host_event final : public timed_event {
   const bool keeps_time_;
   std::atomic<recording> latest_{};
   std::atomic<nanoseconds> stamp_{0};
+  std::atomic<bool> stamped_in_graph_{false};
   std::atomic<std::uint32_t> unstamped_{0};  // recordings that the worker has yet to pass
 };
 

@@ -12,17 +12,19 @@ namespace graphline {
 
 struct host_engine;
 
+class graph_run;
+
 /// What a capture saw, in the order it was enqueued, which satisfies every dependency. Replayed in
-/// that order, one node at a time. `nodes[i]` describes `commands[i]`.
+/// that order, one node at a time, unless it holds calls: see `graph_run`. `nodes[i]` describes
+/// `commands[i]`.
 struct captured_graph {
-  std::vector<command> commands;  ///< operations, copies and fills only
+  std::vector<command> commands;  ///< operations, copies, fills, calls and stamps only
   std::vector<graph_node> nodes;
 };
 
 class host_graph_exec final : public graph_exec {
  public:
-  host_graph_exec(host_engine& engine, std::shared_ptr<const captured_graph> captured)
-      : engine_(engine), captured_(std::move(captured)) {}
+  host_graph_exec(host_engine& engine, std::shared_ptr<const captured_graph> captured);
 
   /// Waits until its latest launch is done.
   ~host_graph_exec() override;
@@ -33,9 +35,13 @@ class host_graph_exec final : public graph_exec {
   /// Notes a new launch and returns the one before, which it has to follow.
   recording launched(recording r) noexcept { return latest_launch_.exchange(r); }
 
+  /// What a stream submits to launch it after that point.
+  command launch_after(dependency after) const noexcept;
+
  private:
   host_engine& engine_;
   std::shared_ptr<const captured_graph> captured_;
+  std::unique_ptr<graph_run> run_;  // null when the graph holds no calls
   std::atomic<recording> latest_launch_{};
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "framework/base/error.hpp"
-#include "framework/base/units.hpp"
 #include "framework/device/host/host_engine.hpp"
 #include "framework/device/host/host_event.hpp"
 
@@ -19,23 +18,17 @@ host_stream::~host_stream() {
 }
 
 void host_stream::enqueue(host_operation& operation) {
-  const operate_command c{&operation};
-  if (capture_ == nullptr) return submit(c);
-  capture_->add(*this, c, std::string(operation.name()), "operation");
+  submit_or_capture(operate_command{&operation}, "operation");
 }
 
 void host_stream::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  const copy_command c{to, from, bytes};
-  if (capture_ == nullptr) return submit(c);
-  capture_->add(*this, c, "copy " + format_bytes(bytes), "copy");
+  submit_or_capture(copy_command{to, from, bytes}, "copy");
 }
 
 void host_stream::fill(void* to, std::byte value, std::size_t bytes) {
   if (bytes == 0) return;
-  const fill_command c{to, bytes, value};
-  if (capture_ == nullptr) return submit(c);
-  capture_->add(*this, c, "fill " + format_bytes(bytes), "fill");
+  submit_or_capture(fill_command{to, bytes, value}, "fill");
 }
 
 void host_stream::record(event& e) {
@@ -72,11 +65,13 @@ void host_stream::wait(const event& e) {
 }
 
 void host_stream::call(host_function& f) {
-  throw run_error(fmt::format("'{}' cannot be called on the host device yet", f.name()));
+  engine_.worker.prepare_calls();
+  submit_or_capture(call_command{&f}, "call");
 }
 
 void host_stream::stamp(timed_event& e) {
-  record(e);
+  if (capture_ == nullptr) return record(e);
+  capture_->add(*this, stamp_command{&same_engine<host_event>(e, engine_)}, "stamp");
 }
 
 void host_stream::launch(graph_exec& g) {
@@ -85,7 +80,12 @@ void host_stream::launch(graph_exec& g) {
   const recording before = ours.launched(recording::at(lane_.id(), lane_.reserve()));
   dependency after = engine_.lanes.pending(before);
   if (after.on == &lane_) after = {};
-  publish(launch_command{&ours.captured(), after});
+  publish(ours.launch_after(after));
+}
+
+void host_stream::submit_or_capture(const command& c, const char* type) {
+  if (capture_ != nullptr) return capture_->add(*this, c, type);
+  submit(c);
 }
 
 void host_stream::submit(const command& c) noexcept {

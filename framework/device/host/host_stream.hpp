@@ -12,7 +12,7 @@ class capture_session;
 struct host_engine;
 
 /// A stream of the `host` device: a lane, or while it is captured, a branch of the capture.
-class host_stream final : public stream {
+class host_stream final : public host_queue {
  public:
   host_stream(host_engine& engine, std::string name, priority level);
 
@@ -27,14 +27,14 @@ class host_stream final : public stream {
   void call(host_function& f) override;
   void stamp(timed_event& e) override;
   void launch(graph_exec& g) override;
-
-  void enqueue(host_operation& operation);
+  void enqueue(host_operation& operation) override;
 
   const host_engine& engine() const noexcept { return engine_; }
   capture_session* capture() const noexcept { return capture_; }
   void set_capture(capture_session* session) noexcept { capture_ = session; }
 
  private:
+  void submit_or_capture(const command& c, const char* type);
   void submit(const command& c) noexcept;
   void publish(const command& c) noexcept;
 

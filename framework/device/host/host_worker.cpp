@@ -5,15 +5,36 @@
 
 #include <cstring>
 
+#include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
 #include "framework/device/host/pause.hpp"
 
 namespace graphline {
+namespace {
 
-host_worker::host_worker(lane_table& lanes, failure& failed, int compute_threads)
+bool is_pending(const dependency& d) noexcept {
+  return d.on != nullptr && !d.on->passed(d.at);
+}
+
+void perform(const command& c) {
+  if (const auto* operate = std::get_if<operate_command>(&c)) {
+    operate->operation->run();
+  } else if (const auto* copy = std::get_if<copy_command>(&c)) {
+    std::memcpy(copy->to, copy->from, copy->bytes);
+  } else if (const auto* fill = std::get_if<fill_command>(&c)) {
+    std::memset(fill->to, std::to_integer<int>(fill->value), fill->bytes);
+  }
+}
+
+}  // namespace
+
+host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
+                         int compute_threads)
     : lanes_(lanes),
       failed_(failed),
+      log_(log),
+      caller_(failed, *this),
       thread_([this, compute_threads] { serve(compute_threads); }) {}
 
 host_worker::~host_worker() {
@@ -56,7 +77,6 @@ bool host_worker::serve_one() {
   lane* l = choose();
   if (l == nullptr) return false;
   carry_out(*l);
-  settle(*l);  // at once, so that a stamp after the operation is not late by the look at the others
   return true;
 }
 
@@ -111,26 +131,67 @@ lane* host_worker::choose() {
 // at the start, so that a busy caller cannot hold the worker here.
 host_worker::state host_worker::settle(lane& l) noexcept {
   for (std::uint64_t left = l.backlog(); left > 0; --left) {
-    const command& c = l.front();
-    if (const auto* record = std::get_if<record_command>(&c)) {
-      if (record->stamped != nullptr) {
-        record->stamped->stamp(recording::at(l.id(), l.front_ticket()));
-      }
-      ++points_passed_;
-    } else if (const auto* wait = std::get_if<wait_command>(&c)) {
-      if (!wait->after.on->passed(wait->after.at)) return state::blocked;
-    } else if (const auto* launch = std::get_if<launch_command>(&c)) {
-      if (launch->after.on != nullptr && !launch->after.on->passed(launch->after.at)) {
-        return state::blocked;
-      }
-      if (!launch->graph->commands.empty()) return state::ready;
-      ++points_passed_;
-    } else {
-      return state::ready;
-    }
+    if (is_work(l.front())) return state::ready;
+    const state s = settle_front(l);
+    if (s != state::passed) return s;
     l.complete();
   }
   return state::idle;
+}
+
+host_worker::state host_worker::settle_front(lane& l) noexcept {
+  const command& c = l.front();
+  if (const auto* record = std::get_if<record_command>(&c)) {
+    if (record->stamped != nullptr) {
+      record->stamped->stamp(recording::at(l.id(), l.front_ticket()));
+    }
+    ++points_passed_;
+    return state::passed;
+  }
+  if (const auto* wait = std::get_if<wait_command>(&c)) {
+    return is_pending(wait->after) ? state::blocked : state::passed;
+  }
+  if (const auto* launch = std::get_if<launch_command>(&c)) {
+    return is_pending(launch->after) ? state::blocked : settle_launch(l, *launch->graph);
+  }
+  if (const auto* run = std::get_if<run_command>(&c)) {
+    return is_pending(run->after) ? state::blocked : settle_run(*run->run);
+  }
+  return settle_call(l, *std::get<call_command>(c).function);
+}
+
+host_worker::state host_worker::settle_call(lane& l, host_function& f) noexcept {
+  if (!l.call_is_handed_over) {
+    caller_.hand_over(l.call, f);
+    l.call_is_handed_over = true;
+  }
+  if (!l.call.has_returned()) return state::blocked;
+  l.call_is_handed_over = false;
+  return state::passed;
+}
+
+host_worker::state host_worker::settle_launch(lane& l, const captured_graph& graph) noexcept {
+  for (; l.next_node < graph.commands.size(); ++l.next_node) {
+    const command& c = graph.commands[l.next_node];
+    if (is_work(c)) return state::ready;
+    std::get<stamp_command>(c).stamped->stamp_in_graph();
+  }
+  l.next_node = 0;
+  ++points_passed_;
+  return state::passed;
+}
+
+host_worker::state host_worker::settle_run(graph_run& run) noexcept {
+  switch (run.advance(caller_)) {
+    case graph_run::standing::ready:
+      return state::ready;
+    case graph_run::standing::waiting:
+      return state::blocked;
+    case graph_run::standing::complete:
+      break;
+  }
+  ++points_passed_;
+  return state::passed;
 }
 
 void host_worker::carry_out(lane& l) noexcept {
@@ -138,35 +199,34 @@ void host_worker::carry_out(lane& l) noexcept {
   if (const auto* launch = std::get_if<launch_command>(&c)) {
     const std::vector<command>& nodes = launch->graph->commands;
     execute(nodes[l.next_node]);
-    if (++l.next_node < nodes.size()) return;
-    l.next_node = 0;
-    ++points_passed_;
+    if (++l.next_node < nodes.size() && is_work(nodes[l.next_node])) return;  // nothing to settle
+  } else if (const auto* run = std::get_if<run_command>(&c)) {
+    execute(run->run->next());
+    run->run->next_done();
   } else {
     execute(c);
+    l.complete();
   }
-  l.complete();
+  settle(l);  // at once, so that a stamp after the operation is not late by the look at the others
 }
 
 void host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return;
-  if (const auto* operate = std::get_if<operate_command>(&c)) {
-    host_operation& operation = *operate->operation;
-    try {
-      operation.run();
-    } catch (const std::exception& e) {
-      failed_.set(operation.name(), e.what());
-    } catch (...) {
-      failed_.set(operation.name(), "it threw something that is no std::exception");
-    }
-  } else if (const auto* copy = std::get_if<copy_command>(&c)) {
-    std::memcpy(copy->to, copy->from, copy->bytes);
-  } else if (const auto* fill = std::get_if<fill_command>(&c)) {
-    std::memset(fill->to, std::to_integer<int>(fill->value), fill->bytes);
+  try {
+    if (!log_.is_on()) return perform(c);
+    const nanoseconds begin = now();
+    perform(c);
+    log_.note(c, now() - begin);
+  } catch (const std::exception& e) {
+    failed_.set(name_of(c), e.what());
+  } catch (...) {
+    failed_.set(name_of(c), "it threw something that is no std::exception");
   }
 }
 
-// No wake-up is lost: the worker sets `parked_` and then looks at the lanes, a caller publishes and
-// then looks at `parked_`, all in one total order, so one of them sees the other.
+// No wake-up is lost: the worker sets `parked_` and then looks at the lanes and the calls handed
+// over, a caller publishes (or a call returns) and then looks at `parked_`, all in one total order,
+// so one of them sees the other.
 void host_worker::idle() {
   constexpr int looks_per_clock_read = 16;
   const nanoseconds until = now() + idle_polling;

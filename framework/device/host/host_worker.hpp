@@ -12,15 +12,18 @@
 
 #include "framework/device/host/command.hpp"
 #include "framework/device/host/failure.hpp"
+#include "framework/device/host/host_caller.hpp"
 #include "framework/device/host/lane_table.hpp"
+#include "framework/device/host/operation_log.hpp"
 
 namespace graphline {
 
 /// The thread that carries out what the lanes hold, one operation at a time.
 ///
 /// Between two operations, and between two nodes of a graph, it first settles every lane (passes
-/// recordings, checks waits) and then takes the next operation from the lane of the highest
-/// priority that has one; lanes of the same priority take turns.
+/// recordings, checks waits, hands calls over to the caller thread) and then takes the next
+/// operation from the lane of the highest priority that has one; lanes of the same priority take
+/// turns.
 class host_worker {
  public:
   /// How long the worker polls for new commands before it sleeps. Long enough to bridge the gap
@@ -28,14 +31,15 @@ class host_worker {
   static constexpr nanoseconds idle_polling = 30'000;
 
   /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads.
-  host_worker(lane_table& lanes, failure& failed, int compute_threads);
+  host_worker(lane_table& lanes, failure& failed, operation_log& log, int compute_threads);
 
   /// Finishes what can be finished and ends the thread.
   ~host_worker();
   host_worker(const host_worker&) = delete;
   host_worker& operator=(const host_worker&) = delete;
 
-  /// To be called after every `lane::publish`. A system call only when the worker sleeps.
+  /// To be called after every `lane::publish`, and whatever else gives the worker something to do.
+  /// A system call only when the worker sleeps.
   void notice() noexcept {
     if (parked_.load(std::memory_order_seq_cst) != 0) unpark();
   }
@@ -44,8 +48,12 @@ class host_worker {
   /// is thrown here.
   void call(const std::function<void()>& work);
 
+  /// To be called before host functions are submitted. Throws `run_error` when the thread that
+  /// calls them cannot be started.
+  void prepare_calls() { caller_.start(); }
+
  private:
-  enum class state { idle, blocked, ready };
+  enum class state { idle, blocked, ready, passed };
 
   struct pending_call {
     const std::function<void()>* work;
@@ -58,6 +66,10 @@ class host_worker {
   void serve_calls();
   lane* choose();
   state settle(lane& l) noexcept;
+  state settle_front(lane& l) noexcept;
+  state settle_call(lane& l, host_function& f) noexcept;
+  state settle_launch(lane& l, const captured_graph& graph) noexcept;
+  state settle_run(graph_run& run) noexcept;
   void carry_out(lane& l) noexcept;
   void execute(const command& c) noexcept;
   void idle();
@@ -65,6 +77,7 @@ class host_worker {
 
   lane_table& lanes_;
   failure& failed_;
+  operation_log& log_;
 
   // The worker's own.
   lane_table::roster roster_;
@@ -80,6 +93,7 @@ class host_worker {
   std::vector<pending_call*> calls_;
   std::atomic<bool> has_calls_{false};
 
+  host_caller caller_;  // ends before what it touches in `notice` goes
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "framework/base/words.hpp"
 #include "framework/device/host/command.hpp"
+#include "framework/device/host/handed_call.hpp"
 #include "framework/device/host/recording.hpp"
 
 namespace graphline {
@@ -64,8 +65,12 @@ class lane {
     if (wake_at_.load(std::memory_order_seq_cst) <= served_) wake();
   }
 
-  /// The node to carry out next when `front()` is a graph's launch.
+  /// The node to carry out next when `front()` is the launch of a graph without calls.
   std::size_t next_node = 0;
+
+  /// The call when `front()` is one, and whether it was handed over.
+  handed_call call;
+  bool call_is_handed_over = false;
 
  private:
   static constexpr ticket nobody = std::numeric_limits<ticket>::max();

@@ -48,6 +48,13 @@ class subject {
   /// Fails while it runs. Every wait that reports it contains `failure_text()`.
   virtual void enqueue_failure(stream& s) = 0;
   virtual std::string failure_text() const = 0;
+
+  /// Whether operations of different streams never overlap, so that what ran first can be told from
+  /// what it saw. A gate holds kernels up either way; a device that overlaps may copy meanwhile.
+  virtual bool does_one_thing_at_a_time() const { return true; }
+
+  /// Whether a trace can be had of what is enqueued.
+  virtual bool can_be_traced() const { return true; }
 };
 
 /// A device to test, or null when this machine has none, whereupon every test is skipped.

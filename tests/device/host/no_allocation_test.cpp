@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/device/conformance/test_function.hpp"
 #include "tests/device/host/function_operation.hpp"
 
 namespace {
@@ -66,6 +67,48 @@ TEST(host_submission, allocates_nothing) {
   dev->synchronize(wait_mode::block);
   EXPECT_EQ(allocations.load(), before);
   EXPECT_EQ(runs, 3 * 2001);
+}
+
+TEST(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_nothing) {
+  const auto dev = open_host_device(1);
+  const auto begin = dev->make_timed_event("begin");
+  const auto end = dev->make_timed_event("end");
+  const auto fork = dev->make_event("fork");
+  const auto join = dev->make_event("join");
+  long runs = 0;
+  long calls = 0;
+  function_operation count("count", [&] { ++runs; });
+  conformance::test_function count_call("count call", [&] { ++calls; });
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto side = dev->make_stream("side", priority::normal);
+  const auto exec = dev->capture(*s,
+                                 [&] {
+                                   s->stamp(*begin);
+                                   s->record(*fork);
+                                   side->wait(*fork);
+                                   host_enqueue(*s, count);
+                                   s->call(count_call);
+                                   side->call(count_call);
+                                   host_enqueue(*side, count);
+                                   side->record(*join);
+                                   s->wait(*join);
+                                   s->stamp(*end);
+                                 })
+                        ->instantiate();
+  auto frame = [&] {
+    s->launch(*exec);
+    s->call(count_call);
+    side->launch(*exec);
+  };
+  frame();
+  dev->synchronize(wait_mode::block);
+
+  const long before = allocations.load();
+  for (int i = 0; i < 1000; ++i) frame();  // more commands than a lane holds
+  dev->synchronize(wait_mode::block);
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(runs, 2 * 2 * 1001);
+  EXPECT_EQ(calls, (2 * 2 + 1) * 1001);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ int main() {
   gl::plan planned = gl::make_plan(pipeline(), registry, gl::plan_target{}, problems);
   problems.throw_if_errors();
 
-  const std::unique_ptr<gl::device> device = gl::open_host_device(1);
+  const std::unique_ptr<gl::device> device = gl::builtin_devices().open({"host", 1});
   gl::session session(std::move(planned), *device);
   const gl::run_record record = session.run();
 

@@ -1,0 +1,68 @@
+#pragma once
+
+// What my.normalize computes, once for the GPU and for the CPU, so that the CPU's tests are about
+// the kernel's index arithmetic too.
+
+#include <algorithm>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define HOST_AND_DEVICE __host__ __device__
+#else
+#define HOST_AND_DEVICE
+#endif
+
+namespace my {
+
+/// Packed images [n, c, h, w] of float32 with the constants of their channels, all in the memory of
+/// one device.
+struct normalization {
+  const float* in;
+  float* out;
+  const float* mean;       ///< [c]
+  const float* deviation;  ///< [c]
+  std::int64_t channels;   ///< c
+  std::int64_t planes;     ///< n * c
+  std::int64_t plane;      ///< elements of one: h * w
+};
+
+/// Where a thread stands in a grid of `columns` times `rows` blocks of `threads`.
+struct grid_position {
+  std::int64_t column, columns;
+  std::int64_t row, rows;
+  std::int64_t thread, threads;
+};
+
+/// What that thread does: a row of blocks takes a plane after another, so that the channel is found
+/// once for each, and threads that are neighbours take elements that are.
+///
+/// A subtraction and a division, each rounded once, give the same bits on CPU and GPU; a product
+/// and a sum, fused on one of them, would not.
+HOST_AND_DEVICE inline void normalize_share(const normalization& n, const grid_position& at) {
+  for (std::int64_t p = at.row; p < n.planes; p += at.rows) {
+    const float mean = n.mean[p % n.channels];
+    const float deviation = n.deviation[p % n.channels];
+    const float* const in = n.in + p * n.plane;
+    float* const out = n.out + p * n.plane;
+    const std::int64_t step = at.columns * at.threads;
+    for (std::int64_t i = at.column * at.threads + at.thread; i < n.plane; i += step) {
+      out[i] = (in[i] - mean) / deviation;
+    }
+  }
+}
+
+constexpr int threads_per_block = 256;
+
+/// The grid for it, within what CUDA allows: 65535 rows.
+struct grid_extents {
+  unsigned columns, rows;
+};
+
+inline grid_extents grid_for(const normalization& n) {
+  constexpr std::int64_t elements_per_block = 4 * threads_per_block;
+  const std::int64_t columns = (n.plane + elements_per_block - 1) / elements_per_block;
+  return {static_cast<unsigned>(std::min<std::int64_t>(columns, 65535)),
+          static_cast<unsigned>(std::min<std::int64_t>(n.planes, 65535))};
+}
+
+}  // namespace my

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <framework/stage/stage.hpp>
+
+#include <memory>
+
+#include "arithmetic.hpp"
+
+namespace my {
+
+/// The constants of my.normalize in device memory: c means, then c standard deviations.
+class channel_constants {
+ public:
+  /// Allocates, copies and waits: for a stage's preparation, not for its frames.
+  channel_constants(graphline::device& d, const graphline::stage_config& config);
+
+  /// The work on the tensors of one slot.
+  normalization on(const graphline::stage_tensors& tensors) const;
+
+ private:
+  std::int64_t channels_;
+  graphline::memory values_;
+};
+
+/// The factory for the device `cuda`, in normalize_cuda.cu.
+std::unique_ptr<graphline::device_stage> make_normalize_cuda(graphline::device& d,
+                                                             const graphline::stage_config& config);
+
+}  // namespace my

@@ -1,0 +1,175 @@
+#include "tests/device/cuda/fake/api.hpp"
+
+#include <map>
+#include <string>
+
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/device/cuda/fake/memory.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
+
+namespace fake_cuda {
+namespace {
+
+constexpr std::size_t most_listed = 1'000'000;
+
+struct planned_failure {
+  std::string name;  // of any function when empty
+  std::size_t left = 0;
+  cudaError_t status = cudaSuccess;
+};
+
+/// What a test has set, and what it can ask for.
+struct settings {
+  int devices = 2;
+  int driver = CUDART_VERSION;
+  planned_failure failure;
+  std::vector<const char*> listed;
+  std::map<std::string, std::size_t, std::less<>> counts;
+  std::size_t count = 0;
+};
+
+settings& control() {
+  static settings* const only = new settings;
+  return *only;
+}
+
+thread_local int device_of_thread = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+/// What a device that has failed says to everything.
+cudaError_t failure_of_current_device() {
+  return the_machine().devices[device_of_thread].failure;
+}
+
+}  // namespace
+
+int& current_device() noexcept {
+  return device_of_thread;
+}
+
+int device_count() {
+  return control().devices;
+}
+
+cudaError_t absence() {
+  if (control().driver < CUDART_VERSION) return cudaErrorInsufficientDriver;
+  return control().devices == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
+  settings& c = control();
+  ++c.count;
+  ++c.counts[name];
+  if (c.listed.size() < most_listed) c.listed.push_back(name);
+  planned_failure& f = c.failure;
+  if (f.left > 0 && (f.name.empty() || f.name == name) && --f.left == 0) return f.status;
+  if (in_host_function()) return cudaErrorNotPermitted;
+  if (kind == call_kind::detached) return std::nullopt;
+  if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+  if (kind == call_kind::releasing) return std::nullopt;
+  if (const cudaError_t status = failure_of_current_device(); status != cudaSuccess) return status;
+  return std::nullopt;
+}
+
+cudaError_t end_call(cudaError_t status, call_kind kind) {
+  if (kind != call_kind::detached && failure_of_current_device() != cudaSuccess) {
+    status = failure_of_current_device();
+  }
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
+
+void reset() {
+  locked lock(the_machine().mutex);
+  machine& m = the_machine();
+  for (int i = 0; i < machine::most_devices; ++i) {
+    m.wait_for_device(lock, i);
+    m.devices[i].failure = cudaSuccess;
+    m.devices[i].flags = cudaDeviceScheduleAuto;
+  }
+  objects() = {};
+  release_all_memory();
+  control() = {};
+  last_error = cudaSuccess;
+}
+
+live_objects live() {
+  const locked lock(the_machine().mutex);
+  live_objects all;
+  all.streams = objects().streams.size();
+  all.events = objects().events.size();
+  for (const auto& g : objects().graphs) all.graphs += g->is_child ? 0 : 1;
+  all.executables = objects().executables.size();
+  all.device_allocations = count_device_blocks();
+  all.pinned_allocations = count_pinned_blocks();
+  return all;
+}
+
+std::vector<std::string> calls(const std::string& name) {
+  const locked lock(the_machine().mutex);
+  std::vector<std::string> found;
+  for (const char* called : control().listed) {
+    if (name.empty() || name == called) found.emplace_back(called);
+  }
+  return found;
+}
+
+std::size_t call_count(const std::string& name) {
+  const locked lock(the_machine().mutex);
+  if (name.empty()) return control().count;
+  const auto found = control().counts.find(name);
+  return found == control().counts.end() ? 0 : found->second;
+}
+
+std::size_t allocation_calls() {
+  return call_count("cudaMalloc") + call_count("cudaMallocHost") + call_count("cudaHostAlloc");
+}
+
+void fail_call(std::size_t n, cudaError_t status) {
+  fail_call("", n, status);
+}
+
+void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
+  const locked lock(the_machine().mutex);
+  control().failure = {name, n, status};
+}
+
+void set_device_count(int count) {
+  const locked lock(the_machine().mutex);
+  control().devices = count;
+}
+
+void set_driver_version(int version) {
+  const locked lock(the_machine().mutex);
+  control().driver = version;
+}
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+cudaError_t cudaGetLastError() {
+  const locked lock(the_machine().mutex);
+  const cudaError_t status = last_error;
+  // What has broken the device stays.
+  last_error = failure_of_current_device();
+  return status;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return last_error;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return api("cudaDriverGetVersion", call_kind::detached, [&](locked&) {
+    *version = control().driver;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return api("cudaRuntimeGetVersion", call_kind::detached, [&](locked&) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,195 @@
+#include "tests/device/cuda/fake/capture.hpp"
+
+#include <algorithm>
+
+#include "tests/device/cuda/fake/api.hpp"
+
+namespace fake_cuda {
+namespace {
+
+thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
+
+std::vector<capture_ref> going_on() {
+  std::vector<capture_ref> found;
+  for (const auto& s : objects().streams) {
+    if (s->capture != nullptr && s->capture->origin == s.get()) found.push_back(s->capture);
+  }
+  return found;
+}
+
+void add_new(node_list& to, const node_list& from) {
+  for (const cudaGraphNode_t n : from) {
+    if (std::ranges::find(to, n) == to.end()) to.push_back(n);
+  }
+}
+
+/// Whether all nodes of the graph are `ends` or before these.
+bool reaches_all(const CUgraph_st& graph, node_list ends) {
+  for (std::size_t i = 0; i < ends.size(); ++i) add_new(ends, node_list(ends[i]->after));
+  return ends.size() == graph.nodes.size();
+}
+
+/// Takes every stream out of a capture.
+void end(const capture_ref& c) {
+  c->ended = true;
+  for (const cudaStream_t s : c->streams) {
+    if (!objects().streams.has(s)) continue;
+    s->capture.reset();
+    s->heads.clear();
+  }
+}
+
+}  // namespace
+
+cudaError_t refuse_unsafe() {
+  if (mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  cudaError_t status = cudaSuccess;
+  for (const capture_ref& c : going_on()) {
+    const bool ours = c->thread == std::this_thread::get_id();
+    const bool minds = ours ? c->mode != cudaStreamCaptureModeRelaxed
+                            : c->mode == cudaStreamCaptureModeGlobal &&
+                                  mode_of_thread == cudaStreamCaptureModeGlobal;
+    if (!minds) continue;
+    c->invalidated = true;
+    status = cudaErrorStreamCaptureUnsupported;
+  }
+  return status;
+}
+
+cudaError_t refuse_while_captured(int device) {
+  cudaError_t status = refuse_unsafe();
+  for (const capture_ref& c : going_on()) {
+    if (c->origin->device != device) continue;
+    c->invalidated = true;
+    status = cudaErrorStreamCaptureUnsupported;
+  }
+  return status;
+}
+
+cudaError_t usable(cudaStream_t s) {
+  if (!objects().streams.has(s)) return cudaErrorInvalidResourceHandle;
+  if (s->capture != nullptr && s->capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+  return cudaSuccess;
+}
+
+cudaError_t usable_for_launch(cudaStream_t s) {
+  const cudaError_t status = usable(s);
+  if (status == cudaSuccess && s->device != current_device()) return cudaErrorInvalidResourceHandle;
+  return status;
+}
+
+cudaError_t refuse_captured(const CUevent_st& e) {
+  if (e.captured == nullptr) return cudaSuccess;
+  e.captured->invalidated = true;
+  return cudaErrorCapturedEvent;
+}
+
+void capture_node(CUstream_st& s, const operation_ref& what) {
+  auto node = std::make_unique<CUgraphNode_st>();
+  node->what = what;
+  node->after = std::exchange(s.heads, {node.get()});
+  s.capture->graph->nodes.push_back(std::move(node));
+}
+
+cudaError_t capture_wait(CUstream_st& s, const CUevent_st& e) {
+  const bool is_open = e.captured != nullptr && !e.captured->ended;
+  if (!is_open) {
+    // Outside a capture the event stands for a point that no stream will ever pass.
+    if (s.capture == nullptr) return cudaErrorCapturedEvent;
+    s.capture->invalidated = true;
+    return cudaErrorStreamCaptureIsolation;
+  }
+  if (e.captured->invalidated) return cudaErrorStreamCaptureInvalidated;
+  if (s.capture == nullptr) {
+    s.capture = e.captured;
+    s.capture->streams.insert(&s);
+  } else if (s.capture != e.captured) {
+    s.capture->invalidated = true;
+    e.captured->invalidated = true;
+    return cudaErrorStreamCaptureMerge;
+  }
+  add_new(s.heads, e.captured_after);
+  return cudaSuccess;
+}
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return api("cudaStreamBeginCapture", [&](locked&) {
+    static unsigned long long count = 0;
+    if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
+    if (stream->capture != nullptr) return cudaErrorIllegalState;
+    auto c = std::make_shared<capture>();
+    c->id = ++count;
+    c->mode = mode;
+    c->thread = std::this_thread::get_id();
+    c->origin = stream;
+    c->graph = objects().graphs.add();
+    c->graph->device = stream->device;
+    c->streams.insert(stream);
+    stream->capture = std::move(c);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return api("cudaStreamEndCapture", call_kind::releasing, [&](locked&) {
+    *graph = nullptr;
+    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+    const capture_ref c = stream->capture;
+    if (c == nullptr) return cudaErrorIllegalState;
+    if (c->origin != stream) {
+      c->invalidated = true;
+      return cudaErrorStreamCaptureUnmatched;
+    }
+    if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != std::this_thread::get_id()) {
+      return cudaErrorStreamCaptureWrongThread;
+    }
+    cudaError_t status = cudaSuccess;
+    if (c->invalidated) {
+      status = cudaErrorStreamCaptureInvalidated;
+    } else if (!reaches_all(*c->graph, stream->heads)) {
+      status = cudaErrorStreamCaptureUnjoined;
+    }
+    end(c);
+    if (status == cudaSuccess) {
+      *graph = c->graph;
+    } else {
+      destroy_graph(c->graph);
+    }
+    return status;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** edges, size_t* count) {
+  return api("cudaStreamGetCaptureInfo", [&](locked&) {
+    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+    const capture_ref& c = stream->capture;
+    *status = c == nullptr     ? cudaStreamCaptureStatusNone
+              : c->invalidated ? cudaStreamCaptureStatusInvalidated
+                               : cudaStreamCaptureStatusActive;
+    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
+    if (id != nullptr) *id = c->id;
+    if (graph != nullptr) *graph = c->graph;
+    if (dependencies != nullptr) *dependencies = stream->heads.data();
+    if (edges != nullptr) *edges = nullptr;
+    if (count != nullptr) *count = stream->heads.size();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return api("cudaThreadExchangeStreamCaptureMode", [&](locked&) {
+    std::swap(mode_of_thread, *mode);
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,137 @@
+// Copies and fills.
+
+#include <cstring>
+
+#include "tests/device/cuda/fake/api.hpp"
+#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/memory.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
+
+using namespace fake_cuda;
+
+namespace {
+
+/// Whether the memory lies where the kind says.
+bool is_where(place where, bool on_device) {
+  return on_device ? where == place::device : where == place::pinned || where == place::elsewhere;
+}
+
+cudaError_t check_places(cudaMemcpyKind kind, place to, place from) {
+  if (to == place::out_of_range || from == place::out_of_range) return cudaErrorInvalidValue;
+  bool fits = true;
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      fits = is_where(to, false) && is_where(from, false);
+      break;
+    case cudaMemcpyHostToDevice:
+      fits = is_where(to, true) && is_where(from, false);
+      break;
+    case cudaMemcpyDeviceToHost:
+      fits = is_where(to, false) && is_where(from, true);
+      break;
+    case cudaMemcpyDeviceToDevice:
+      fits = is_where(to, true) && is_where(from, true);
+      break;
+    case cudaMemcpyDefault:
+      break;
+    default:
+      return cudaErrorInvalidMemcpyDirection;
+  }
+  return fits ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+std::shared_ptr<operation> copy_of(void* to, const void* from, std::size_t bytes,
+                                   cudaMemcpyKind kind, const CUstream_st& s) {
+  auto what = std::make_shared<operation>();
+  what->type = cudaGraphNodeTypeMemcpy;
+  what->device = s.device;
+  what->priority = s.priority;
+  what->copy.dstPtr = {to, bytes, bytes, 1};
+  what->copy.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  what->copy.extent = {bytes, 1, 1};
+  what->copy.kind = kind;
+  what->run = [=] {
+    std::memmove(to, from, bytes);
+    return cudaSuccess;
+  };
+  return what;
+}
+
+/// A copy from or to memory that is not pinned, which CUDA takes through memory of its own: what is
+/// to be read is read at once, and what was written is there when the call returns.
+cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<operation>& what,
+                          place to, place from) {
+  const std::size_t bytes = what->copy.extent.width;
+  if (from == place::elsewhere) {
+    const auto* const begin = static_cast<const std::byte*>(what->copy.srcPtr.ptr);
+    what->run = [target = what->copy.dstPtr.ptr,
+                 staged = std::vector<std::byte>(begin, begin + bytes)] {
+      std::memcpy(target, staged.data(), staged.size());
+      return cudaSuccess;
+    };
+  }
+  const int device = s->device;
+  const task_ref t = submit(s, what);
+  if (to != place::elsewhere) return cudaSuccess;
+  the_machine().wait_for(lock, t);
+  return the_machine().devices[device].failure;
+}
+
+}  // namespace
+
+// A copy may be enqueued while another device is current, unlike a launch.
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return api("cudaMemcpyAsync", [&](locked& lock) {
+    if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+    const place target = place_of(to, bytes);
+    const place source = place_of(from, bytes);
+    if (const auto wrong = check_places(kind, target, source); wrong != cudaSuccess) return wrong;
+    auto what = copy_of(to, from, bytes, kind, *stream);
+    if (target != place::elsewhere && source != place::elsewhere) {
+      submit(stream, what);
+      return cudaSuccess;
+    }
+    // Only pinned memory stays where it is until the graph is launched.
+    if (stream->capture != nullptr) return cudaErrorInvalidValue;
+    return copy_pageable(lock, stream, what, target, source);
+  });
+}
+
+// Not ordered after what non-blocking streams do, as with CUDA.
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return api("cudaMemcpy", [&](locked&) {
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+    const auto wrong = check_places(kind, place_of(to, bytes), place_of(from, bytes));
+    if (wrong == cudaSuccess) std::memmove(to, from, bytes);
+    return wrong;
+  });
+}
+
+cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
+  return api("cudaMemsetAsync", [&](locked&) {
+    if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
+    if (bytes == 0) return cudaSuccess;
+    const place where = place_of(data, bytes);
+    if (where != place::device && where != place::pinned) return cudaErrorInvalidValue;
+    auto what = std::make_shared<operation>();
+    what->type = cudaGraphNodeTypeMemset;
+    what->device = stream->device;
+    what->priority = stream->priority;
+    what->fill.dst = data;
+    what->fill.elementSize = 1;
+    what->fill.width = bytes;
+    what->fill.height = 1;
+    what->fill.value = static_cast<unsigned>(value) & 0xffU;
+    what->run = [=] {
+      std::memset(data, value, bytes);
+      return cudaSuccess;
+    };
+    submit(stream, what);
+    return cudaSuccess;
+  });
+}

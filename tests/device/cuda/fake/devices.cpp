@@ -1,0 +1,183 @@
+// Which devices there are, and what each says of itself.
+
+#include <cuda_profiler_api.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/device/cuda/fake/api.hpp"
+#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/memory.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
+
+using namespace fake_cuda;
+
+namespace {
+
+bool exists(int device) {
+  return device >= 0 && device < device_count();
+}
+
+/// What CUDA asks of a device when it resets it: everything made on it goes.
+template <class T>
+void remove_of_device(registry<T>& all, int device) {
+  std::vector<const T*> gone;
+  for (const auto& object : all) {
+    if (object->device == device) gone.push_back(object.get());
+  }
+  for (const T* object : gone) all.remove(object);
+}
+
+cudaError_t attribute_of(cudaDeviceAttr which, int& value) {
+  switch (which) {
+    case cudaDevAttrClockRate:
+      value = 1'980'000;
+      return cudaSuccess;
+    case cudaDevAttrMemoryClockRate:
+      value = 3'201'000;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+      value = 9;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+      value = 0;
+      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount:
+      value = 4;
+      return cudaSuccess;
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return api("cudaGetDeviceCount", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    *count = device_count();
+    return cudaSuccess;
+  });
+}
+
+// Choosing a device makes its context, but does not ask how that is.
+cudaError_t cudaSetDevice(int device) {
+  return api("cudaSetDevice", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    current_device() = device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return api("cudaGetDevice", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    *device = current_device();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+  return api("cudaInitDevice", [&](locked&) {
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    if (flags == cudaInitDeviceFlagsAreValid) the_machine().devices[device].flags = device_flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return api("cudaSetDeviceFlags", [&](locked&) {
+    if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0) return cudaErrorInvalidValue;
+    the_machine().devices[current_device()].flags = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return api("cudaGetDeviceFlags", [&](locked&) {
+    *flags = the_machine().devices[current_device()].flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
+  return api("cudaGetDeviceProperties", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    *prop = {};
+    std::snprintf(prop->name, sizeof prop->name, "Fake GPU %d", device);
+    prop->totalGlobalMem = device_capacity();
+    prop->major = 9;
+    prop->warpSize = 32;
+    prop->multiProcessorCount = 4;
+    prop->maxThreadsPerBlock = 1024;
+    prop->l2CacheSize = 4 << 20;
+    prop->asyncEngineCount = 1;
+    prop->concurrentKernels = 1;
+    prop->canMapHostMemory = 1;
+    prop->unifiedAddressing = 1;
+    prop->streamPrioritiesSupported = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
+  return api("cudaDeviceGetAttribute", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    return attribute_of(attr, *value);
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api("cudaDeviceGetStreamPriorityRange", [&](locked&) {
+    if (least != nullptr) *least = least_urgent;
+    if (greatest != nullptr) *greatest = most_urgent;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return api("cudaDeviceSynchronize", [](locked& lock) {
+    if (const auto refused = refuse_while_captured(current_device()); refused != cudaSuccess) {
+      return refused;
+    }
+    the_machine().wait_for_device(lock, current_device());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceReset() {
+  return api("cudaDeviceReset", call_kind::detached, [](locked& lock) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    const int device = current_device();
+    the_machine().wait_for_device(lock, device);
+    remove_of_device(objects().streams, device);
+    remove_of_device(objects().events, device);
+    remove_of_device(objects().graphs, device);
+    remove_of_device(objects().executables, device);
+    release_memory_of(device);
+    the_machine().devices[device].failure = cudaSuccess;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaProfilerStart() {
+  return api("cudaProfilerStart", [](locked&) { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() {
+  return api("cudaProfilerStop", [](locked&) { return cudaSuccess; });
+}
+
+// There is no driver under the fake, so none of its functions can be had.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* /*symbol*/, void** function,
+                                             unsigned /*version*/, unsigned long long /*flags*/,
+                                             cudaDriverEntryPointQueryResult* result) {
+  return api("cudaGetDriverEntryPointByVersion", [&](locked&) {
+    *function = nullptr;
+    if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+  });
+}

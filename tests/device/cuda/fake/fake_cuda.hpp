@@ -1,0 +1,76 @@
+#pragma once
+
+// A CUDA runtime for tests, made of threads: link it instead of libcudart, and code that calls the
+// runtime runs without a GPU, asynchronously, and is told of its mistakes. It defines the runtime's
+// own functions (see machine.hpp for how it works); this file is what a test controls it by.
+//
+// Where CUDA leaves behaviour undefined, or lets something pass that is a mistake in this project,
+// the fake refuses: a handle that was destroyed is cudaErrorInvalidResourceHandle, and so are the
+// null stream and memset on a stream of another than the current device; a stream that is not
+// non-blocking is cudaErrorInvalidValue.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fake_cuda {
+
+/// A new process, as it were: waits until all work is done, then lets go of every object and
+/// allocation and restores all settings. Whoever still has a handle must not use it.
+void reset();
+
+/// What was made and not given back.
+struct live_objects {
+  int streams = 0;
+  int events = 0;
+  int graphs = 0;
+  int executables = 0;
+  int device_allocations = 0;
+  int pinned_allocations = 0;
+
+  bool operator==(const live_objects&) const = default;
+};
+live_objects live();
+
+// What was called since `reset`. Functions that cannot fail (cudaGetErrorName, cudaGetErrorString,
+// cudaGetLastError, cudaPeekAtLastError) are not counted.
+
+/// The names of the calls, in order; only those of `name` when it is not empty. Calls beyond the
+/// first million are counted and not listed.
+std::vector<std::string> calls(const std::string& name = "");
+
+/// How often `name` was called; any function when it is empty.
+std::size_t call_count(const std::string& name = "");
+
+/// How often memory was asked for.
+std::size_t allocation_calls();
+
+/// The n-th call from now, counted from 1, returns `status` and does nothing. A call of the list
+/// that cannot fail does not count. One at a time: the latest setting holds.
+void fail_call(std::size_t n, cudaError_t status);
+
+/// As above, of the calls of `name` only.
+void fail_call(const std::string& name, std::size_t n, cudaError_t status);
+
+// What the machine is. To be set before the first device is used.
+
+/// How many devices there are: 2 unless set, at most 8. With none every call is cudaErrorNoDevice.
+void set_device_count(int count);
+
+/// Of each device: 256 MiB unless set.
+void set_device_capacity(std::size_t bytes);
+
+/// The newest CUDA that the driver is for: the runtime's own unless set. With an older one, 0 for
+/// no driver at all, every call is cudaErrorInsufficientDriver.
+void set_driver_version(int version);
+
+/// Enqueues, or captures as a kernel node, work for the device that `stream` belongs to, which must
+/// be the calling thread's current one. Anything but cudaSuccess from `work` is what every later
+/// call on this device returns, and nothing is carried out there any more.
+cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
+                          std::function<cudaError_t()> work);
+
+}  // namespace fake_cuda

@@ -1,0 +1,70 @@
+// What runs code: kernels, made of functions by the test, and host functions.
+
+#include <string>
+
+#include "tests/device/cuda/fake/api.hpp"
+#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
+
+namespace fake_cuda {
+namespace {
+
+/// The names of kernels; the address of one is what a node has as its function.
+std::set<std::string>& kernel_names() {
+  static auto* const only = new std::set<std::string>;
+  return *only;
+}
+
+}  // namespace
+
+cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
+                          std::function<cudaError_t()> work) {
+  return api("cudaLaunchKernel", [&](locked&) {
+    if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
+    auto what = std::make_shared<operation>();
+    what->type = cudaGraphNodeTypeKernel;
+    what->device = stream->device;
+    what->priority = stream->priority;
+    what->kernel.func = const_cast<std::string*>(&*kernel_names().insert(name).first);
+    what->kernel.gridDim = {1, 1, 1};
+    what->kernel.blockDim = {1, 1, 1};
+    what->run = std::move(work);
+    submit(stream, what);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return api("cudaFuncGetName", [&](locked&) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    for (const std::string& known : kernel_names()) {
+      if (&known != function) continue;
+      *name = known.c_str();
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDeviceFunction;
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return api("cudaLaunchHostFunc", [&](locked&) {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
+    auto what = std::make_shared<operation>();
+    what->type = cudaGraphNodeTypeHost;
+    what->device = stream->device;
+    what->priority = stream->priority;
+    what->host = {function, data};
+    what->run = [=] {
+      function(data);
+      return cudaSuccess;
+    };
+    submit(stream, what);
+    return cudaSuccess;
+  });
+}

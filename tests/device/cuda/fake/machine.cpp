@@ -1,0 +1,94 @@
+#include "tests/device/cuda/fake/machine.hpp"
+
+#include <thread>
+
+#include "framework/base/clock.hpp"
+
+namespace fake_cuda {
+namespace {
+
+thread_local bool calls_host_functions = false;
+
+}  // namespace
+
+machine& the_machine() {
+  static machine* const only = new machine;
+  return *only;
+}
+
+bool in_host_function() noexcept {
+  return calls_host_functions;
+}
+
+task_ref machine::add(operation_ref what, int device, int priority,
+                      const std::vector<task_ref>& after) {
+  auto t = std::make_shared<task>();
+  t->what = std::move(what);
+  t->device = device;
+  t->priority = priority;
+  t->number = ++enqueued;
+  for (const task_ref& earlier : after) {
+    if (earlier == nullptr || earlier->done) continue;
+    earlier->then.push_back(t);
+    ++t->awaited;
+  }
+  device_state& d = devices[device];
+  d.unfinished.insert(t->number);
+  if (!d.has_threads) {
+    d.has_threads = true;
+    std::thread([this, &d] { serve(d, d.ready); }).detach();
+    std::thread([this, &d] {
+      calls_host_functions = true;
+      serve(d, d.ready_calls);
+    }).detach();
+  }
+  if (t->awaited == 0) make_ready(t);
+  return t;
+}
+
+void machine::make_ready(const task_ref& t) {
+  device_state& d = devices[t->device];
+  const bool is_call = t->what->type == cudaGraphNodeTypeHost;
+  (is_call ? d.ready_calls : d.ready).emplace(std::pair{t->priority, t->number}, t);
+  work.notify_all();
+}
+
+/// A thread's whole life: the most urgent task of its queue, again and again.
+void machine::serve(device_state& d, ready_tasks& queue) {
+  std::unique_lock lock(mutex);
+  while (true) {
+    work.wait(lock, [&] { return !queue.empty(); });
+    const task_ref t = queue.begin()->second;
+    queue.erase(queue.begin());
+    if (t->what->run != nullptr && d.failure == cudaSuccess) {
+      lock.unlock();
+      const cudaError_t result = t->what->run();
+      lock.lock();
+      if (d.failure == cudaSuccess) d.failure = result;
+    }
+    finish(*t);
+  }
+}
+
+void machine::finish(task& t) {
+  t.done = true;
+  t.at = graphline::now();
+  devices[t.device].unfinished.erase(t.number);
+  for (const task_ref& next : std::exchange(t.then, {})) {
+    if (--next->awaited == 0) make_ready(next);
+  }
+  t.what.reset();
+  progress.notify_all();
+}
+
+void machine::wait_for(std::unique_lock<std::mutex>& lock, const task_ref& t) {
+  progress.wait(lock, [&] { return t == nullptr || t->done; });
+}
+
+void machine::wait_for_device(std::unique_lock<std::mutex>& lock, int device) {
+  const std::uint64_t last = enqueued;
+  const auto& unfinished = devices[device].unfinished;
+  progress.wait(lock, [&] { return unfinished.empty() || *unfinished.begin() > last; });
+}
+
+}  // namespace fake_cuda

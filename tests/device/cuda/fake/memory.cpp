@@ -1,0 +1,178 @@
+// Allocation. Device memory is the host's, in blocks of their own, so that the address sanitizer
+// finds a kernel that goes beyond one.
+
+#include "tests/device/cuda/fake/memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include "tests/device/cuda/fake/api.hpp"
+#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+
+namespace fake_cuda {
+namespace {
+
+constexpr std::size_t usual_capacity = std::size_t{256} << 20;
+constexpr std::size_t pinned_capacity = std::size_t{1} << 30;
+constexpr std::size_t alignment = 256;
+
+/// Fresh memory reads as anything; this reads as NaN.
+constexpr int unwritten = 0xff;
+
+struct block {
+  std::size_t bytes = 0;
+  bool pinned = false;
+  int device = 0;
+};
+
+struct heap {
+  std::map<const std::byte*, block, std::greater<>> blocks;
+  std::size_t capacity = usual_capacity;
+  std::size_t pinned = 0;
+};
+
+heap& memory() {
+  static heap* const only = new heap;
+  return *only;
+}
+
+std::size_t& used_of(const block& b) {
+  return b.pinned ? memory().pinned : the_machine().devices[b.device].allocated;
+}
+
+cudaError_t allocate(void** data, block b) {
+  if (data == nullptr) return cudaErrorInvalidValue;
+  *data = nullptr;
+  if (b.bytes == 0) return cudaSuccess;
+  std::size_t& used = used_of(b);
+  if (b.bytes > (b.pinned ? pinned_capacity : memory().capacity) - used) {
+    return cudaErrorMemoryAllocation;
+  }
+  const std::size_t rounded = (b.bytes + alignment - 1) / alignment * alignment;
+  *data = std::aligned_alloc(alignment, rounded);
+  if (*data == nullptr) return cudaErrorMemoryAllocation;
+  std::memset(*data, unwritten, rounded);
+  memory().blocks[static_cast<std::byte*>(*data)] = b;
+  used += b.bytes;
+  return cudaSuccess;
+}
+
+/// Frees as CUDA does: once the devices have done what they were given.
+cudaError_t release(locked& lock, void* data, bool pinned) {
+  if (data == nullptr) return cudaSuccess;
+  const auto given = static_cast<const std::byte*>(data);
+  auto found = memory().blocks.find(given);
+  if (found == memory().blocks.end() || found->second.pinned != pinned) {
+    return cudaErrorInvalidValue;
+  }
+  the_machine().wait_for_device(lock, found->second.device);
+  found = memory().blocks.find(given);
+  if (found == memory().blocks.end()) return cudaErrorInvalidValue;  // freed by two threads
+  used_of(found->second) -= found->second.bytes;
+  memory().blocks.erase(found);
+  std::free(data);
+  return cudaSuccess;
+}
+
+int count_blocks(bool pinned) {
+  int count = 0;
+  for (const auto& [data, b] : memory().blocks) count += b.pinned == pinned ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+place place_of(const void* data, std::size_t bytes) {
+  const auto* const begin = static_cast<const std::byte*>(data);
+  const auto found = memory().blocks.lower_bound(begin);  // the last that begins at or before it
+  if (found == memory().blocks.end()) return place::elsewhere;
+  const auto offset = static_cast<std::size_t>(begin - found->first);
+  const block& b = found->second;
+  if (offset >= b.bytes) return place::elsewhere;
+  if (bytes > b.bytes - offset) return place::out_of_range;
+  return b.pinned ? place::pinned : place::device;
+}
+
+std::size_t device_capacity() {
+  return memory().capacity;
+}
+
+int count_device_blocks() {
+  return count_blocks(false);
+}
+
+int count_pinned_blocks() {
+  return count_blocks(true);
+}
+
+void release_memory_of(int device) {
+  std::erase_if(memory().blocks, [&](const auto& entry) {
+    if (entry.second.device != device) return false;
+    used_of(entry.second) -= entry.second.bytes;
+    std::free(const_cast<std::byte*>(entry.first));
+    return true;
+  });
+}
+
+void release_all_memory() {
+  for (int i = 0; i < machine::most_devices; ++i) release_memory_of(i);
+  memory().capacity = usual_capacity;
+}
+
+void set_device_capacity(std::size_t bytes) {
+  const locked lock(the_machine().mutex);
+  memory().capacity = bytes;
+}
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+cudaError_t cudaMalloc(void** data, size_t bytes) {
+  return api("cudaMalloc", [&](locked&) {
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    return allocate(data, {bytes, false, current_device()});
+  });
+}
+
+cudaError_t cudaFree(void* data) {
+  return api("cudaFree", call_kind::releasing, [&](locked& lock) {
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    return release(lock, data, false);
+  });
+}
+
+cudaError_t cudaMallocHost(void** data, size_t bytes) {
+  return api("cudaMallocHost", [&](locked&) {
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    return allocate(data, {bytes, true, current_device()});
+  });
+}
+
+cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned flags) {
+  return api("cudaHostAlloc", [&](locked&) {
+    constexpr unsigned known =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if ((flags & ~known) != 0) return cudaErrorInvalidValue;
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    return allocate(data, {bytes, true, current_device()});
+  });
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  return api("cudaFreeHost", call_kind::releasing, [&](locked& lock) {
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    return release(lock, data, true);
+  });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return api("cudaMemGetInfo", [&](locked&) {
+    *total = memory().capacity;
+    *free = memory().capacity - the_machine().devices[current_device()].allocated;
+    return cudaSuccess;
+  });
+}

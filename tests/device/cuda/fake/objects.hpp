@@ -1,0 +1,114 @@
+#pragma once
+
+// What is behind the handles.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/device/cuda/fake/machine.hpp"
+
+namespace fake_cuda {
+
+/// A capture that goes on, or that some event remembers.
+struct capture {
+  unsigned long long id = 0;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread;
+  cudaStream_t origin = nullptr;
+  cudaGraph_t graph = nullptr;
+  std::set<cudaStream_t> streams;
+  bool invalidated = false;
+  bool ended = false;
+};
+using capture_ref = std::shared_ptr<capture>;
+
+using node_list = std::vector<cudaGraphNode_t>;
+
+}  // namespace fake_cuda
+
+struct CUstream_st {
+  int device = 0;
+  int priority = 0;
+  unsigned flags = 0;
+  fake_cuda::task_ref last;
+  fake_cuda::capture_ref capture;
+  fake_cuda::node_list heads;  ///< in a capture: what the next node depends on
+};
+
+struct CUevent_st {
+  int device = 0;
+  unsigned flags = 0;
+  fake_cuda::task_ref recording;
+  fake_cuda::capture_ref captured;  ///< when the latest recording was one in a capture
+  fake_cuda::node_list captured_after;
+};
+
+struct CUgraphNode_st {
+  fake_cuda::operation_ref what;
+  fake_cuda::node_list after;
+};
+
+struct CUgraph_st {
+  int device = 0;
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  bool is_child = false;  ///< belongs to the graph that it is a node of
+};
+
+struct CUgraphExec_st {
+  int device = 0;
+  bool node_priorities = false;
+  std::shared_ptr<const fake_cuda::plan> nodes;
+  fake_cuda::task_ref last;  ///< the end of the latest launch, which the next one waits for
+};
+
+namespace fake_cuda {
+
+/// The objects that exist; a handle that is not in them was destroyed or never was one.
+template <class T>
+class registry {
+ public:
+  T* add() { return kept_.emplace(std::make_unique<T>()).first->get(); }
+  bool has(const T* object) const { return kept_.contains(object); }
+  void remove(const T* object) { kept_.erase(kept_.find(object)); }
+  void clear() { kept_.clear(); }
+  int size() const { return static_cast<int>(kept_.size()); }
+  auto begin() const { return kept_.begin(); }
+  auto end() const { return kept_.end(); }
+
+ private:
+  struct by_address {
+    using is_transparent = void;
+    static const T* address(const T* object) { return object; }
+    static const T* address(const std::unique_ptr<T>& object) { return object.get(); }
+    bool operator()(const auto& a, const auto& b) const {
+      return std::less<const T*>()(address(a), address(b));
+    }
+  };
+  std::set<std::unique_ptr<T>, by_address> kept_;
+};
+
+struct object_table {
+  registry<CUstream_st> streams;
+  registry<CUevent_st> events;
+  registry<CUgraph_st> graphs;
+  registry<CUgraphExec_st> executables;
+};
+
+/// Guarded by the machine's mutex.
+object_table& objects();
+
+/// Enqueues an operation in a stream, or adds it to the graph that the stream is captured into.
+/// Null when there is no such task, that is, in a capture.
+task_ref submit(cudaStream_t s, const operation_ref& what);
+
+/// Enqueues the nodes of a graph after `before`. Returns the task that ends the launch.
+task_ref launch(const plan& nodes, const task_ref& before, int device, std::optional<int> priority);
+
+/// With the graphs of its child graph nodes.
+void destroy_graph(cudaGraph_t graph);
+
+}  // namespace fake_cuda

@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include "tests/device/cuda/fake/api.hpp"
+#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
+
+namespace fake_cuda {
+
+object_table& objects() {
+  static object_table* const only = new object_table;
+  return *only;
+}
+
+task_ref submit(cudaStream_t s, const operation_ref& what) {
+  if (s->capture != nullptr) {
+    capture_node(*s, what);
+    return nullptr;
+  }
+  s->last = the_machine().add(what, s->device, s->priority, {s->last});
+  return s->last;
+}
+
+}  // namespace fake_cuda
+
+using namespace fake_cuda;
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return api("cudaStreamCreateWithPriority", [&](locked&) {
+    if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = objects().streams.add();
+    (*stream)->device = current_device();
+    (*stream)->flags = flags;
+    (*stream)->priority = std::clamp(priority, most_urgent, least_urgent);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return api("cudaStreamCreateWithFlags", [&](locked&) {
+    if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = objects().streams.add();
+    (*stream)->device = current_device();
+    (*stream)->flags = flags;
+    (*stream)->priority = least_urgent;
+    return cudaSuccess;
+  });
+}
+
+// What is enqueued is carried out all the same.
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return api("cudaStreamDestroy", call_kind::releasing, [&](locked&) {
+    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+    if (const capture_ref c = stream->capture; c != nullptr) {
+      if (c->origin == stream) return cudaErrorStreamCaptureUnsupported;
+      c->invalidated = true;
+      c->streams.erase(stream);
+    }
+    objects().streams.remove(stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return api("cudaStreamGetPriority", [&](locked&) {
+    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+    *priority = stream->priority;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return api("cudaStreamGetFlags", [&](locked&) {
+    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+    *flags = stream->flags;
+    return cudaSuccess;
+  });
+}
+
+namespace {
+
+/// For calls that ask how far a stream is.
+cudaError_t refuse_to_ask(cudaStream_t s) {
+  if (!objects().streams.has(s)) return cudaErrorInvalidResourceHandle;
+  if (s->capture != nullptr) {
+    s->capture->invalidated = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  return refuse_unsafe();
+}
+
+}  // namespace
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return api("cudaStreamQuery", [&](locked&) {
+    if (const auto refused = refuse_to_ask(stream); refused != cudaSuccess) return refused;
+    return stream->last == nullptr || stream->last->done ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return api("cudaStreamSynchronize", [&](locked& lock) {
+    if (const auto refused = refuse_to_ask(stream); refused != cudaSuccess) return refused;
+    const int device = stream->device;
+    the_machine().wait_for(lock, task_ref(stream->last));  // the stream may be destroyed meanwhile
+    return the_machine().devices[device].failure;
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return api("cudaStreamWaitEvent", [&](locked&) {
+    if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
+    if (!objects().events.has(event)) return cudaErrorInvalidResourceHandle;
+    if (flags != cudaEventWaitDefault) return cudaErrorNotSupported;
+    if (stream->capture != nullptr || event->captured != nullptr) {
+      return capture_wait(*stream, *event);
+    }
+    if (event->recording == nullptr || event->recording->done) return cudaSuccess;
+    static const auto nothing = std::make_shared<const operation>();
+    stream->last = the_machine().add(nothing, stream->device, stream->priority,
+                                     {stream->last, event->recording});
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,173 @@
+// Every CUDA call of the backend fails once: the message names it, and nothing is left behind.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "framework/base/error.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
+#include "framework/device/cuda/cuda_status.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+
+namespace graphline {
+namespace {
+
+class note final : public host_function {
+ public:
+  std::string_view name() const noexcept override { return "note"; }
+  void call() noexcept override {}
+};
+
+/// Does everything a pipeline does with a device, once.
+void use_everything() {
+  const auto d = open_cuda_device(0);
+  const memory pinned = d->allocate_pinned(1000);
+  const memory block = d->allocate(2000);
+  const auto main = d->make_stream("main", priority::high);
+  const auto side = d->make_stream("side", priority::low);
+  const auto fork = d->make_event("fork");
+  const auto join = d->make_event("join");
+  const auto begin = d->make_timed_event("begin");
+  const auto end = d->make_timed_event("end");
+  const auto inner = d->make_timed_event("inner");
+  note noted;
+
+  const auto enqueue = [&] {
+    main->fill(block.data(), std::byte{1}, 2000);
+    main->record(*fork);
+    side->wait(*fork);
+    side->copy(pinned.data(), block.data(), 1000);
+    side->record(*join);
+    check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(main->native()), "_Z5scalev",
+                                        [] { return cudaSuccess; }),
+               "cudaLaunchKernel", "the kernel of this test");
+    main->call(noted);
+    main->stamp(*inner);
+    main->wait(*join);
+  };
+  enqueue();
+  d->synchronize(wait_mode::block);
+  d->check_clock();
+
+  const auto captured = d->capture(*main, enqueue);
+  static_cast<void>(captured->nodes());
+  const auto exec = captured->instantiate();
+  main->record(*begin);
+  main->launch(*exec);
+  main->record(*end);
+  end->wait(wait_mode::spin);
+  end->wait(wait_mode::block);
+  static_cast<void>(end->since(*begin));
+  static_cast<void>(inner->on_host_clock());
+  d->profile(true);
+  d->profile(false);
+  d->check_clock();
+  d->synchronize(wait_mode::spin);
+}
+
+/// Calls whose failure nobody can do anything about: what gives objects back, what only names
+/// kernels, and what speaks to a profiler.
+bool may_fail_unseen(const std::string& call) {
+  static const std::set<std::string> calls = {
+      "cudaStreamDestroy", "cudaEventDestroy",
+      "cudaGraphDestroy",  "cudaGraphExecDestroy",
+      "cudaFree",          "cudaFreeHost",
+      "cudaFuncGetName",   "cudaGetDriverEntryPointByVersion",
+      "cudaProfilerStart", "cudaGraphKernelNodeGetParams",
+      "cudaProfilerStop"};
+  return calls.contains(call);
+}
+
+class cuda_status : public testing::Test {
+ protected:
+  void SetUp() override { fake_cuda::reset(); }
+  void TearDown() override { fake_cuda::reset(); }
+};
+
+TEST_F(cuda_status, leaves_nothing_behind_when_all_goes_well) {
+  use_everything();
+  EXPECT_EQ(fake_cuda::live(), fake_cuda::live_objects{});
+}
+
+TEST_F(cuda_status, of_every_call_is_looked_at_and_told_with_its_name) {
+  use_everything();
+  const std::vector<std::string> made = fake_cuda::calls();
+  const std::set<std::string> names(made.begin(), made.end());
+  EXPECT_GE(names.size(), 35U);
+  for (const std::string& name : names) {
+    // Of calls that are repeated until something is ready, the first ones stand for the rest.
+    const auto times = std::min<std::ptrdiff_t>(std::ranges::count(made, name), 15);
+    for (std::ptrdiff_t n = 1; n <= times; ++n) {
+      SCOPED_TRACE(name + ", call " + std::to_string(n));
+      fake_cuda::reset();
+      fake_cuda::fail_call(name, static_cast<std::size_t>(n), cudaErrorInvalidValue);
+      try {
+        use_everything();
+        EXPECT_TRUE(may_fail_unseen(name)) << "the failure went unseen";
+      } catch (const run_error& e) {
+        EXPECT_FALSE(may_fail_unseen(name)) << e.what();
+        EXPECT_THAT(e.what(), testing::HasSubstr(name));
+        EXPECT_THAT(e.what(), testing::HasSubstr("cudaErrorInvalidValue (1)"));
+      }
+      if (!may_fail_unseen(name)) {
+        EXPECT_EQ(fake_cuda::live(), fake_cuda::live_objects{}) << "something was left behind";
+      }
+    }
+  }
+}
+
+TEST_F(cuda_status, that_ends_the_device_is_told_by_the_next_wait) {
+  const auto d = open_cuda_device(0);
+  const auto s = d->make_stream("backbone", priority::normal);
+  const auto e = d->make_event("backbone complete");
+  const memory block = d->allocate(16);
+  fake_cuda::fail_call("cudaMemsetAsync", 1, cudaErrorIllegalAddress);
+  s->fill(block.data(), std::byte{0}, 16);
+  s->record(*e);
+  try {
+    e->wait(wait_mode::block);
+    FAIL() << "the wait said nothing";
+  } catch (const run_error& problem) {
+    EXPECT_THAT(problem.what(), testing::HasSubstr("cudaMemsetAsync for stream 'backbone' failed"));
+    EXPECT_THAT(problem.what(), testing::HasSubstr("the device cannot be used any more"));
+  }
+  EXPECT_THROW(d->allocate(16), run_error);
+  EXPECT_THROW(d->check_clock(), run_error);
+}
+
+TEST_F(cuda_status, of_a_second_device_is_its_own) {
+  const auto first = open_cuda_device(0);
+  const auto second = open_cuda_device(1);
+  const auto s = second->make_stream("on the second", priority::normal);
+  const memory block = second->allocate(16);
+  static_cast<void>(first->allocate(16));  // makes the first one current
+  s->fill(block.data(), std::byte{0}, 16);
+  fake_cuda::launch_kernel(static_cast<cudaStream_t>(s->native()), "kernel",
+                           [] { return cudaErrorLaunchFailure; });
+  EXPECT_THROW(second->synchronize(wait_mode::block), run_error);
+  first->synchronize(wait_mode::block);
+}
+
+TEST_F(cuda_status, of_a_machine_without_a_device_becomes_a_reason) {
+  std::string reason;
+  fake_cuda::set_device_count(0);
+  EXPECT_THAT(cuda_backend().list(reason), testing::IsEmpty());
+  EXPECT_THAT(reason, testing::HasSubstr("finds no GPU"));
+
+  fake_cuda::reset();
+  fake_cuda::set_driver_version(0);
+  EXPECT_THAT(cuda_backend().list(reason), testing::IsEmpty());
+  EXPECT_THAT(reason, testing::HasSubstr("no NVIDIA driver is installed"));
+
+  fake_cuda::reset();
+  fake_cuda::set_driver_version(12020);
+  EXPECT_THAT(cuda_backend().list(reason), testing::IsEmpty());
+  EXPECT_THAT(reason, testing::HasSubstr("too old: it is for CUDA 12.2"));
+  EXPECT_THAT(reason, testing::HasSubstr("needs one for CUDA 13.0"));
+}
+
+}  // namespace
+}  // namespace graphline

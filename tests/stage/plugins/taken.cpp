@@ -1,0 +1,25 @@
+// A plug-in with a kind of its own and one whose name `good` and, with it, a program may have.
+
+#include "framework/stage/plugin.hpp"
+
+#include <memory>
+
+namespace {
+
+graphline::stage_kind kind_named(const char* name) {
+  graphline::stage_kind kind;
+  kind.name = name;
+  kind.infer = [](const graphline::arguments&, std::span<const graphline::tensor_type>,
+                  graphline::diagnostics&) { return graphline::stage_shape{}; };
+  kind.make_cpu = [](const graphline::stage_config&) {
+    return std::unique_ptr<graphline::cpu_stage>();
+  };
+  return kind;
+}
+
+}  // namespace
+
+GRAPHLINE_PLUGIN(registry) {
+  registry.add(kind_named("test.a_new_one"));
+  registry.add(kind_named("test.fail"));
+}
