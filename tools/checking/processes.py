@@ -31,7 +31,7 @@ class Budget:
 
 
 class Done:
-    """How a program ended. `status` is None when it was stopped for the time."""
+    """How a program ended. `status` is None when it was stopped, having had its time."""
 
     def __init__(self, words, status, out, err, seconds):
         self.words, self.status, self.out, self.err, self.seconds = words, status, out, err, seconds
@@ -55,7 +55,8 @@ class Runner:
         self._stopped = False
 
     def run(self, words, most=60.0, environment=None):
-        """Raises OutOfTime instead of starting what could hardly begin."""
+        """Raises OutOfTime when the time of the step ends it, or would not let it begin; the status
+        is None when it has had `most` seconds and is not done."""
         limit = min(most, self.budget.left())
         if limit < 1.0 or self._stopped:
             raise OutOfTime()
@@ -68,6 +69,8 @@ class Runner:
         except subprocess.TimeoutExpired:
             self._end(process)
             out, err = process.communicate()
+            if limit < most:
+                raise OutOfTime() from None
             status = None
         except BaseException:
             self._end(process)
