@@ -13,14 +13,16 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
-from checking import conformance, statistics, tensors  # noqa: E402
+from checking import baselines, conformance, numbers, statistics, tensors  # noqa: E402
 from checking.outcome import Outcome  # noqa: E402
+from checking.processes import Done  # noqa: E402
 
 # Runs the true program, then spoils the outputs it saved as the device's, not those of the
 # reference, which is computed in serial.
@@ -33,6 +35,33 @@ if "--save-tensors" in words and "serial" not in words:
         raw = path.read_bytes()
         path.write_bytes(raw[:-4] + struct.pack("<f", float({value!r})))
 sys.exit(status)
+"""
+
+# Says that it has a GPU and all precisions, and computes on `host` in float32.
+PRETENDING = """#!{python}
+import os, pathlib, re, sys
+words = ["host" if word == "cuda" else word for word in sys.argv[1:]]
+if words[:2] == ["stages", "network"]:
+    print("  precision  float32 | tf32 | float16 | bfloat16\\n  tune       on | off")
+    sys.exit(0)
+for word in words:
+    if word.endswith(".yaml"):
+        text = pathlib.Path(word).read_text()
+        plain = re.sub(r"^ +(precision|tune): .*\\n", "", text, flags=re.MULTILINE)
+        plain = re.sub(r" precision: [a-z0-9]+,", "", plain)
+        if plain != text:
+            pathlib.Path(word).write_text(plain)
+os.execv({program!r}, [{program!r}, *words])
+"""
+
+# A baseline that Graphline is one percent slower than in float32, and by half in float16.
+BY_HAND = """#!{python}
+import json, sys
+precision = sys.argv[sys.argv.index("--precision") + 1]
+ours = {{"float32": 10.1, "float16": 15.0, "tf32": 10.1}}[precision]
+print(json.dumps({{"by_hand_error": 1e-3 if precision == "tf32" else 0.5e-5,
+                  "by_hand_choices": "", "by_hand": [[10.0, 10.0, 10.0]] * 8,
+                  "graphline": [[ours, ours, ours]] * 8}}))
 """
 
 
@@ -54,6 +83,13 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="gpu_check_test_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+
+    def script(self, name, text, **values):
+        """A program of a build in `folder`."""
+        path = self.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text.format(python=sys.executable, **values))
+        path.chmod(0o755)
 
 
 class judging(Case):
@@ -101,6 +137,35 @@ class judging(Case):
         self.assertEqual(statistics.median_interval(range(1, 13)), (3, 10))  # binomial tables
         self.assertEqual(statistics.block_ratios([[2, 4, 9], [1]], [[8], [2]]), [0.5, 0.5])
 
+    def test_runs_of_other_bits_fail_and_are_told_apart(self):
+        def ran(words, checksum, status=0):
+            result = {"outputs": [{"checksum": checksum}]} if status == 0 else None
+            return words, (Done(words, status, "", "why", 1.0), result)
+
+        alike = [ran(["--strategy", "async"], "a"), ran(["--strategy", "serial"], "a")]
+        other = ran(["--strategy", "overlap"], "b")
+        for found, status in ((alike, "PASS"), ([*alike, other], "FAIL"), (alike[:1], "not run"),
+                              ([*alike, ran(["x"], "", status=1)], "FAIL"),
+                              ([*alike, ran(["x"], "", status=2)], "PASS")):
+            context = types.SimpleNamespace(outcome=Outcome())
+            numbers.report_bits(context, "p", found, 0)
+            self.assertEqual(context.outcome.rows[0]["status"], status)
+        self.assertIn("refused as meaningless: x", context.outcome.rows[0]["note"])
+
+    def test_torch_is_judged_eager_and_at_its_best(self):
+        context = types.SimpleNamespace(outcome=Outcome(), on_gpu=True)
+        data = {"setup": [{"mode": "eager", "error": 1e-6}, {"mode": "graphs", "error": 1e-6},
+                          {"mode": "compiled", "error": 0.5}, {"mode": "x", "unavailable": "why"}],
+                "graphline": {True: [[8.0]], False: [[8.0]]},
+                "torch": [{"mode": mode, "cpu_work": work, "ms": [ms]} for work in (True, False)
+                          for mode, ms in (("eager", 10.0), ("graphs", 7.5), ("compiled", 1.0))]}
+        baselines.report_torch(context, "float32", data, None)
+        found = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
+        self.assertEqual(found["float32, end to end, eager"], ("0.800 x", "PASS"))
+        self.assertEqual(found["float32, end to end, torch's best"], ("1.067 x", "FAIL"))
+        self.assertEqual(found["float32, torch compiled"], ("0.5", "shown"))  # computes otherwise
+        self.assertEqual(found["float32, torch x"], ("", "not run"))
+
     def test_tests_are_read_off_the_list_with_their_suites(self):
         text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/type.  # TypeParam = int\n  c/0\n"
         self.assertEqual(conformance.listed_tests(text), ["first.a", "first.b", "second/type.c/0"])
@@ -123,11 +188,7 @@ class running(Case):
                 self.assertTrue(row["note"], row)
 
     def spoiled(self, value):
-        program = self.folder / "bin" / "graphline"
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(SPOILING.format(python=sys.executable, value=value,
-                                           graphline=f"{BUILD}/bin/graphline"))
-        program.chmod(0o755)
+        self.script("graphline", SPOILING, value=value, graphline=f"{BUILD}/bin/graphline")
         return gpu_check("--device", "host", "--quick", "--only", "layers", build=self.folder)
 
     def test_a_wrong_number_fails_and_so_does_a_nan(self):
@@ -172,6 +233,50 @@ class running(Case):
         self.assertIn("interrupted", err)
         self.assertNotIn("Traceback", err)
         self.assertTrue(json.loads(path.read_text())["interrupted"])
+
+
+class pretending(Case):
+    """The steps as they are on a GPU, with programs that pretend to have one."""
+
+    def setUp(self):
+        super().setUp()
+        for name, program in (("graphline", "bin/graphline"),
+                              ("cuda_gpu_conformance_test", "tests/device/host_conformance_test"),
+                              ("launch_cost_bench", "tests/bench/launch_cost_bench")):
+            self.script(name, PRETENDING, program=f"{BUILD}/{program}")
+        self.script("two_models_cuda", BY_HAND)
+
+    def rows(self, *steps):
+        path = self.folder / "r.json"
+        done = gpu_check("--quick", "--only", *steps, "--json", path, build=self.folder)
+        self.assertNotIn("Traceback", done.stderr)
+        return done, {(row["step"], row["check"]): row
+                      for row in json.loads(path.read_text())["rows"]}
+
+    def test_every_precision_has_its_own_tolerance(self):
+        _, rows = self.rows("conformance", "layers", "pipelines", "same bits")
+        bounds = {"float32": "<= 1.0e-05", "tf32": "<= 2.0e-03", "float16": "<= 1.0e-02",
+                  "bfloat16": "<= 1.0e-02"}
+        for precision, bound in bounds.items():
+            for key in (("layers", f"conv2d, {precision}"), ("pipelines", f"camera, {precision}"),
+                        ("pipelines", f"six_small, {precision}")):
+                self.assertEqual(rows[key]["status"], "PASS", rows[key])
+                self.assertEqual(rows[key]["bound"], bound)
+        self.assertEqual(rows["conformance", "conformance suite"]["status"], "PASS")
+        self.assertEqual(rows["same bits", "camera"]["status"], "PASS")
+
+    def test_costs_are_judged_and_not_only_shown(self):
+        done, rows = self.rows("launch", "overhead", "by hand")
+        self.assertIn(rows["launch", "launching a stage, event"]["status"], ("PASS", "FAIL"))
+        self.assertIn(rows["overhead", "six_small, event"]["status"], ("PASS", "FAIL"))
+        self.assertRegex(rows["overhead", "six_small, event"]["bound"], r"< \+5\.00 us")
+        self.assertEqual(rows["overhead", "six_small, sync"]["status"], "shown")
+        self.assertEqual(rows["by hand", "float32, end to end"]["status"], "PASS")
+        self.assertEqual(rows["by hand", "float32, end to end"]["figure"],
+                         "1.0100 x (1.0100 x to 1.0100 x)")
+        self.assertEqual(rows["by hand", "float16, end to end"]["status"], "FAIL")
+        self.assertEqual(rows["by hand", "float16, the networks alone"]["status"], "shown")
+        self.assertEqual(done.returncode, 1)
 
 
 if __name__ == "__main__":

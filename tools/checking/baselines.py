@@ -8,8 +8,9 @@ import threading
 import time
 
 from . import statistics
-from .context import TOLERANCES, OutOfTime
+from .context import TOLERANCES
 from .outcome import FAIL, SHOWN
+from .processes import OutOfTime
 
 BY_HAND_BOUND = 1.02
 EAGER_BOUND = 1.2
@@ -45,8 +46,8 @@ def check_by_hand(context):
                     outcome.add(label, FAIL, note=tensors)
                     continue
                 words = [program, "--tensors", tensors, "--precision", precision, "--pipeline",
-                         context.variant(path, precision, NOISE if alone else ()), "--blocks", 16,
-                         "--frames", 15, "--warmup", 3]
+                         context.variant(path, precision, NOISE if alone else ()), "--blocks", 10,
+                         "--frames", 12, "--warmup", 3]
                 done = context.runner.run(words + ["--no-cpu-work"] * alone, most=75)
             except OutOfTime:
                 outcome.not_run(label, "time")
@@ -154,8 +155,9 @@ def check_torch(context):
         return
     wanted = [p for p in ("float32", "float16", "tf32") if p in context.precisions()]
     for position, precision in enumerate(wanted):
-        # What compiling takes is not known: each precision may take its share of what is left.
-        share = context.runner.budget.left() / (len(wanted) - position)
+        # Compiling takes most of it, nobody knows how long; the first may take half of what is left.
+        left = context.runner.budget.left()
+        share = left if position == len(wanted) - 1 else left / 2
         try:
             torch_beside(context, python, script, precision, share)
         except OutOfTime:
@@ -176,7 +178,7 @@ def torch_beside(context, python, script, precision, seconds):
     frames = ["--frames", 15, "--warmup", 5]
     lines = Lines(context, [python, script, "--tensors", tensors, "--precision", precision,
                             "--device", "cuda" if context.on_gpu else "cpu", "--step",
-                            "--limit", max(15, int(seconds / 3)), *frames])
+                            "--limit", max(15, int(seconds * 0.4)), *frames])
     data = {"graphline": {True: [], False: []}, "torch": []}
     try:
         told, trouble = lines.until("ready", seconds * 0.75)

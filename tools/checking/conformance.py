@@ -3,8 +3,8 @@ fail leaves a context behind that no other test could use."""
 
 import os
 
-from .context import OutOfTime
 from .outcome import FAIL, NOT_RUN, PASS
+from .processes import OutOfTime
 
 
 def listed_tests(text):
@@ -31,7 +31,14 @@ def check_conformance(context):
     def run(test):
         return context.runner.run([program, f"--gtest_filter={test}"], most=60)
 
-    results = list(zip(tests, context.runner.all(run, tests, min(4, os.cpu_count() or 1))))
+    results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
+    again = [test for test, done in results.items()
+             if not isinstance(done, OutOfTime) and done.status != 0]
+    alone = context.runner.all(run, again, 1)  # without others that use the device
+    fixed = [test for test, done in zip(again, alone)
+             if not isinstance(done, OutOfTime) and done.status == 0]
+    results = list({**results, **{test: done for test, done in zip(again, alone)
+                                  if test in fixed}}.items())
     late = [test for test, done in results if isinstance(done, OutOfTime)]
     results = [(test, done) for test, done in results if not isinstance(done, OutOfTime)]
     skipped = [(test, done) for test, done in results if "[  SKIPPED ]" in done.out]
@@ -43,6 +50,7 @@ def check_conformance(context):
         for test, done in results}
     status = FAIL if failed or not tests else PASS if passed else NOT_RUN
     notes = [f"{len(skipped)} skipped: " + ", ".join(test for test, _ in skipped)] * bool(skipped)
+    notes += [f"passed only alone: {', '.join(fixed)}"] * bool(fixed)
     notes += [f"not run for the time: {', '.join(late)}"] * bool(late)
     outcome.add("conformance suite", status, f"{passed} of {len(tests)} passed", "all",
                 "; ".join(notes))

@@ -6,8 +6,6 @@ import random
 import re
 import sys
 
-from .processes import OutOfTime
-
 # The relative error that a precision may have against `host` in float32.
 TOLERANCES = {"float32": 1e-5, "tf32": 2e-3, "float16": 1e-2, "bfloat16": 1e-2}
 
@@ -26,7 +24,7 @@ class Context:
         self.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(
             1, 1 << 31)
         self.graphline = places.program("graphline")
-        self._stage_help = None
+        self._help = {}
         self._count = 0
 
     def name(self, ending):
@@ -41,15 +39,11 @@ class Context:
                                 "--seed", self.seed, "--json", result, *words], most)
         return done, read_json(result) if done.status == 0 else None
 
-    def stage_help(self):
-        """What `graphline stages network` prints."""
-        if self._stage_help is None:
-            self._stage_help = self.runner.run([self.graphline, "stages", "network"]).out
-        return self._stage_help
-
-    def has_parameter(self, name):
-        """Whether the stage kind `network` of this build has such a parameter."""
-        return re.search(rf"^ +{name} ", self.stage_help(), re.MULTILINE) is not None
+    def has_parameter(self, name, kind="network"):
+        """Whether a kind of stage has such a parameter in this build."""
+        if kind not in self._help:
+            self._help[kind] = self.runner.run([self.graphline, "stages", kind]).out
+        return re.search(rf"^ +{name} ", self._help[kind], re.MULTILINE) is not None
 
     def precisions(self):
         """Those that the device can be asked for."""
@@ -66,10 +60,11 @@ class Context:
         text = text.replace("folder: images", f"folder: {json.dumps(str(folder))}")
         for stage in without:
             text = re.sub(rf"^  - name: {stage}\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
-        if precision and self.has_parameter("precision"):
-            text = re.sub(r"^(    kind: (?:network|matmul))$", rf"\1\n    precision: {precision}",
-                          text, flags=re.MULTILINE)
-            text = re.sub(r"kind: (network|matmul),", rf"kind: \1, precision: {precision},", text)
+        for kind in ("network", "matmul"):
+            if precision and self.has_parameter("precision", kind):
+                text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    precision: {precision}", text,
+                              flags=re.MULTILINE)
+                text = text.replace(f"kind: {kind},", f"kind: {kind}, precision: {precision},")
         return text
 
     def variant(self, pipeline, precision=None, without=()):
@@ -85,10 +80,3 @@ def read_json(path):
     except (OSError, ValueError) as reason:
         print(f"  {path}: {reason}", file=sys.stderr)
         return None
-
-
-def out_of_time(outcome, name):
-    outcome.not_run(name, "time")
-
-
-__all__ = ["Context", "OutOfTime", "TOLERANCES", "out_of_time", "read_json"]

@@ -1,7 +1,7 @@
-"""Small networks, one layer or fusion each, as pipelines written here: every layer kind of
-`network`, in the shapes that lead libraries to other engines."""
+"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`
+and `matmul`, in the shapes that lead libraries to other engines."""
 
-# By group: name, shape of the input, layers.
+# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed.
 CASES = {
     "conv2d": [
         ("plain", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3}]"),
@@ -63,14 +63,28 @@ CASES = {
         ("softmax", "[4, 1000]", "[softmax]"),
         ("softmax_channels", "[2, 8, 9, 9]", "[softmax: {dim: 1}]"),
         ("flatten", "[2, 8, 9, 9]", "[flatten]")],
+    "matmul": [
+        ("plain", "[48, 32]", "[32, 40]", ""),
+        ("batched", "[3, 2, 17, 32]", "[3, 2, 32, 24]", ""),
+        ("one_for_all", "[4, 16, 32]", "[32, 8]", ""),
+        ("transposed_a", "[32, 48]", "[32, 40]", "a"),
+        ("transposed_b", "[5, 48, 32]", "[5, 40, 32]", "b"),
+        ("vector", "[6, 1, 64]", "[6, 64, 1]", "")],
 }
 
 
 def pipeline_text(cases, more=""):
-    """A pipeline with a stage for each case, of an input of its own; `more` are lines of further
+    """A pipeline with a stage for each case, of inputs of its own; `more` are lines of further
     parameters."""
-    inputs = [f"  {name}_x: {{shape: {shape}}}" for name, shape, _ in cases]
-    stages = [f"  - name: {name}\n    kind: network\n    reads: {name}_x\n    writes: {name}_y\n"
-              f"{more}    layers: {layers}" for name, _, layers in cases]
+    inputs, stages = [], []
+    for name, *shapes, what in cases:
+        reads = [f"{name}_{letter}" for letter in "ab"[:len(shapes)]]
+        inputs += [f"  {tensor}: {{shape: {shape}}}" for tensor, shape in zip(reads, shapes)]
+        if len(shapes) == 1:
+            kind, line = "network", f"    layers: {what}"
+        else:
+            kind, line = "matmul", f"    transpose_{what}: true" if what else ""
+        stages.append(f"  - name: {name}\n    kind: {kind}\n    reads: [{', '.join(reads)}]\n"
+                      f"    writes: {name}_y\n{more}{line}")
     return "\n".join(["pipeline: layers", "inputs:", *inputs, "stages:", *stages,
                       "run: {frames: 1, warmup: 1, timing: none}", ""])

@@ -5,8 +5,9 @@ import math
 import os
 
 from . import layer_cases, tensors
-from .context import TOLERANCES, OutOfTime
+from .context import TOLERANCES
 from .outcome import FAIL, NOT_RUN, PASS
+from .processes import OutOfTime
 
 # Where a pipeline's own size would leave little but waiting for `host` or for the disk.
 SMALLER = {"one_model": {"batch": 4}}
@@ -40,9 +41,10 @@ def report(outcome, name, bound, errors, note=""):
 
 def layer_errors(context, group, precision):
     """The error of each case of a group, and the reasons of those that could not be run."""
-    parameters = f"    precision: {precision}\n" if context.has_parameter("precision") else ""
-    if context.has_parameter("tune"):
-        parameters += "    tune: off\n"  # whole pipelines are tuned; here that would only take time
+    kind = "matmul" if group == "matmul" else "network"
+    parameters = f"    precision: {precision}\n" * context.has_parameter("precision", kind)
+    # Whole pipelines are tuned; here that would only take time.
+    parameters += "    tune: off\n" * context.has_parameter("tune", kind)
     errors, reasons = {}, []
     cases = layer_cases.CASES[group]
     # When the whole group fails, each case alone tells which one it is.

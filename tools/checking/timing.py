@@ -1,7 +1,8 @@
 """What measuring costs, and what a launch costs."""
 
-from .context import OutOfTime, read_json
+from .context import read_json
 from .outcome import SHOWN
+from .processes import OutOfTime
 
 # Trials of each timing method, and what must hold of `event`.
 PIPELINES = {"two_models": (24, "percent", 1.0), "six_small": (24, "us a stage", 5.0),
