@@ -104,9 +104,9 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
   std::string reason;
   const std::vector<device_properties> devices = found->list(reason);
   if (devices.empty()) {
-    throw no_device_error(
-        fmt::format("no '{}' device was found on this machine: {}{}", name, reason,
-                    name == "host" ? "" : "; --device host runs on the CPU"));
+    throw no_device_error(fmt::format("no '{}' device was found on this machine: {}{}", name,
+                                      reason,
+                                      name == "host" ? "" : "; --device host runs on the CPU"));
   }
   if (std::cmp_greater_equal(index, devices.size())) {
     throw no_device_error(

@@ -56,7 +56,8 @@ struct product_form {
   graphline::precision precision = graphline::precision::float32;
 };
 
-/// A library's operation, planned and ready to be enqueued any number of times.
+/// A library's operation, planned and ready to be enqueued any number of times. Must outlive the
+/// launches of graphs that captured it.
 class library_operation {
  public:
   virtual ~library_operation() = default;
@@ -67,8 +68,9 @@ class library_operation {
   /// Device memory it needs while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
 
-  /// Enqueues it on a CUDA stream. Allocates nothing; may run under a capture. Throws `run_error`
-  /// with the library's status.
+  /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes. Allocates nothing on the
+  /// device; may run under a capture once it has run outside of one. Throws `run_error` with the
+  /// library's status.
   virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
 };
 

@@ -79,6 +79,11 @@ class cuda_device final : public device {
     return trace_cuda_operations(engine_.index);
   }
 
+  int use() const noexcept {
+    engine_.make_current();
+    return engine_.index;
+  }
+
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {
@@ -95,6 +100,14 @@ class cuda_device final : public device {
 
 std::unique_ptr<device> open_cuda_device(int index) {
   return std::make_unique<cuda_device>(index);
+}
+
+int use_cuda_device(device& d) {
+  if (typeid(d) != typeid(cuda_device)) {
+    throw run_error(
+        fmt::format("'{}' is no cuda device and cannot run CUDA code", d.properties().backend));
+  }
+  return static_cast<cuda_device&>(d).use();
 }
 
 }  // namespace graphline

@@ -11,6 +11,10 @@ namespace graphline {
 /// Several may be open at once, each also more than once.
 std::unique_ptr<device> open_cuda_device(int index);
 
+/// Makes a `cuda` device the calling thread's current one and returns CUDA's number of it. Throws
+/// `run_error` when it is a device of another backend.
+int use_cuda_device(device& d);
+
 /// The entry for a `device_list`.
 backend cuda_backend();
 

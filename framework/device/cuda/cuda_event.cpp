@@ -23,7 +23,10 @@ bool cuda_event::done() const {
   refuse_if_captured();
   engine_.failed.throw_if_set();
   const cudaError_t status = cudaEventQuery(handle_);
-  if (status == cudaErrorNotReady) return false;
+  if (status == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());  // a launch that is checked next would report it
+    return false;
+  }
   engine_.check(status, "cudaEventQuery", {"event", name_});
   return true;
 }

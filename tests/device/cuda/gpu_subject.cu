@@ -101,28 +101,22 @@ class gpu_subject final : public subject {
   device& dev() override { return *device_; }
 
   void enqueue_add_one(stream& s, void* counter) override {
-    add_one<<<1, 1, 0, handle_of(s)>>>(static_cast<int*>(counter));
-    check_launch("add_one");
+    launch(s, 1, 1, "add_one", &add_one, static_cast<int*>(counter));
   }
 
   void enqueue_busy(stream& s, std::int64_t microseconds) override {
-    busy<<<1, 1, 0, handle_of(s)>>>(static_cast<unsigned long long>(microseconds) * 1000);
-    check_launch("busy");
+    launch(s, 1, 1, "busy", &busy, static_cast<unsigned long long>(microseconds) * 1000);
   }
 
   /// Fills every multiprocessor, so that no other kernel finds a place. Copies still go on.
   std::unique_ptr<gate> enqueue_gate(stream& s) override {
     if (gates_ == most_gates) throw run_error("too many gates in one test; raise most_gates");
     gate_state* const state = gate_at(gates_++);
-    hold<<<static_cast<unsigned>(gate_blocks_), gate_threads, 0, handle_of(s)>>>(state);
-    check_launch("hold");
+    launch(s, gate_blocks_, gate_threads, "hold", &hold, state);
     return std::make_unique<gpu_gate>(*state);
   }
 
-  void enqueue_failure(stream& s) override {
-    fail<<<1, 1, 0, handle_of(s)>>>();
-    check_launch("fail");
-  }
+  void enqueue_failure(stream& s) override { launch(s, 1, 1, "fail", &fail); }
 
   /// Of __trap().
   std::string failure_text() const override { return "cudaErrorLaunchFailure"; }
@@ -138,17 +132,22 @@ class gpu_subject final : public subject {
     return value;
   }
 
-  static cudaStream_t handle_of(stream& s) { return static_cast<cudaStream_t>(s.native()); }
-
   static void load(const void* kernel) {
     cudaFuncAttributes attributes{};
     check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes", "a kernel");
   }
 
-  /// On a device that has failed a launch fails too, and it is the waits that have to tell.
-  static void check_launch(const char* kernel) {
-    const cudaError_t status = cudaGetLastError();
-    if (status != cudaErrorLaunchFailure) check_cuda(status, "launching a kernel", kernel);
+  /// On a device that has failed a launch fails too, and it is the waits that have to tell. Asks
+  /// for this launch's own status: the last error may be an earlier query's cudaErrorNotReady.
+  template <class... Parameters>
+  static void launch(stream& s, int blocks, int threads, const char* name,
+                     void (*kernel)(Parameters...), Parameters... parameters) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.stream = static_cast<cudaStream_t>(s.native());
+    const cudaError_t status = cudaLaunchKernelEx(&config, kernel, parameters...);
+    if (status != cudaErrorLaunchFailure) check_cuda(status, "cudaLaunchKernelEx", name);
   }
 
   gate_state* gate_at(int i) const { return static_cast<gate_state*>(states_.data()) + i; }

@@ -62,7 +62,6 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long 
 
 task_ref launch(const plan& nodes, const task_ref& before, int device,
                 std::optional<int> priority) {
-  static const auto nothing = std::make_shared<const operation>();
   std::vector<task_ref> ends;  // of each node
   for (const plan_node& n : nodes) {
     std::vector<task_ref> after = {before};
@@ -70,7 +69,7 @@ task_ref launch(const plan& nodes, const task_ref& before, int device,
     const operation& what = *n.what;
     const int urgency = priority.value_or(what.priority);
     if (what.child_plan != nullptr) {
-      const task_ref begin = the_machine().add(nothing, device, urgency, after);
+      const task_ref begin = the_machine().add(nothing(), device, urgency, after);
       ends.push_back(launch(*what.child_plan, begin, device, priority));
       continue;
     }
@@ -83,7 +82,7 @@ task_ref launch(const plan& nodes, const task_ref& before, int device,
     }
   }
   ends.push_back(before);
-  return the_machine().add(nothing, device, priority.value_or(most_urgent), ends);
+  return the_machine().add(nothing(), device, priority.value_or(most_urgent), ends);
 }
 
 void destroy_graph(cudaGraph_t graph) {
@@ -146,9 +145,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
       capture_node(*stream, what);
       return cudaSuccess;
     }
-    static const auto nothing = std::make_shared<const operation>();
     const task_ref begin =
-        the_machine().add(nothing, stream->device, stream->priority, {stream->last, exec->last});
+        the_machine().add(nothing(), stream->device, stream->priority, {stream->last, exec->last});
     exec->last = launch(*exec->nodes, begin, stream->device,
                         exec->node_priorities ? std::nullopt : std::optional(stream->priority));
     stream->last = exec->last;

@@ -16,6 +16,11 @@ machine& the_machine() {
   return *only;
 }
 
+const operation_ref& nothing() {
+  static const auto* const only = new operation_ref(std::make_shared<operation>());
+  return *only;
+}
+
 bool in_host_function() noexcept {
   return calls_host_functions;
 }

@@ -48,6 +48,9 @@ struct operation {
   std::shared_ptr<const plan> child_plan;
 };
 
+/// The operation that does nothing, of tasks that only wait.
+const operation_ref& nothing();
+
 /// An operation that was enqueued.
 struct task {
   operation_ref what;

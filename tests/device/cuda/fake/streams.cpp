@@ -115,8 +115,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return capture_wait(*stream, *event);
     }
     if (event->recording == nullptr || event->recording->done) return cudaSuccess;
-    static const auto nothing = std::make_shared<const operation>();
-    stream->last = the_machine().add(nothing, stream->device, stream->priority,
+    stream->last = the_machine().add(nothing(), stream->device, stream->priority,
                                      {stream->last, event->recording});
     return cudaSuccess;
   });

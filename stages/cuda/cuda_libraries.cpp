@@ -1,0 +1,102 @@
+#include "stages/cuda/cuda_libraries.hpp"
+
+#include <fmt/format.h>
+
+#include "framework/device/cuda/cuda_device.hpp"
+#include "framework/device/cuda/cuda_status.hpp"
+#include "stages/cuda/chosen_plan.hpp"
+#include "stages/cuda/cublaslt_product.hpp"
+#include "stages/cuda/cudnn_graph.hpp"
+#include "stages/cuda/form_text.hpp"
+
+namespace graphline {
+namespace {
+
+/// What of a device decides which plan is the fastest.
+std::string text_of_device(int number, const std::string& name, const std::string& owner) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check_cuda(cudaDeviceGetAttribute(&value, which, number), "cudaDeviceGetAttribute", owner);
+    return value;
+  };
+  int driver = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", owner);
+  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, driver for CUDA {}.{}",
+                     name, attribute(cudaDevAttrComputeCapabilityMajor),
+                     attribute(cudaDevAttrComputeCapabilityMinor),
+                     attribute(cudaDevAttrMultiProcessorCount), driver / 1000, driver % 1000 / 10);
+}
+
+class cuda_libraries final : public cuda_library {
+ public:
+  cuda_libraries(device& on, bool tune, std::string owner) : owner_(std::move(owner)), device_(on) {
+    const int number = use_cuda_device(device_);
+    if (!tune) return;
+    cache_.emplace(tuning_cache_folder());
+    device_text_ = text_of_device(number, on.properties().name, owner_);
+  }
+
+  std::unique_ptr<library_operation> plan(const convolution_form& form,
+                                          std::string& why_not) override {
+    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
+    return choose(
+        make_convolution_plans(form, cudnn_, why_not), form,
+        [] { return "cuDNN " + cudnn_version(); }, why_not);
+  }
+
+  std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
+    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    if (!cublaslt_) cublaslt_ = std::make_shared<cublaslt_handle>(owner_);
+    return choose(
+        make_product_plans(form, cublaslt_, why_not), form,
+        [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
+  }
+
+ private:
+  template <class Form, class Version>
+  std::unique_ptr<library_operation> choose(std::unique_ptr<plan_choices> plans, const Form& form,
+                                            const Version& version, std::string& why_not) {
+    if (plans == nullptr) return nullptr;
+    std::optional<chosen_plan> chosen;
+    if (cache_) {
+      const std::vector<std::size_t> bytes = operand_bytes(form);
+      const std::string key = fmt::format("{}; {}; {}, aligned to {} bytes", device_text_,
+                                          version(), to_text(form), operand_alignment);
+      const tuning how{*cache_, key, bytes, form.precision, owner_};
+      chosen = choose_plan(*plans, &how, why_not);
+    } else {
+      chosen = choose_plan(*plans, nullptr, why_not);
+    }
+    if (!chosen) return nullptr;
+    return make_library_operation(std::move(plans), *chosen, owner_);
+  }
+
+  std::string owner_;
+  device& device_;
+  std::optional<tuning_cache> cache_;  ///< where plans are tried out
+  std::string device_text_;
+  std::shared_ptr<cudnn_handle> cudnn_;
+  std::shared_ptr<cublaslt_handle> cublaslt_;
+};
+
+}  // namespace
+
+std::unique_ptr<cuda_library> open_cuda_libraries(device& on, bool tune, std::string owner) {
+  return std::make_unique<cuda_libraries>(on, tune, std::move(owner));
+}
+
+std::vector<std::pair<std::string, std::string>> cuda_library_versions() {
+  const auto version = [](std::string (*ask)()) -> std::string {
+    try {
+      return ask();
+    } catch (const run_error&) {
+      return "not found";
+    }
+  };
+  return {{"cuDNN", version(&cudnn_version)},
+          {"cuDNN's frontend", cudnn_frontend_version()},
+          {"cuBLASLt", version(&cublaslt_version)}};
+}
+
+}  // namespace graphline

@@ -1,0 +1,143 @@
+// What is particular to the `cuda` device, on the fake of the CUDA runtime: several devices, used
+// from any thread, and memory. Calls that fail are in status_test.cpp.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
+#include "tests/device/conformance/test_function.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::HasSubstr;
+
+class cuda_device : public testing::Test {
+ protected:
+  void SetUp() override { fake_cuda::reset(); }
+  void TearDown() override { fake_cuda::reset(); }
+
+  static void enqueue_add_one(stream& s, void* counter) {
+    const auto handle = static_cast<cudaStream_t>(s.native());
+    const cudaError_t status =
+        fake_cuda::launch_kernel(handle, "add_one", [p = static_cast<std::int32_t*>(counter)] {
+          ++*p;
+          return cudaSuccess;
+        });
+    if (status != cudaSuccess) throw run_error("cudaLaunchKernel failed");
+  }
+
+  /// A bit of everything. Returns what a counter has reached in the end: 2.
+  static std::int32_t use(device& dev) {
+    const memory counter = dev.allocate(sizeof(std::int32_t));
+    const memory reading = dev.allocate_pinned(sizeof(std::int32_t));
+    conformance::test_function note("note", [] {});
+    const auto s = dev.make_stream("s", priority::high);
+    const auto side = dev.make_stream("side", priority::low);
+    const auto fork = dev.make_event("fork");
+    const auto join = dev.make_event("join");
+    const auto begin = dev.make_timed_event("begin");
+    const auto end = dev.make_timed_event("end");
+    const auto captured = dev.capture(*s, [&] {
+      s->record(*fork);
+      side->wait(*fork);
+      side->stamp(*begin);
+      enqueue_add_one(*side, counter.data());
+      side->record(*join);
+      s->wait(*join);
+      s->call(note);
+    });
+    captured->nodes();
+    const auto exec = captured->instantiate();
+    s->fill(counter.data(), std::byte{0}, sizeof(std::int32_t));
+    for (int i = 0; i < 2; ++i) s->launch(*exec);
+    s->copy(reading.data(), counter.data(), sizeof(std::int32_t));
+    s->record(*end);
+    end->wait(wait_mode::yield);
+    end->wait(wait_mode::block);
+    end->since(*begin);
+    end->on_host_clock();
+    dev.check_clock();
+    dev.synchronize(wait_mode::block);
+    return *static_cast<const std::int32_t*>(reading.data());
+  }
+};
+
+TEST_F(cuda_device, of_any_number_is_used_from_any_thread) {
+  const auto first = open_cuda_device(0);
+  const auto second = open_cuda_device(1);
+  EXPECT_EQ(second->properties().name, "Fake GPU 1");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(use(*second), 2);
+    EXPECT_EQ(use(*first), 2);
+    std::thread([&] { EXPECT_EQ(use(*second), 2); }).join();
+  }
+}
+
+TEST_F(cuda_device, takes_work_for_a_stream_from_a_thread_that_made_nothing) {
+  const auto dev = open_cuda_device(1);
+  const memory counter = dev->allocate(sizeof(std::int32_t));
+  const memory reading = dev->allocate_pinned(sizeof(std::int32_t));
+  conformance::test_function note("note", [] {});
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto end = dev->make_event("end");
+  const std::vector<std::function<void()>> steps = {
+      [&] { s->fill(counter.data(), std::byte{0}, sizeof(std::int32_t)); },
+      [&] { enqueue_add_one(*s, counter.data()); },
+      [&] { s->call(note); },
+      [&] { s->copy(reading.data(), counter.data(), sizeof(std::int32_t)); },
+      [&] { s->record(*end); },
+      [&] { dev->synchronize(wait_mode::block); },
+  };
+  for (const auto& step : steps) std::thread(step).join();  // each as a thread's first call
+  EXPECT_EQ(*static_cast<const std::int32_t*>(reading.data()), 1);
+}
+
+TEST_F(cuda_device, says_how_much_memory_is_left_when_there_is_too_little) {
+  fake_cuda::set_device_capacity(1 << 20);
+  const auto dev = open_cuda_device(0);
+  const memory half = dev->allocate(1 << 19);
+  try {
+    static_cast<void>(dev->allocate(1 << 20));
+    ADD_FAILURE() << "the block was allocated";
+  } catch (const run_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("512 KiB of its 1.00 MiB is available"));
+  }
+}
+
+TEST_F(cuda_device, is_listed_with_its_properties) {
+  std::string reason;
+  const std::vector<device_properties> found = cuda_backend().list(reason);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].name, "Fake GPU 1");
+  EXPECT_EQ(found[1].priority_levels, 3);
+  EXPECT_THAT(found[1].details, testing::Contains(testing::Pair("compute capability", "9.0")));
+}
+
+TEST_F(cuda_device, allocates_nothing_while_it_is_used) {
+  const auto dev = open_cuda_device(0);
+  const memory counter = dev->allocate(sizeof(std::int32_t));
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto end = dev->make_timed_event("end");
+  const auto exec = dev->capture(*s, [&] { enqueue_add_one(*s, counter.data()); })->instantiate();
+  const std::size_t before = fake_cuda::allocation_calls();
+  const fake_cuda::live_objects made = fake_cuda::live();
+  for (int i = 0; i < 10; ++i) {
+    s->launch(*exec);
+    s->record(*end);
+    end->wait(wait_mode::block);
+    end->on_host_clock();
+  }
+  EXPECT_EQ(fake_cuda::allocation_calls(), before);
+  EXPECT_EQ(fake_cuda::live(), made);
+}
+
+}  // namespace
+}  // namespace graphline

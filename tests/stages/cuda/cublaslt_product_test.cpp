@@ -1,0 +1,107 @@
+// What is asked of cuBLASLt, by a library in its place that multiplies in host memory.
+
+#include "stages/cuda/cublaslt_product.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/base/error.hpp"
+#include "stages/cuda/form_text.hpp"
+#include "tests/stages/cuda/environment_guard.hpp"
+#include "tests/stages/cuda/product_reference.hpp"
+
+namespace graphline {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Before the first test, since a library is opened once in a process.
+const environment_guard in_place_of_cublaslt("GRAPHLINE_LIBRARY_PATH", GRAPHLINE_FAKE_FOLDER);
+
+std::unique_ptr<plan_choices> plans_for(const product_form& form, std::string& why_not) {
+  return make_product_plans(form, std::make_shared<cublaslt_handle>("stage 'head'"), why_not);
+}
+
+std::vector<void*> addresses(std::vector<numbers>& operands) {
+  std::vector<void*> result;
+  for (numbers& operand : operands) result.push_back(operand.data());
+  return result;
+}
+
+TEST(a_product, is_what_the_form_says) {
+  for (const product_form& form : sample_products()) {
+    std::string why_not;
+    const auto plans = plans_for(form, why_not);
+    ASSERT_NE(plans, nullptr) << to_text(form) << ": " << why_not;
+    std::vector<numbers> operands = whole_operands(operand_bytes(form));
+    const numbers expected = expected_product(form, operands);
+    plans->run(0, nullptr, addresses(operands), nullptr);
+    EXPECT_EQ(operands.back(), expected) << to_text(form);
+  }
+}
+
+TEST(a_product, takes_the_bias_of_each_call) {
+  product_form form = packed_product(2, 3, 4);
+  form.bias = true;
+  std::string why_not;
+  const auto plans = plans_for(form, why_not);
+  ASSERT_NE(plans, nullptr) << why_not;
+  for (const float bias : {1.0F, 2.0F}) {
+    std::vector<numbers> operands = whole_operands(operand_bytes(form));
+    operands[2].assign(3, bias);
+    plans->run(0, nullptr, addresses(operands), nullptr);
+    EXPECT_EQ(operands.back(), expected_product(form, operands));
+  }
+}
+
+TEST(a_product, uses_tensor_cores_only_where_operands_may_be_rounded) {
+  product_form form = packed_product(3, 4, 5);
+  std::string why_not;
+  const auto precise = plans_for(form, why_not);
+  ASSERT_EQ(precise->size(), 2U);
+  EXPECT_EQ(precise->describe(0), "cuBLASLt algorithm 10");
+  EXPECT_EQ(precise->describe(1), "cuBLASLt algorithm 12");
+  form.precision = precision::tf32;
+  const auto rounded = plans_for(form, why_not);
+  ASSERT_EQ(rounded->size(), 3U);
+  EXPECT_EQ(rounded->describe(1), "cuBLASLt algorithm 11, tensor cores");
+}
+
+TEST(a_product, identifies_its_algorithms_by_all_that_they_hold) {
+  std::string why_not;
+  const auto plans = plans_for(packed_product(3, 4, 5), why_not);
+  EXPECT_EQ(plans->identity(0), "000000000000000a" + std::string(7 * 16, '0'));
+  EXPECT_NE(plans->identity(0), plans->identity(1));
+  EXPECT_EQ(plans->workspace_bytes(0), 512U);
+}
+
+TEST(a_product, is_refused_with_the_reason) {
+  std::string why_not;
+  EXPECT_EQ(plans_for(packed_product(3, 4, 13), why_not), nullptr);
+  EXPECT_THAT(why_not,
+              HasSubstr("cublasLtMatmulAlgoGetHeuristic failed: NOT_SUPPORTED (15), told"));
+}
+
+TEST(a_product, fails_with_the_owner_where_it_makes_no_sense) {
+  product_form form = packed_product(3, 4, 5);
+  form.a_leading = 1;
+  std::string why_not;
+  EXPECT_THAT([&] { plans_for(form, why_not); },
+              ::testing::ThrowsMessage<run_error>(HasSubstr("stage 'head': cublasLt")));
+}
+
+TEST(a_product, counts_its_operands) {
+  std::string why_not;
+  const auto plans = plans_for(packed_product(3, 4, 5), why_not);
+  void* const operands[] = {nullptr, nullptr};
+  EXPECT_THAT(
+      [&] { plans->run(0, nullptr, operands, nullptr); },
+      ::testing::ThrowsMessage<run_error>(HasSubstr("a product of 3 operands was given 2")));
+}
+
+TEST(cublaslt, tells_its_version) {
+  EXPECT_EQ(cublaslt_version(), "13.1.2");
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,187 @@
+// What the libraries compute, on a GPU, against sums written out. Skipped where there is none.
+
+#include "stages/cuda/cuda_libraries.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "framework/base/error.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
+#include "stages/cuda/form_text.hpp"
+#include "tests/stages/cuda/environment_guard.hpp"
+#include "tests/stages/cuda/product_reference.hpp"
+#include "tests/stages/cuda/temporary_folder.hpp"
+
+namespace graphline {
+namespace {
+
+std::int64_t as_signed(std::size_t i) {
+  return static_cast<std::int64_t>(i);
+}
+float at(const numbers& v, std::int64_t i) {
+  return v.at(static_cast<std::size_t>(i));
+}
+
+class cuda_libraries_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = open_cuda_device(0);
+      stream_ = device_->make_stream("test", priority::normal);
+    } catch (const run_error& e) {
+      GTEST_SKIP() << e.what();
+    }
+  }
+
+  std::unique_ptr<cuda_library> libraries(bool tune) {
+    return open_cuda_libraries(*device_, tune, "stage 'test'");
+  }
+
+  /// Runs it on float32 operands and returns the last one, which it writes.
+  numbers run(library_operation& operation, std::vector<numbers> operands) {
+    std::vector<memory> device_memory;
+    std::vector<memory> pinned;
+    std::vector<void*> pointers;
+    for (const numbers& operand : operands) {
+      const std::size_t bytes = operand.size() * sizeof(float);
+      pinned.push_back(device_->allocate_pinned(bytes));
+      device_memory.push_back(device_->allocate(bytes));
+      std::memcpy(pinned.back().data(), operand.data(), bytes);
+      stream_->copy(device_memory.back().data(), pinned.back().data(), bytes);
+      pointers.push_back(device_memory.back().data());
+    }
+    memory workspace;
+    if (operation.workspace_bytes() > 0) {
+      workspace = device_->allocate(operation.workspace_bytes());
+    }
+    operation.enqueue(stream_->native(), pointers, workspace.data());
+    numbers& result = operands.back();
+    const std::size_t bytes = result.size() * sizeof(float);
+    stream_->copy(pinned.back().data(), pointers.back(), bytes);
+    device_->synchronize(wait_mode::block);
+    std::memcpy(result.data(), pinned.back().data(), bytes);
+    return result;
+  }
+
+  std::unique_ptr<device> device_;
+  std::unique_ptr<stream> stream_;
+};
+
+TEST_F(cuda_libraries_test, multiply_as_the_form_says) {
+  const auto library = libraries(false);
+  for (const precision p : {precision::float32, precision::tf32}) {
+    for (product_form form : sample_products()) {
+      form.precision = p;
+      std::string why_not;
+      const auto operation = library->plan(form, why_not);
+      ASSERT_NE(operation, nullptr) << to_text(form) << ": " << why_not;
+      const std::vector<numbers> operands = whole_operands(operand_bytes(form));
+      EXPECT_EQ(run(*operation, operands), expected_product(form, operands))
+          << to_text(form) << " by " << operation->choice();
+    }
+  }
+}
+
+TEST_F(cuda_libraries_test, give_the_same_bits_again_and_tune_only_once) {
+  const temporary_folder folder;
+  const environment_guard cache("GRAPHLINE_CACHE", folder.path().string());
+  product_form form = packed_product(32, 512, 2048);
+  form.bias = true;
+  std::string why_not;
+  const auto first = libraries(true)->plan(form, why_not);
+  ASSERT_NE(first, nullptr) << why_not;
+  const auto second = libraries(true)->plan(form, why_not);
+  ASSERT_NE(second, nullptr) << why_not;
+  EXPECT_THAT(first->choice(), ::testing::HasSubstr("when tuned"));
+  EXPECT_EQ(second->choice(), first->choice()) << "the time is the one that was remembered";
+  const std::vector<numbers> operands = whole_operands(operand_bytes(form));
+  EXPECT_EQ(run(*first, operands), run(*second, operands));
+}
+
+TEST_F(cuda_libraries_test, refuse_a_product_with_an_activation_of_no_epilogue) {
+  product_form form = packed_product(8, 8, 8);
+  form.activations = {activation::silu};
+  std::string why_not;
+  EXPECT_EQ(libraries(false)->plan(form, why_not), nullptr);
+  EXPECT_FALSE(why_not.empty());
+}
+
+convolution_form small_convolution() {
+  convolution_form form;
+  form.batch = 2;
+  form.in_channels = 8;
+  form.in = {9, 7};
+  form.out = {5, 4};
+  form.conv.out_channels = 16;
+  form.conv.kernel = {3, 3};
+  form.conv.stride = {2, 2};
+  form.conv.padding = {1, 1};
+  return form;
+}
+
+/// With a bias, and relu where the form has an activation, after the addition if there is one.
+numbers expected_convolution(const convolution_form& f, const std::vector<numbers>& operands) {
+  numbers y(operands.back().size());
+  const std::int64_t channels = f.in_channels;
+  for (std::int64_t i = 0; i < as_signed(y.size()); ++i) {
+    const std::int64_t k = i % f.conv.out_channels;
+    const std::int64_t column = i / f.conv.out_channels % f.out[1];
+    const std::int64_t row = i / f.conv.out_channels / f.out[1] % f.out[0];
+    const std::int64_t image = i / f.conv.out_channels / f.out[1] / f.out[0];
+    float sum = at(operands[2], k);
+    for (std::int64_t r = 0; r < f.conv.kernel[0]; ++r) {
+      for (std::int64_t s = 0; s < f.conv.kernel[1]; ++s) {
+        const std::int64_t h = row * f.conv.stride[0] - f.conv.padding[0] + r;
+        const std::int64_t w = column * f.conv.stride[1] - f.conv.padding[1] + s;
+        if (h < 0 || h >= f.in[0] || w < 0 || w >= f.in[1]) continue;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          sum +=
+              at(operands[0], ((image * f.in[0] + h) * f.in[1] + w) * channels + c) *
+              at(operands[1], ((k * f.conv.kernel[0] + r) * f.conv.kernel[1] + s) * channels + c);
+        }
+      }
+    }
+    if (f.add) sum += at(operands[3], i);
+    const bool activated = !f.before.empty() || !f.after.empty();
+    y[static_cast<std::size_t>(i)] = activated ? std::max(sum, 0.0F) : sum;
+  }
+  return y;
+}
+
+TEST_F(cuda_libraries_test, convolve_as_the_form_says) {
+  const auto library = libraries(false);
+  convolution_form activated = small_convolution();
+  activated.before = {activation::relu};
+  convolution_form added = small_convolution();
+  added.add = true;
+  added.after = {activation::relu};
+  for (convolution_form form : {small_convolution(), activated, added}) {
+    for (const precision p : {precision::float32, precision::tf32}) {
+      form.precision = p;
+      std::string why_not;
+      const auto operation = library->plan(form, why_not);
+      ASSERT_NE(operation, nullptr) << to_text(form) << ": " << why_not;
+      const std::vector<numbers> operands = whole_operands(operand_bytes(form));
+      const numbers expected = expected_convolution(form, operands);
+      EXPECT_EQ(run(*operation, operands), expected)
+          << to_text(form) << " by " << operation->choice();
+    }
+  }
+}
+
+TEST_F(cuda_libraries_test, refuse_an_operand_that_is_not_aligned) {
+  const product_form form = packed_product(8, 8, 8);
+  std::string why_not;
+  const auto operation = libraries(false)->plan(form, why_not);
+  ASSERT_NE(operation, nullptr) << why_not;
+  const memory block = device_->allocate(4096);
+  void* const operands[] = {block.at(4), block.at(1024), block.at(2048)};
+  EXPECT_THAT([&] { operation->enqueue(stream_->native(), operands, nullptr); },
+              ::testing::ThrowsMessage<run_error>(::testing::HasSubstr("not aligned to 16 bytes")));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,119 @@
+#include "stages/cuda/tuning_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/stages/cuda/environment_guard.hpp"
+#include "tests/stages/cuda/temporary_folder.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+}
+
+TEST(tuning_cache, remembers_plans_for_the_next_process) {
+  const temporary_folder folder;
+  tuning_cache(folder.path() / "new").store("a", {"eng7_k2=1", 1'234'567});
+  tuning_cache(folder.path() / "new").store("b", {"eng8", 2});
+  const auto found = tuning_cache(folder.path() / "new").find("a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->identity, "eng7_k2=1");
+  EXPECT_EQ(found->time, 1'234'567);
+  EXPECT_FALSE(tuning_cache(folder.path() / "new").find("c"));
+}
+
+TEST(tuning_cache, forgets_one_plan_and_keeps_the_others) {
+  const temporary_folder folder;
+  tuning_cache cache(folder.path());
+  cache.store("a", {"eng7", 1});
+  cache.store("b", {"eng8", 2});
+  cache.forget("a");
+  EXPECT_FALSE(cache.find("a"));
+  EXPECT_TRUE(cache.find("b"));
+}
+
+TEST(tuning_cache, takes_an_unreadable_file_for_an_empty_one_and_replaces_it) {
+  for (const std::string text :
+       {"", "{", "[]",
+        R"({"schema": "graphline.tuning/2", "plans": {"a": {"plan": "x", "ns": 1}}})",
+        R"({"schema": "graphline.tuning/1", "plans": []})", R"({"schema": 1})"}) {
+    const temporary_folder folder;
+    write(folder.path() / "tuning.json", text);
+    tuning_cache cache(folder.path());
+    EXPECT_FALSE(cache.find("a")) << text;
+    cache.store("a", {"eng7", 1});
+    EXPECT_TRUE(cache.find("a")) << text;
+  }
+}
+
+TEST(tuning_cache, passes_over_an_entry_of_another_form) {
+  const temporary_folder folder;
+  write(folder.path() / "tuning.json",
+        R"({"schema": "graphline.tuning/1", "plans": {"a": 1, "b": {"plan": 2, "ns": 1},
+            "c": {"plan": "eng7"}, "d": {"plan": "eng7", "ns": 5}}})");
+  const tuning_cache cache(folder.path());
+  EXPECT_FALSE(cache.find("a"));
+  EXPECT_FALSE(cache.find("b"));
+  EXPECT_FALSE(cache.find("c"));
+  EXPECT_TRUE(cache.find("d"));
+}
+
+TEST(tuning_cache, does_without_a_file_where_none_can_be_written) {
+  const temporary_folder folder;
+  write(folder.path() / "file", "");
+  for (const fs::path& nowhere : {folder.path() / "file" / "below", fs::path()}) {
+    tuning_cache cache(nowhere);
+    EXPECT_NO_THROW(cache.store("a", {"eng7", 1}));
+    EXPECT_FALSE(cache.find("a"));
+    EXPECT_NO_THROW(cache.forget("a"));
+  }
+}
+
+TEST(tuning_cache, stays_whole_when_several_write_at_once) {
+  const temporary_folder folder;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < 20; ++i) {
+        tuning_cache(folder.path()).store(std::to_string(writer * 100 + i), {"eng7", i});
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const tuning_cache cache(folder.path());
+  for (int writer = 0; writer < 4; ++writer) {
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(cache.find(std::to_string(writer * 100 + i)));
+  }
+  const auto files = std::distance(fs::directory_iterator(folder.path()), {});
+  EXPECT_EQ(files, 1) << "parts were left over";
+}
+
+TEST(tuning_cache_folder, is_the_first_that_the_environment_names) {
+  const environment_guard home("HOME", "/home/someone");
+  const environment_guard none("XDG_CACHE_HOME", std::nullopt);
+  const environment_guard no_override("GRAPHLINE_CACHE", std::nullopt);
+  EXPECT_EQ(tuning_cache_folder(), "/home/someone/.cache/graphline");
+  const environment_guard shared("XDG_CACHE_HOME", "/var/cache");
+  EXPECT_EQ(tuning_cache_folder(), "/var/cache/graphline");
+  const environment_guard own("GRAPHLINE_CACHE", "/tmp/plans");
+  EXPECT_EQ(tuning_cache_folder(), "/tmp/plans");
+}
+
+TEST(tuning_cache_folder, is_nowhere_without_a_home) {
+  const environment_guard home("HOME", std::nullopt);
+  const environment_guard none("XDG_CACHE_HOME", std::nullopt);
+  const environment_guard no_override("GRAPHLINE_CACHE", std::nullopt);
+  EXPECT_TRUE(tuning_cache_folder().empty());
+}
+
+}  // namespace
+}  // namespace graphline
