@@ -20,9 +20,9 @@ BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
-from checking import baselines, conformance, numbers, statistics, tensors  # noqa: E402
+from checking import conformance, numbers, pytorch, statistics, tensors  # noqa: E402
 from checking.outcome import Outcome  # noqa: E402
-from checking.processes import Done  # noqa: E402
+from checking.processes import Done, OutOfTime  # noqa: E402
 
 # Runs the true program, then spoils the outputs it saved as the device's, not those of the
 # reference, which is computed in serial.
@@ -159,16 +159,28 @@ class judging(Case):
                 "graphline": {True: [[8.0]], False: [[8.0]]},
                 "torch": [{"mode": mode, "cpu_work": work, "ms": [ms]} for work in (True, False)
                           for mode, ms in (("eager", 10.0), ("graphs", 7.5), ("compiled", 1.0))]}
-        baselines.report_torch(context, "float32", data, None)
+        pytorch.report_torch(context, "float32", data, None)
         found = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
         self.assertEqual(found["float32, end to end, eager"], ("0.800 x", "PASS"))
         self.assertEqual(found["float32, end to end, torch's best"], ("1.067 x", "FAIL"))
         self.assertEqual(found["float32, torch compiled"], ("0.5", "shown"))  # computes otherwise
         self.assertEqual(found["float32, torch x"], ("", "not run"))
 
+    def test_a_test_that_fails_is_named_with_what_it_said(self):
+        outcome = Outcome()
+        done = {"s.a": Done([], 0, "[  PASSED  ]", "", 1.0), "s.c": OutOfTime(),
+                "s.b": Done([], 1, "[ RUN ] s.b\nx.cpp:3: Failure\n3 is not 4\n", "", 1.0),
+                "s.d": Done([], -11, "", "", 1.0), "s.e": Done([], 0, "[  SKIPPED ]", "", 1.0)}
+        conformance.report_suite(outcome, "suite", done, ["s.a"])
+        notes = {row["check"]: (row["status"], row["note"]) for row in outcome.rows}
+        self.assertEqual(notes, {
+            "suite": ("FAIL", "skipped: s.e\npassed only alone: s.a\nno time for: s.c"),
+            "s.b": ("FAIL", "x.cpp:3: Failure\n3 is not 4"), "s.d": ("FAIL", "ended by SIGSEGV")})
+        self.assertEqual(outcome.rows[0]["figure"], "1 of 5 passed")
+
     def test_tests_are_read_off_the_list_with_their_suites(self):
-        text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/type.  # TypeParam = int\n  c/0\n"
-        self.assertEqual(conformance.listed_tests(text), ["first.a", "first.b", "second/type.c/0"])
+        text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
+        self.assertEqual(conformance.listed_tests(text), ["first.a", "first.b", "second/0.c"])
 
 
 class running(Case):
@@ -179,7 +191,8 @@ class running(Case):
         result = json.loads(path.read_text())
         steps = {row["step"] for row in result["rows"]}
         self.assertEqual(steps, {"environment", "conformance", "launch", "allocations", "layers",
-                                 "pipelines", "same bits", "overhead", "by hand", "torch", "memory"})
+                                 "pipelines", "same bits", "overhead", "by hand", "torch",
+                                 "memory"})
         self.assertNotIn("FAIL", {row["status"] for row in result["rows"]})
         self.assertGreater(len(result["overhead"]["six_small"]["trials"]), 10)
         for row in result["rows"]:

@@ -20,11 +20,17 @@ def listed_tests(text):
 
 
 def check_conformance(context):
-    outcome = context.outcome
-    name = "cuda_gpu_conformance_test" if context.on_gpu else "host_conformance_test"
-    program = context.places.program(name)
+    if context.on_gpu:
+        check_suite(context, "conformance suite", "cuda_gpu_conformance_test")
+        check_suite(context, "cuDNN and cuBLASLt", "cuda_libraries_test")
+    else:
+        check_suite(context, "conformance suite", "host_conformance_test")
+
+
+def check_suite(context, name, program_name):
+    outcome, program = context.outcome, context.places.program(program_name)
     if program is None:
-        outcome.not_run("conformance suite", f"{name} is not in {context.places.root}")
+        outcome.not_run(name, f"{program_name} is not in {context.places.root}")
         return
     tests = listed_tests(context.runner.run([program, "--gtest_list_tests"]).out)
 
@@ -32,30 +38,36 @@ def check_conformance(context):
         return context.runner.run([program, f"--gtest_filter={test}"], most=60)
 
     results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
-    again = [test for test, done in results.items()
-             if not isinstance(done, OutOfTime) and done.status != 0]
-    alone = context.runner.all(run, again, 1)  # without others that use the device
-    fixed = [test for test, done in zip(again, alone)
-             if not isinstance(done, OutOfTime) and done.status == 0]
-    results = list({**results, **{test: done for test, done in zip(again, alone)
-                                  if test in fixed}}.items())
-    late = [test for test, done in results if isinstance(done, OutOfTime)]
-    results = [(test, done) for test, done in results if not isinstance(done, OutOfTime)]
-    skipped = [(test, done) for test, done in results if "[  SKIPPED ]" in done.out]
-    failed = [(test, done) for test, done in results if done.status != 0]
-    passed = len(results) - len(skipped) - len(failed)
-    outcome.data["conformance"] = {
-        test: {"status": done.status, "seconds": done.seconds,
-               "output": done.out[-4000:] + done.err[-4000:] if done.status != 0 else ""}
-        for test, done in results}
-    status = FAIL if failed or not tests else PASS if passed else NOT_RUN
-    notes = [f"{len(skipped)} skipped: " + ", ".join(test for test, _ in skipped)] * bool(skipped)
-    notes += [f"passed only alone: {', '.join(fixed)}"] * bool(fixed)
-    notes += [f"not run for the time: {', '.join(late)}"] * bool(late)
-    outcome.add("conformance suite", status, f"{passed} of {len(tests)} passed", "all",
-                "; ".join(notes))
-    for test, done in failed:
+    again = [test for test, done in results.items() if failed(done)]
+    alone = dict(zip(again, context.runner.all(run, again, 1)))  # nothing else on the device then
+    results.update(alone)
+    outcome.data.setdefault("tests", {})[program_name] = {
+        test: {"status": done.status, "seconds": done.seconds, "output": done.out[-8000:]}
+        for test, done in results.items() if not isinstance(done, OutOfTime)}
+    report_suite(outcome, name, results, [test for test in again if passed(results[test])])
+
+
+def passed(done):
+    return not isinstance(done, OutOfTime) and done.status == 0
+
+
+def failed(done):
+    return not isinstance(done, OutOfTime) and done.status != 0
+
+
+def report_suite(outcome, name, results, only_alone):
+    wrong = [test for test, done in results.items() if failed(done)]
+    skipped = [test for test, done in results.items()
+               if passed(done) and "[  SKIPPED ]" in done.out]
+    late = [test for test, done in results.items() if isinstance(done, OutOfTime)]
+    good = len(results) - len(wrong) - len(skipped) - len(late)
+    notes = [f"{words}: {', '.join(tests)}" for words, tests in (
+        ("skipped", skipped), ("passed only alone", only_alone), ("no time for", late)) if tests]
+    status = FAIL if wrong or not results else PASS if good else NOT_RUN
+    outcome.add(name, status, f"{good} of {len(results)} passed", "all", "\n".join(notes))
+    for test in wrong:
+        done = results[test]
         lines = [line for line in done.out.splitlines()
                  if line and not line.startswith(("[", "Note", "Running"))]
-        why = done.reason() if done.status is None or done.status < 0 else "\n".join(lines[:8])
-        outcome.add(test, FAIL, note=why)
+        ended = done.status is None or done.status < 0 or not lines
+        outcome.add(test, FAIL, note=done.reason() if ended else "\n".join(lines[:8]))

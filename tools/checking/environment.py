@@ -4,7 +4,7 @@ import os
 import platform
 import shutil
 
-from .outcome import SHOWN
+from .outcome import FAIL, PASS, SHOWN
 
 ASKED = ("name", "driver_version", "compute_cap", "memory.total", "clocks.sm", "clocks.max.sm",
          "clocks.mem", "clocks.max.mem", "power.limit", "temperature.gpu", "persistence_mode",
@@ -25,7 +25,7 @@ def nvidia_smi(context):
 
 
 def check_environment(context):
-    """False, with the reason, when the device cannot be had."""
+    """None, or why the device cannot be had."""
     outcome = context.outcome
     version = context.runner.run([context.graphline, "--version"], most=20).out.strip()
     devices = context.runner.run([context.graphline, "devices"], most=30)
@@ -48,8 +48,8 @@ def check_environment(context):
                          f"{gpu['memory.total']}, MIG {gpu['mig.mode.current']}, used "
                          f"{gpu['utilization.gpu']}, {gpu['temperature.gpu']} C")
     if result is None:
-        outcome.add("a first run", "FAIL", note=done.reason())
+        outcome.add("a first run", FAIL, note=done.reason())
     else:
         details = ", ".join(f"{k} {v}" for k, v in result["device"]["details"].items())
-        outcome.add("a first run", "PASS", result["device"]["name"], note=details)
+        outcome.add("a first run", PASS, result["device"]["name"], note=details)
     return None

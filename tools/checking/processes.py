@@ -40,6 +40,8 @@ class Done:
         """Why it did not succeed, in a line or a few."""
         if self.status is None:
             return f"not done after {self.seconds:.0f} s"
+        if self.status < 0:
+            return f"ended by {signal.Signals(-self.status).name}"
         lines = [line for line in (self.err.strip() or self.out.strip()).splitlines() if line]
         return f"status {self.status}: " + "\n".join(lines[-6:])
 

@@ -47,8 +47,8 @@ def overhead_of(context, name, trials, unit, bound):
             outcome.judge_interval(label, cost["median"] / DEVICE_STAGES, interval, bound,
                                    "{:+.2f} us", "a stage")
         else:
-            low, high = cost["percent_interval"] or ("?", "?")
-            interval = f" ({low:+.2f} to {high:+.2f})" if cost["percent_interval"] else ""
+            ends = cost["percent_interval"]
+            interval = f" ({ends[0]:+.2f} to {ends[1]:+.2f})" if ends else ""
             outcome.add(label, SHOWN, f"{cost['percent']:+.2f} %{interval}",
                         note=f"{cost['median']:+.1f} us end to end")
 

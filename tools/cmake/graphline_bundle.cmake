@@ -1,14 +1,15 @@
-# The target `bundle` makes graphline-bundle.tar.xz in the build folder: what checking Graphline takes
-# on a machine with a GPU and nothing else installed. It unpacks anywhere, into one folder with the
-# command gpu_check. cuDNN, cuBLASLt and the driver are not in it: they are found where it runs.
+# The target `bundle` makes graphline-bundle.tar.xz in the build folder: what checking Graphline
+# takes on a machine with a GPU and nothing else installed. It unpacks anywhere, into one folder
+# with the command gpu_check. cuDNN, cuBLASLt and the driver are not in it: they are found where it
+# runs.
 
 if(NOT GRAPHLINE_TESTS)
   return()
 endif()
 
 set(programs graphline)
-foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test run_allocation_test
-        launch_cost_bench two_models_cuda)
+foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test cuda_libraries_test
+        run_allocation_test launch_cost_bench two_models_cuda)
   if(TARGET ${program})
     list(APPEND programs ${program})
   endif()

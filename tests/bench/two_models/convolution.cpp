@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "stages/cuda/vendor_libraries.hpp"
 #include "tests/bench/two_models/check.hpp"
-#include "tests/bench/two_models/libraries.hpp"
 
 // Where the frontend looks up cuDNN's functions; weak, since Graphline's stages have one as well.
 namespace cudnn_frontend {
@@ -42,7 +42,9 @@ fe::graph::Tensor_attributes described(std::int64_t id, std::int64_t n, std::int
 
 cudnnHandle_t shared_handle() {
   static const cudnnHandle_t handle = [] {
-    if (fe::cudnn_dlhandle == nullptr) fe::cudnn_dlhandle = cudnn().handle();
+    if (fe::cudnn_dlhandle == nullptr) {
+      fe::cudnn_dlhandle = graphline::cudnn_library_file().handle();
+    }
     cudnnHandle_t made = nullptr;
     require(fe::detail::create_handle(&made) == CUDNN_STATUS_SUCCESS, "cudnnCreate failed");
     return made;

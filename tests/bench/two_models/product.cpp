@@ -5,8 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "stages/cuda/vendor_libraries.hpp"
 #include "tests/bench/two_models/check.hpp"
-#include "tests/bench/two_models/libraries.hpp"
 
 namespace two_models {
 namespace {
@@ -21,7 +21,7 @@ void check(cublasStatus_t status, const char* call) {
 }
 
 #define TWO_MODELS_FROM_CUBLASLT(name, symbol) \
-  decltype(&symbol) name = cublaslt().function<decltype(symbol)>(#symbol)
+  decltype(&symbol) name = graphline::cublaslt_library_file().function<decltype(symbol)>(#symbol)
 
 struct cublaslt_functions {
   TWO_MODELS_FROM_CUBLASLT(create, cublasLtCreate);

@@ -1,4 +1,4 @@
-"""two_models beside a program written by hand, and beside PyTorch."""
+"""two_models beside PyTorch, which takes turns with it in a process of its own."""
 
 import json
 import shutil
@@ -7,76 +7,12 @@ import sys
 import threading
 import time
 
-from . import statistics
+from . import statistics, two_models
 from .context import TOLERANCES
-from .outcome import FAIL, SHOWN
+from .outcome import SHOWN
 from .processes import OutOfTime
 
-BY_HAND_BOUND = 1.02
-EAGER_BOUND = 1.2
-NOISE = ["noise"]  # the stage of two_models that is CPU work
-
-
-def tensors_of(context, precision):
-    """What `graphline run --save-tensors` writes of two_models, for the others to start from."""
-    path = context.places.pipelines / "two_models.yaml"
-    folder = context.name("-two_models")
-    done, result = context.run(context.variant(path, precision), "--frames", 2, "--warmup", 1,
-                               "--save-tensors", folder)
-    return folder if result else done.reason()
-
-
-def check_by_hand(context):
-    outcome, program = context.outcome, context.places.program("two_models_cuda")
-    if not context.on_gpu:
-        outcome.not_run("against a program by hand", "it is for a GPU")
-        return
-    if program is None:
-        outcome.not_run("against a program by hand", f"two_models_cuda is not in "
-                                                     f"{context.places.root}")
-        return
-    path = context.places.pipelines / "two_models.yaml"
-    wanted = [p for p in ("float32", "float16", "tf32") if p in context.precisions()]
-    for precision in wanted:
-        for alone in (False, True):
-            label = f"{precision}, {'the networks alone' if alone else 'end to end'}"
-            try:
-                tensors = tensors_of(context, precision)
-                if isinstance(tensors, str):
-                    outcome.add(label, FAIL, note=tensors)
-                    continue
-                words = [program, "--tensors", tensors, "--precision", precision, "--pipeline",
-                         context.variant(path, precision, NOISE if alone else ()), "--blocks", 10,
-                         "--frames", 12, "--warmup", 3]
-                done = context.runner.run(words + ["--no-cpu-work"] * alone, most=75)
-            except OutOfTime:
-                outcome.not_run(label, "time")
-                continue
-            if done.status == 0:
-                report_by_hand(outcome, label, precision, json.loads(done.out), not alone)
-            elif done.status is None:
-                outcome.not_run(label, done.reason())
-            else:
-                outcome.add(label, FAIL, note=done.reason())
-
-
-def report_by_hand(outcome, label, precision, result, judged):
-    outcome.data.setdefault("by_hand", {})[label] = result
-    error = result["by_hand_error"]
-    if error is None or not error <= 2 * TOLERANCES[precision]:
-        outcome.add(label, FAIL, note=f"the program by hand computes something else: relative "
-                                      f"error {error}; there is nothing to compare")
-        return
-    ratios = statistics.block_ratios(result["graphline"], result["by_hand"])
-    middle, interval = statistics.median(ratios), statistics.median_interval(ratios)
-    ours = statistics.median(map(statistics.median, result["graphline"]))
-    theirs = statistics.median(map(statistics.median, result["by_hand"]))
-    note = f"{ours:.3f} ms, by hand {theirs:.3f} ms; {result['by_hand_choices']}"
-    if judged:
-        outcome.judge_interval(label, middle, interval, BY_HAND_BOUND, "{:.4f} x", note)
-    else:
-        low, high = interval or (min(ratios), max(ratios))
-        outcome.add(label, SHOWN, f"{middle:.4f} x ({low:.4f} to {high:.4f})", note=note)
+EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
 
 
 def python_with_torch(context):
@@ -153,9 +89,9 @@ def check_torch(context):
     if python is None:
         outcome.not_run("against PyTorch", "no Python with PyTorch was found")
         return
-    wanted = [p for p in ("float32", "float16", "tf32") if p in context.precisions()]
+    wanted = two_models.precisions(context)
     for position, precision in enumerate(wanted):
-        # Compiling takes most of it, nobody knows how long; the first may take half of what is left.
+        # Compiling takes most of it, for how long is not known: each may have half of what is left.
         left = context.runner.budget.left()
         share = left if position == len(wanted) - 1 else left / 2
         try:
@@ -168,13 +104,11 @@ def torch_beside(context, python, script, precision, seconds):
     """Rounds of PyTorch's modes and of Graphline in turns, until they are enough or the time is
     up."""
     outcome, end = context.outcome, time.monotonic() + seconds
-    tensors = tensors_of(context, precision)
+    tensors = two_models.tensors_of(context, precision)
     if isinstance(tensors, str) or seconds < 20:
         outcome.not_run(f"{precision}, against PyTorch", tensors if seconds >= 20 else "time")
         return
-    path = context.places.pipelines / "two_models.yaml"
-    pipelines = {True: context.variant(path, precision),
-                 False: context.variant(path, precision, NOISE)}
+    pipelines = {work: two_models.variant(context, precision, work) for work in (True, False)}
     frames = ["--frames", 15, "--warmup", 5]
     lines = Lines(context, [python, script, "--tensors", tensors, "--precision", precision,
                             "--device", "cuda" if context.on_gpu else "cpu", "--step",
