@@ -1,13 +1,26 @@
 #include "stages/builtin.hpp"
 
+#include <utility>
+
 #include "stages/kinds.hpp"
+#ifdef GRAPHLINE_CUDA
+#include "stages/matmul_cuda.hpp"
+#include "stages/network/cuda/network_cuda.hpp"
+#endif
 
 namespace graphline {
 
 stage_registry builtin_stages() {
+  stage_kind network = network_kind();
+  stage_kind matmul = matmul_kind();
+#ifdef GRAPHLINE_CUDA
+  network.make_device["cuda"] = make_network_cuda;
+  network.channels_last_on = {"cuda"};
+  matmul.make_device["cuda"] = make_matmul_cuda;
+#endif
   stage_registry registry;
-  registry.add(network_kind());
-  registry.add(matmul_kind());
+  registry.add(std::move(network));
+  registry.add(std::move(matmul));
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
+#include "stages/precision_parameters.hpp"
 
 namespace graphline {
 
@@ -117,6 +118,7 @@ stage_kind matmul_kind() {
                       .type = parameter_type::boolean,
                       .help = "Swap the last two dimensions of 'b'.",
                       .default_value = "false"}};
+  for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer;
   kind.make_device["host"] = make_matmul_host;
   return kind;

@@ -8,6 +8,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "stages/matmul.hpp"
 #include "stages/onednn/onednn_operation.hpp"
+#include "stages/precision_parameters.hpp"
 
 namespace graphline {
 
@@ -33,14 +34,19 @@ class matmul_work final : public device_work {
 
   void enqueue(stream& s) override { host_enqueue(s, operation_); }
 
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    enqueue(s);
+    marker.part_enqueued(s);
+  }
+
  private:
   onednn_operation operation_;
 };
 
 class matmul_stage final : public device_stage {
  public:
-  matmul_stage(device& d, const matmul_form& form, const std::string& name)
-      : owner_(fmt::format("stage '{}'", name)) {
+  matmul_stage(device& d, const matmul_form& form, const std::string& name, precision asked)
+      : owner_(fmt::format("stage '{}'", name)), asked_(asked) {
     host_call(d, [&] {
       try {
         const dnnl::matmul::desc wanted(layout_of(form.a, form.transpose_a),
@@ -56,6 +62,14 @@ class matmul_stage final : public device_stage {
 
   std::size_t scratch_bytes() const override { return chosen_.scratchpad_desc().get_size(); }
 
+  std::vector<stage_part> parts() const override {
+    std::string choice = "oneDNN " + operation_name("matmul", chosen_);
+    if (asked_ != precision::float32) {
+      choice += fmt::format("; in float32, host has no {}", to_word(asked_));
+    }
+    return {{"matmul", std::move(choice)}};
+  }
+
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     std::vector<onednn_argument> operands{
         {DNNL_ARG_SRC, chosen_.src_desc(), tensors.inputs.at(0).data},
@@ -70,6 +84,7 @@ class matmul_stage final : public device_stage {
 
  private:
   std::string owner_;
+  precision asked_;
   dnnl::matmul::primitive_desc chosen_;
   dnnl::matmul primitive_;
 };
@@ -80,7 +95,7 @@ std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& co
   diagnostics problems;
   const auto form = matmul_of(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
-  return std::make_unique<matmul_stage>(d, *form, config.name);
+  return std::make_unique<matmul_stage>(d, *form, config.name, precision_of(config.arguments));
 }
 
 }  // namespace graphline

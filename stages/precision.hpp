@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 
 namespace graphline {
@@ -26,6 +27,12 @@ struct words_of<precision> {
 /// Bytes of an element inside a stage of that precision.
 constexpr std::size_t element_bytes(precision p) noexcept {
   return p == precision::float32 || p == precision::tf32 ? 4 : 2;
+}
+
+/// The type of these elements.
+constexpr dtype element_of(precision p) noexcept {
+  if (p == precision::float16) return dtype::float16;
+  return p == precision::bfloat16 ? dtype::bfloat16 : dtype::float32;
 }
 
 }  // namespace graphline

@@ -67,7 +67,7 @@ std::vector<method_summary::stage_time> stage_times(const std::vector<const run_
   std::vector<method_summary::stage_time> result;
   if (trials.empty() || method == timing_method::none) return result;
   for (std::size_t i = 0; i < trials.front()->stages.size(); ++i) {
-    const auto what = measures_of(trials.front()->stages[i].on, method).front();
+    const auto what = measures_of(trials.front()->stages[i].on, trials.front()->run).front();
     std::vector<double> medians;
     for (const auto* trial : trials) {
       if (const auto m = median_frame(lengths(stamps_of(trial->stages.at(i), what)))) {

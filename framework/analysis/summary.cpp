@@ -40,15 +40,21 @@ deadline_summary against(nanoseconds limit, const std::vector<nanoseconds>& time
   return result;
 }
 
-stage_summary summarize(const stage_record& stage, timing_method method,
+stage_summary summarize(const stage_record& stage, const settings& run,
                         const std::optional<distribution>& end_to_end) {
   stage_summary result;
-  for (const auto what : measures_of(stage.on, method)) {
+  for (const auto what : measures_of(stage.on, run)) {
     result.columns.push_back({what, distribution::of(lengths(stamps_of(stage, what)))});
   }
   if (!result.columns.empty() && result.columns.front().times && end_to_end &&
       end_to_end->mean() > 0) {
     result.share = result.columns.front().times->mean() / end_to_end->mean();
+  }
+  const auto whole = distribution::of(lengths(stage.device));
+  for (const auto& part : stage.parts) {
+    auto& to = result.parts.emplace_back();
+    to.times = distribution::of(lengths(part.device));
+    if (to.times && whole && whole->mean() > 0) to.share = to.times->mean() / whole->mean();
   }
   return result;
 }
@@ -99,15 +105,16 @@ const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what
   return stage.cpu;
 }
 
-std::vector<measure> measures_of(side on, timing_method method) {
-  if (method == timing_method::none) return {};
+std::vector<measure> measures_of(side on, const settings& run) {
+  if (run.timing == timing_method::none) return {};
   if (on == side::cpu) return {measure::cpu_time};
-  switch (method) {
+  switch (run.timing) {
     case timing_method::host:
       return {measure::enqueue_time};
     case timing_method::sync:
       return {measure::synchronized_time};
     default:
+      if (run.graphs == graph_mode::frame) return {measure::device_time};
       return {measure::device_time, measure::enqueue_time};
   }
 }
@@ -134,7 +141,7 @@ run_summary summarize(const run_record& record) {
   result.throughput = throughput_of(record.frames);
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {
-    result.stages.push_back(summarize(stage, record.run.timing, result.end_to_end));
+    result.stages.push_back(summarize(stage, record.run, result.end_to_end));
     if (auto warning = launch_warning(stage, result.stages.back())) {
       result.warnings.push_back(std::move(*warning));
     }

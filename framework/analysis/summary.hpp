@@ -20,8 +20,9 @@ std::string_view key_of(measure what) noexcept;
 /// The samples a stage holds for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
 
-/// The measures a timing method takes of a stage, the one that stands for the stage's time first.
-std::vector<measure> measures_of(side on, timing_method method);
+/// The measures that a run takes of a stage by its timing method, the one that stands for the
+/// stage's time first. In a frame's graph no stage has a launch of its own to take.
+std::vector<measure> measures_of(side on, const settings& run);
 
 /// What was measured of one stage.
 struct stage_summary {
@@ -33,6 +34,12 @@ struct stage_summary {
 
   /// Mean of the first column over the mean end to end. Stages that overlap add up to more than 1.
   std::optional<double> share;
+
+  struct part {
+    std::optional<distribution> times;  ///< nothing but under `layers`
+    std::optional<double> share;        ///< of the stage's mean
+  };
+  std::vector<part> parts;  ///< as in the record
 };
 
 /// Frames that took longer than the deadline.

@@ -21,11 +21,12 @@ enum class wait_mode { spin, yield, block };
 /// what a CPU stage reads, or every stage as soon as its inputs are ready).
 enum class strategy { serial, async, overlap };
 
-/// Whether device stages are launched operation by operation or as one graph per stage.
-enum class graph_mode { off, stage };
+/// Whether device stages are launched operation by operation, as one graph per stage, or the whole
+/// frame is one graph, with its CPU stages as host nodes.
+enum class graph_mode { off, stage, frame };
 
 /// How stages are measured; what a stage's time then means is said by `meaning_of`.
-enum class timing_method { none, host, sync, event };
+enum class timing_method { none, host, sync, event, layers };
 
 /// What a pipeline input is filled with before the first frame.
 enum class fill { normal, uniform, zeros, ones };
@@ -42,12 +43,13 @@ inline constexpr word<wait_mode> wait_mode_words[] = {
     {"spin", wait_mode::spin}, {"yield", wait_mode::yield}, {"block", wait_mode::block}};
 inline constexpr word<strategy> strategy_words[] = {
     {"serial", strategy::serial}, {"async", strategy::async}, {"overlap", strategy::overlap}};
-inline constexpr word<graph_mode> graph_mode_words[] = {{"off", graph_mode::off},
-                                                        {"stage", graph_mode::stage}};
+inline constexpr word<graph_mode> graph_mode_words[] = {
+    {"off", graph_mode::off}, {"stage", graph_mode::stage}, {"frame", graph_mode::frame}};
 inline constexpr word<timing_method> timing_method_words[] = {{"none", timing_method::none},
                                                               {"host", timing_method::host},
                                                               {"sync", timing_method::sync},
-                                                              {"event", timing_method::event}};
+                                                              {"event", timing_method::event},
+                                                              {"layers", timing_method::layers}};
 inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"uniform", fill::uniform},
                                             {"zeros", fill::zeros},

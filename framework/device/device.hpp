@@ -274,7 +274,8 @@ class device {
 
   // For the vendor's tools, which show them; without such a tool next to nothing.
 
-  /// A named range of the calling thread, shown on its timeline; ranges nest.
+  /// A named range of the calling thread, shown on its timeline; ranges nest. From any thread, a
+  /// host function's among them.
   virtual void begin_range(const char* /*name*/) noexcept {}
   virtual void end_range() noexcept {}
 

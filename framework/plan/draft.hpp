@@ -98,6 +98,9 @@ plan assemble(draft& d);
 /// Distributes device stages over streams; fills `stream` and `streams`.
 void assign_streams(plan& p);
 
+/// Distributes CPU stages over streams of their own, for a frame's graph.
+void assign_call_streams(plan& p);
+
 /// Says how each edge is satisfied, who signals, whom the host awaits, and who reaches whom.
 void settle_edges(plan& p);
 

@@ -19,6 +19,7 @@ namespace graphline {
 enum class satisfied_by {
   stream_order,  ///< device to device in one stream: at enqueue time, by the stream's order
   event_wait,    ///< device to device across streams: at enqueue time, by an event
+                 ///< (with `graphs: frame` these two serve every edge, CPU stages' among them)
   completion,    ///< device to CPU: when the host has seen the device finish
   cpu_return,    ///< CPU to anything: when the function has returned
 };
@@ -57,11 +58,12 @@ struct planned_stage {
   std::vector<dependency> waits;       ///< by earlier stage, ascending, each once
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
-  std::size_t stream = 0;  ///< index into `streams`, of device stages
-  /// A device stage whose end an event must mark: another stream, a CPU stage or the end of the
-  /// frame waits for it.
+  std::size_t stream = 0;  ///< index into `streams`, of device stages; in a frame's graph, of all
+  /// A stage of a stream whose end an event must mark: another stream, a CPU stage or the end of
+  /// the frame waits for it.
   bool signals = false;
   /// A device stage whose end the host must see: for a CPU stage, or because nothing follows it.
+  /// None in a frame's graph, whose end is all that the host sees.
   bool host_waits = false;
 };
 
@@ -69,6 +71,7 @@ struct planned_stream {
   std::string name;
   graphline::priority priority = graphline::priority::normal;
   bool copies = false;  ///< carries inserted and declared copies only
+  bool calls = false;   ///< carries CPU stages only, as host nodes of the frame's graph
 };
 
 /// What will happen: a validated, ordered pipeline with its settings.

@@ -18,6 +18,28 @@ void check_ranges(const settings& run, const place& where, diagnostics& out) {
   if (run.deadline && *run.deadline <= 0) out.error(where, "deadline must be longer than 0 ns");
 }
 
+/// What is launched as a whole leaves nothing between to wait for or to time from the host.
+void check_frame_graph(const settings& run, const place& where, diagnostics& out) {
+  if (run.strategy == strategy::serial) {
+    out.error(
+        where,
+        "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
+        "once, so that the host cannot wait after each stage; use strategy: async, whose "
+        "graph keeps CPU stages in declared order, or graphs: stage");
+  }
+  if (run.timing == timing_method::host) {
+    out.error(
+        where,
+        "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
+        "and so none has a launch to time; use timing: event or none, or graphs: stage");
+  }
+  if (run.timing == timing_method::sync) {
+    out.error(where,
+              "timing: sync makes no sense with graphs: frame, since the host cannot wait for the "
+              "device around a stage inside a graph; use timing: event or none, or graphs: stage");
+  }
+}
+
 }  // namespace
 
 void check_settings(const settings& run, const place& where, diagnostics& out) {
@@ -29,7 +51,8 @@ void check_settings(const settings& run, const place& where, diagnostics& out) {
                           "way; use in_flight: 1, or strategy: async",
                           run.in_flight));
   }
-  if (run.timing != timing_method::sync) return;
+  if (run.graphs == graph_mode::frame) check_frame_graph(run, where, out);
+  if (run.timing != timing_method::sync || run.graphs == graph_mode::frame) return;
   // Allowed, since what this costs may be just what somebody wants to show.
   if (run.in_flight > 1) {
     out.warning(

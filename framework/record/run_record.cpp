@@ -12,6 +12,9 @@ std::string_view meaning_of(timing_method method) noexcept {
       return "host clock between two waits for the device, which serialise";
     case timing_method::event:
       return "device time between an event before the stage and one after it";
+    case timing_method::layers:
+      return "device time as under event, with further events between the parts of a stage, which "
+             "keep them apart and so lengthen it";
   }
   return "";
 }

@@ -11,6 +11,7 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
+#include "framework/record/graph_record.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
@@ -22,6 +23,20 @@ struct stamp_pair {
   nanoseconds length() const noexcept { return end - begin; }
 };
 
+/// A part of a device stage, such as a layer of a network.
+struct part_record {
+  std::string name;
+  std::string choice;              ///< what carries it out
+  std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
+};
+
+/// An operation of a device stage as a trace of the stage alone saw it.
+struct operation_record {
+  std::string name;
+  std::vector<nanoseconds> calls;     ///< how long each took, in all traced runs
+  std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
+};
+
 /// The raw samples of one stage: one entry per measured frame in each column the timing method
 /// fills, none in the others. 16 bytes per frame and column.
 struct stage_record {
@@ -29,11 +44,15 @@ struct stage_record {
   std::string kind;
   side on = side::device;
   bool copy = false;
-  std::string stream;                ///< name; empty for a CPU stage
-  std::vector<stamp_pair> enqueued;  ///< device stage, host clock around the launch: host, event
-  std::vector<stamp_pair> device;    ///< device stage, between its two events: event
-  std::vector<stamp_pair> synced;    ///< device stage, host clock between two waits: sync
-  std::vector<stamp_pair> cpu;       ///< CPU stage, host clock: host, sync, event
+  std::string stream;  ///< name; empty for a CPU stage
+  std::vector<stamp_pair>
+      enqueued;  ///< device stage, host clock around the launch: host, event, layers
+  std::vector<stamp_pair> device;  ///< device stage, between its two events: event, layers
+  std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
+  std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
+  std::vector<part_record> parts;  ///< device stage; none for what is one whole
+  std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
+  std::int64_t traced_runs = 0;
 };
 
 /// When a frame was due, when it began and when the host had seen its last stage complete.
@@ -60,9 +79,11 @@ struct run_record {
   device_properties device;
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   memory_usage memory;
-  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most
+  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most; drift included
+  nanoseconds clock_drift = 0;  ///< of the device's clock against the host's, over the frames
   std::vector<frame_record> frames;
   std::vector<stage_record> stages;  ///< in planned order
+  std::vector<graph_record> graphs;  ///< one per device stage, or the frame's; none without graphs
   std::vector<output_record> outputs;
   std::vector<std::string> warnings;
   bool interrupted = false;            ///< stopped by a person before all frames were done

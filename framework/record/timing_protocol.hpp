@@ -9,6 +9,7 @@ namespace graphline {
 ///
 ///   nanoseconds now();            the host's clock
 ///   void launch();                enqueue the stage's work
+///   void launch_in_parts();       the same, with timed events between its parts
 ///   void record_begin();          timed event before the work
 ///   void record_end();            timed event after it
 ///   void synchronize();           wait until the device is idle
@@ -38,10 +39,15 @@ void time_device_stage(timing_method method, Operations& ops) {
       ops.keep_synced(begin, end);
       return;
     }
-    case timing_method::event: {
+    case timing_method::event:
+    case timing_method::layers: {
       const auto begin = ops.now();
       ops.record_begin();
-      ops.launch();
+      if (method == timing_method::layers) {
+        ops.launch_in_parts();
+      } else {
+        ops.launch();
+      }
       ops.record_end();
       const auto end = ops.now();
       ops.keep_enqueued(begin, end);

@@ -1,6 +1,7 @@
 #include "framework/report/overhead_json.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "framework/analysis/findings.hpp"
 #include "framework/analysis/overhead.hpp"
@@ -94,7 +95,7 @@ std::string overhead_json(const overhead_record& record) {
 }
 
 std::uint64_t expected_overhead_json_bytes(std::int64_t trials, std::int64_t frames) {
-  constexpr std::uint64_t methods = 4;
+  constexpr std::uint64_t methods = std::size(timing_method_words);
   constexpr std::uint64_t around = 16384;       // device, settings, environment, methods, findings
   constexpr std::uint64_t around_trial = 1024;  // its figures, its medians
   constexpr std::uint64_t sample = sizeof "1234.123456,";

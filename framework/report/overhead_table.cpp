@@ -61,6 +61,7 @@ std::string_view short_name(timing_method method) {
     case timing_method::sync:
       return "serialised";
     case timing_method::event:
+    case timing_method::layers:
       return "device";
   }
   return "?";

@@ -123,8 +123,9 @@ std::string header(const plan& p, const plan_target& target) {
 }
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
-  if (stage.on == side::cpu) return "cpu";
+  if (stage.on == side::cpu && p.run.graphs != graph_mode::frame) return "cpu";
   const planned_stream& stream = p.streams[stage.stream];
+  if (stream.calls) return fmt::format("{}, host node", stream.name);
   return fmt::format("{}, {}", stream.name, to_word(stream.priority));
 }
 
@@ -193,16 +194,43 @@ std::string streams_section(const plan& p) {
   std::vector<std::string> on_cpu;
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
     const planned_stage& stage = p.stages[s];
-    (stage.on == side::cpu ? on_cpu : on_stream[stage.stream]).push_back(numbered(p, s));
+    const bool in_stream = stage.on == side::device || p.run.graphs == graph_mode::frame;
+    (in_stream ? on_stream[stage.stream] : on_cpu).push_back(numbered(p, s));
   }
   std::string text = "Streams\n";
   for (std::size_t s = 0; s < p.streams.size(); ++s) {
-    text +=
-        listed(fmt::format("  {:<8}  {:<6}  ", p.streams[s].name, to_word(p.streams[s].priority)),
-               on_stream[s]);
+    const planned_stream& stream = p.streams[s];
+    text += listed(fmt::format("  {:<8}  {:<6}  ", stream.name,
+                               stream.calls ? "calls" : to_word(stream.priority)),
+                   on_stream[s]);
   }
   if (!on_cpu.empty()) text += listed(fmt::format("  {:<8}  {:<6}  ", "cpu", ""), on_cpu);
   return text;
+}
+
+/// What is captured, for a frame that is one graph; else nothing.
+std::string graph_section(const plan& p) {
+  if (p.run.graphs != graph_mode::frame) return "";
+  const auto calls = static_cast<std::size_t>(std::count_if(
+      p.stages.begin(), p.stages.end(), [](const planned_stage& s) { return s.on == side::cpu; }));
+  const auto counted = [](std::size_t n, std::string_view noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  };
+  const auto executables = static_cast<std::size_t>(p.run.in_flight);
+  std::string text = "Graph\n";
+  text += paragraph(
+      fmt::format("  the whole frame is one graph, captured over {}: {}, and {} as host "
+                  "nodes, {}",
+                  counted(p.streams.size(), "stream"),
+                  counted(p.stages.size() - calls, "device stage"), counted(calls, "CPU stage"),
+                  p.run.strategy == strategy::overlap ? "which start when their inputs are ready"
+                                                      : "which keep their order"),
+      2);
+  text += paragraph(fmt::format("  {} of it, one per frame in flight; each frame begins on the "
+                                "device when the one before has ended",
+                                counted(executables, "executable")),
+                    2);
+  return text + "\n";
 }
 
 /// The stages during which a tensor must keep its bytes.
@@ -252,7 +280,7 @@ std::string memory_section(const plan& p, const placement& placed) {
 std::string describe_plan(const plan& p, const plan_target& target) {
   const placement placed = place_buffers(p, {});
   return header(p, target) + "\n" + stages_section(p) + "\n" + streams_section(p) + "\n" +
-         tensors_section(p, placed) + "\n" + memory_section(p, placed);
+         graph_section(p) + tensors_section(p, placed) + "\n" + memory_section(p, placed);
 }
 
 }  // namespace graphline

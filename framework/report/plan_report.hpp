@@ -8,9 +8,9 @@
 namespace graphline {
 
 /// The plan as `graphline check` prints it: settings, every stage in order with what it reads and
-/// writes, what it amounts to and what it waits for, then streams, tensors with their place in a
-/// slot's memory, and memory in all. Plain text for 80 columns; names that are longer push their
-/// own line wider. `target` is what the plan was made for.
+/// writes, what it amounts to and what it waits for, then streams, the graph of a frame that is
+/// one, tensors with their place in a slot's memory, and memory in all. Plain text for 80 columns;
+/// names that are longer push their own line wider. `target` is what the plan was made for.
 std::string describe_plan(const plan& p, const plan_target& target);
 
 }  // namespace graphline

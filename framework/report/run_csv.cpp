@@ -31,9 +31,14 @@ struct column {
 std::vector<column> columns_of(const run_record& record) {
   std::vector<column> result;
   for (const auto& stage : record.stages) {
-    for (const auto what : measures_of(stage.on, record.run.timing)) {
+    for (const auto what : measures_of(stage.on, record.run)) {
       result.push_back({fmt::format("{},{},{}", field(stage.name), to_word(stage.on), key_of(what)),
                         &stamps_of(stage, what)});
+    }
+    for (const auto& part : stage.parts) {
+      result.push_back(
+          {fmt::format("{},{},part_time", field(stage.name + "/" + part.name), to_word(stage.on)),
+           &part.device});
     }
   }
   return result;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/operations.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/report/common_json.hpp"
 #include "framework/report/json_text.hpp"
@@ -12,6 +14,31 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+json parts_json(const stage_record& stage, const stage_summary& summary) {
+  json list = json::array();
+  for (std::size_t i = 0; i < stage.parts.size(); ++i) {
+    const auto& part = stage.parts[i];
+    json entry = {{"name", part.name}, {"choice", part.choice}};
+    if (summary.parts[i].times) {
+      entry["device_time"] = distribution_json(summary.parts[i].times, lengths(part.device));
+    }
+    if (summary.parts[i].share) entry["share"] = *summary.parts[i].share;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+json operations_json(const stage_record& stage) {
+  json list = json::array();
+  for (const auto& operation : operations_of(stage)) {
+    list.push_back({{"name", operation.name},
+                    {"calls_per_frame", operation.calls},
+                    {"median_ns", operation.median},
+                    {"together_ns", operation.together}});
+  }
+  return list;
+}
+
 json stage_json(const stage_record& stage, const stage_summary& summary) {
   json result = {{"name", stage.name}, {"kind", stage.kind}, {"on", to_word(stage.on)}};
   for (const auto& column : summary.columns) {
@@ -21,7 +48,26 @@ json stage_json(const stage_record& stage, const stage_summary& summary) {
   if (summary.share) result["share"] = *summary.share;
   if (stage.on == side::device) result["stream"] = stage.stream;
   if (stage.copy) result["copy"] = true;
+  if (!stage.parts.empty()) result["parts"] = parts_json(stage, summary);
+  if (stage.traced_runs > 0) result["operations"] = operations_json(stage);
   return result;
+}
+
+json graph_json(const graph_record& graph) {
+  const auto median = [](const std::vector<nanoseconds>& times) {
+    const auto ns = median_of_repetitions(times);
+    return ns ? json(*ns) : json();
+  };
+  return {{"name", graph.name},
+          {"nodes", graph.nodes},
+          {"operations", graph.operations},
+          {"executables", graph.executables},
+          {"capture_ns", graph.capture},
+          {"instantiate_ns", graph.instantiate},
+          {"first_launch_ns", graph.first_launch},
+          {"later_launch_ns", median(graph.later_launch)},
+          {"launch_ns", median(graph.launch)},
+          {"eager_ns", median(graph.eager)}};
 }
 
 json memory_json(const memory_usage& memory) {
@@ -78,6 +124,10 @@ std::string run_json(const run_record& record) {
   result["description"] = record.description;
   result["stage_time_is"] = meaning_of(record.run.timing);
   result["clock_error_ns"] = record.clock_error;
+  result["clock"] = {{"error_ns", record.clock_error}, {"drift_ns", record.clock_drift}};
+  json graphs = json::array();
+  for (const auto& graph : record.graphs) graphs.push_back(graph_json(graph));
+  result["graphs"] = std::move(graphs);
   result["interrupted"] = record.interrupted;
   result["failure"] = record.failure ? json(*record.failure) : json();
   return json_text(result);

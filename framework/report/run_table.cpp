@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
+#include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/device_detail.hpp"
 #include "framework/report/heading.hpp"
 #include "framework/report/percentiles.hpp"
 #include "framework/report/quantity.hpp"
@@ -162,6 +165,17 @@ std::string missing_percentiles(const distribution& times) {
   return text;
 }
 
+std::string clock_note(const run_record& record) {
+  const auto in_words = [](nanoseconds ns) { return format_duration(static_cast<double>(ns)); };
+  auto text = fmt::format("clock: device times stand on the host's clock to within {}",
+                          in_words(record.clock_error));
+  if (record.clock_drift != 0) {
+    text += fmt::format(", of which {} are drift over the measured frames",
+                        in_words(std::abs(record.clock_drift)));
+  }
+  return paragraph(text, 2);
+}
+
 std::string notes(const run_record& record, const run_summary& summary) {
   std::string text;
   if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
@@ -173,6 +187,8 @@ std::string notes(const run_record& record, const run_summary& summary) {
         paragraph("share: of the mean end to end; stages that overlap add up to more than 100", 2);
   }
   text += paragraph(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)), 2);
+  const bool device_times = timing == timing_method::event || timing == timing_method::layers;
+  if (device_times && record.clock_error > 0) text += clock_note(record);
   return text;
 }
 
@@ -185,6 +201,7 @@ std::string run_table(const run_record& record) {
     text += end_to_end_table(*summary.end_to_end) + "\n";
     if (record.run.timing != timing_method::none && !record.stages.empty()) {
       text += stage_table(record, summary) + "\n";
+      text += part_tables(record, summary);
     }
     if (summary.throughput) {
       text += fact("throughput", three_digits(*summary.throughput) + " frame/s");
@@ -194,10 +211,12 @@ std::string run_table(const run_record& record) {
     text += "No frame was measured.\n\n";
   }
   text += memory_fact(record.memory);
+  if (const auto cost = graph_cost_of(record)) text += fact("graphs", graph_sentence(*cost));
   for (const auto& output : record.outputs) {
     text += fact("output", fmt::format("{} {}, checksum {}", printable(output.tensor),
                                        to_string(output.type), output.checksum));
   }
+  text += operation_table(record);
   if (summary.end_to_end) {
     text += '\n';
     text += notes(record, summary);

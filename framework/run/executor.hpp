@@ -46,8 +46,12 @@ std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline);
 /// Every stage when its inputs are ready: `overlap`. CPU stages run on oneTBB's threads.
 std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline);
 
-/// "stage 'head', frame 12: WHAT", from within a catch block.
-std::string describe_failure(const plan& p, std::size_t stage, std::int64_t frame);
+/// Each frame as one launch of its graph: `graphs: frame`.
+std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
+
+/// "stage 'head', frame 12: WHAT", from within a catch block; without the stage where it is not
+/// known.
+std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
 /// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
 class progress_meter {

@@ -29,7 +29,7 @@ std::int64_t frames_for_a_quarter_second(const run_record& warmup) {
 overhead_record run_overhead(session& s, const overhead_options& options) {
   overhead_record result;
   result.order_seed = options.order_seed;
-  for (const auto& entry : timing_method_words) result.methods.push_back(entry.second);
+  result.methods = s.timing_methods();
 
   // Warm the machine up once; each trial then only has a frame to settle.
   run_options warmup;

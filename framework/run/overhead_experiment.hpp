@@ -18,9 +18,9 @@ struct overhead_options {
   progress_function on_progress;  ///< counts trials
 };
 
-/// Runs every timing method on one prepared pipeline, interleaved: blocks of one trial per method,
-/// each block in a random order of its own. Stops early, with what there is, when a run fails (its
-/// record says why) or the stop request is raised.
+/// Runs every timing method that makes sense for it on one prepared pipeline, interleaved: blocks
+/// of one trial per method, each block in a random order of its own. Stops early, with what there
+/// is, when a run fails (its record says why) or the stop request is raised.
 overhead_record run_overhead(session& s, const overhead_options& options);
 
 }  // namespace graphline

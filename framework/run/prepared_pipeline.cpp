@@ -7,7 +7,10 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/run/frame_graph.hpp"
+#include "framework/run/graph_cost.hpp"
 #include "framework/run/input_fill.hpp"
+#include "framework/run/naming_stage.hpp"
 
 namespace graphline {
 namespace {
@@ -15,20 +18,6 @@ namespace {
 void stop_if_raised(const stop_request* stop) {
   if (stop != nullptr && stop->raised()) {
     throw interrupted_error("interrupted while preparing; nothing was measured");
-  }
-}
-
-/// Runs `work` and puts the stage's name in front of what it throws.
-template <class Work>
-auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
-  try {
-    return work();
-  } catch (const error& e) {
-    throw error(e.status(), fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name,
-                                        what, e.what()));
-  } catch (const std::exception& e) {
-    throw run_error(
-        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, e.what()));
   }
 }
 
@@ -42,17 +31,34 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   make_stages(stop);
 
   std::vector<std::size_t> scratch(plan_.stages.size());
+  parts_.resize(plan_.stages.size());
   for (std::size_t i = 0; i < scratch.size(); ++i) {
-    if (device_stages_[i] != nullptr) scratch[i] = device_stages_[i]->scratch_bytes();
+    if (device_stages_[i] == nullptr) continue;
+    scratch[i] = device_stages_[i]->scratch_bytes();
+    parts_[i] = device_stages_[i]->parts();
   }
   placement_ = place_buffers(plan_, scratch);
   slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
+  if (plan_.run.graphs == graph_mode::frame) {
+    frames_ = device_.make_stream("frames", priority::normal);
+  }
   for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
-  warm_up_and_capture(stop);
+  try {
+    warm_up(stop);
+    capture(stop);
+    prepare(plan_.run.timing);
+  } catch (...) {
+    wait_until_idle();
+    throw;
+  }
 }
 
 prepared_pipeline::~prepared_pipeline() {
-  // Memory and events go only when nothing uses them any more. A failed device has said so already.
+  wait_until_idle();
+}
+
+/// Memory and events go only when nothing uses them any more. A failed device has said so already.
+void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);
   } catch (const std::exception&) {
@@ -132,13 +138,19 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     const auto& stage = plan_.stages[i];
     auto& bound = s.stages[i];
     bound.index = i;
+    bound.name = stage.name.c_str();
     for (const auto t : stage.reads) bound.inputs.push_back(tensor(t, index));
     for (const auto t : stage.writes) bound.outputs.push_back(tensor(t, index));
+    const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
+    if (in_stream) bound.on = streams_[stage.stream].get();
+    // `serial` waits for every device stage, whoever follows it.
+    if (stage.signals || (stage.on == side::device && plan_.run.strategy == strategy::serial)) {
+      bound.complete = device_.make_event(stage.name + " complete");
+    }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();
       continue;
     }
-    bound.on = streams_[stage.stream].get();
     const auto scratch = placement_.scratch_offset[i];
     void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
     bound.work = naming_stage(stage, "binding its tensors", [&] {
@@ -146,12 +158,11 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     });
     bound.begin = device_.make_timed_event(stage.name + " begin");
     bound.end = device_.make_timed_event(stage.name + " end");
-    // `serial` waits for every device stage, whoever follows it.
-    if (stage.signals || plan_.run.strategy == strategy::serial) {
-      bound.complete = device_.make_event(stage.name + " complete");
-    }
   }
   bind_waits(s);
+  if (frames_ != nullptr) {
+    s.frame = std::make_unique<frame_graph>(device_, plan_, s, streams_, *frames_);
+  }
 }
 
 void prepared_pipeline::bind_waits(slot& s) {
@@ -164,23 +175,73 @@ void prepared_pipeline::bind_waits(slot& s) {
   }
 }
 
-void prepared_pipeline::warm_up_and_capture(const stop_request* stop) {
+void prepared_pipeline::warm_up(const stop_request* stop) {
   for (auto& s : slots_) {
     for (auto& bound : s.stages) {
       if (bound.cpu != nullptr) continue;
       stop_if_raised(stop);
-      const auto& stage = plan_.stages[bound.index];
       // Libraries load code and choose at first use: that must happen outside a capture.
-      naming_stage(stage, "first run", [&] {
+      naming_stage(plan_.stages[bound.index], "first run", [&] {
         bound.work->enqueue(*bound.on);
         device_.synchronize(wait_mode::block);
       });
-      if (plan_.run.graphs == graph_mode::off) continue;
+    }
+  }
+}
+
+void prepared_pipeline::capture(const stop_request* stop) {
+  const wait_mode how = plan_.run.wait;
+  if (plan_.run.graphs == graph_mode::frame) {
+    graphs_.emplace_back().name = "frame";
+    for (auto& s : slots_) {
+      stop_if_raised(stop);
+      const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
+      s.frame->keep(timing_method::none,
+                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back()));
+    }
+    return;
+  }
+  if (plan_.run.graphs == graph_mode::off) return;
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    const auto& stage = plan_.stages[i];
+    if (stage.on == side::cpu) continue;
+    graphs_.emplace_back().name = stage.name;
+    for (auto& s : slots_) {
+      stop_if_raised(stop);
+      auto& bound = s.stages[i];
       bound.executable = naming_stage(stage, "capturing its graph", [&] {
-        return device_.capture(*bound.on, [&] { bound.work->enqueue(*bound.on); })->instantiate();
+        return make_measured_graph(
+            device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how, graphs_.back());
       });
     }
   }
+}
+
+void prepared_pipeline::prepare(timing_method method) {
+  if (method == timing_method::layers) {
+    for (auto& s : slots_) {
+      for (auto& bound : s.stages) {
+        if (parts_[bound.index].empty() || bound.parts != nullptr) continue;
+        naming_stage(plan_.stages[bound.index], "telling its parts apart",
+                     [&] { capture_in_parts(bound); });
+      }
+    }
+  }
+  if (plan_.run.graphs != graph_mode::frame) return;
+  if (method != timing_method::event && method != timing_method::layers) return;
+  for (auto& s : slots_) s.frame->instrument(method);
+}
+
+void prepared_pipeline::capture_in_parts(bound_stage& stage) {
+  const auto& name = plan_.stages[stage.index].name;
+  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
+  const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
+  enqueue();  // eagerly first, as with everything that is captured
+  device_.synchronize(wait_mode::block);
+  if (plan_.run.graphs == graph_mode::stage) {
+    stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+  }
+  stage.parts = std::move(parts);
 }
 
 }  // namespace graphline

@@ -10,47 +10,11 @@
 #include "framework/device/device.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/record/graph_record.hpp"
+#include "framework/run/slot.hpp"
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
-
-/// A stage bound to the memory, events and graph of one slot: all that carrying it out once needs.
-struct bound_stage {
-  std::size_t index = 0;  ///< of the stage in the plan
-  std::vector<tensor_view> inputs;
-  std::vector<tensor_view> outputs;
-
-  // A CPU stage.
-  cpu_stage* cpu = nullptr;               ///< null for a device stage
-  std::vector<const event*> completions;  ///< device stages the host must see complete first
-
-  // A device stage.
-  stream* on = nullptr;
-  std::unique_ptr<device_work> work;
-  std::unique_ptr<graph_exec> executable;  ///< null with `graphs: off`
-  std::vector<const event*> stream_waits;  ///< ends of stages on other streams
-  std::unique_ptr<timed_event> begin;      ///< both for the `event` method
-  std::unique_ptr<timed_event> end;
-  std::unique_ptr<event> complete;  ///< null when nobody waits for this stage by event
-
-  void launch() {
-    if (executable != nullptr) {
-      on->launch(*executable);
-    } else {
-      work->enqueue(*on);
-    }
-  }
-};
-
-/// The buffers, graph executables and events of one frame in flight.
-struct slot {
-  memory device_block;
-  memory pinned_block;
-  std::vector<bound_stage> stages;  ///< as in the plan
-
-  slot() = default;
-  slot(slot&&) = default;
-};
 
 /// A plan made ready on a device: weights loaded, memory placed, every slot bound and captured.
 /// What the executors run.
@@ -68,6 +32,16 @@ class prepared_pipeline {
   std::vector<slot>& slots() noexcept { return slots_; }
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
+  /// What each stage's work consists of; empty for CPU stages and for what is one whole.
+  const std::vector<std::vector<stage_part>>& parts() const noexcept { return parts_; }
+
+  /// What the graphs cost, one entry per stage or one for the frame; empty with `graphs: off`.
+  const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
+
+  /// Makes ready for frames timed by a method: the instrumented executables it takes, once. The
+  /// device must be idle. Throws `run_error` naming the stage.
+  void prepare(timing_method method);
+
   /// A tensor of the plan in a slot; an input is the same in every slot.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
@@ -79,7 +53,10 @@ class prepared_pipeline {
   void make_stages(const stop_request* stop);
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
-  void warm_up_and_capture(const stop_request* stop);
+  void wait_until_idle() noexcept;
+  void warm_up(const stop_request* stop);
+  void capture(const stop_request* stop);
+  void capture_in_parts(bound_stage& stage);
 
   plan plan_;
   graphline::device& device_;
@@ -88,7 +65,10 @@ class prepared_pipeline {
   std::vector<memory> inputs_;         ///< per tensor; empty for those that are not inputs
   std::vector<std::unique_ptr<device_stage>> device_stages_;  ///< per stage; null for CPU stages
   std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< per stage; null for device stages
+  std::vector<std::vector<stage_part>> parts_;
   placement placement_;
+  std::unique_ptr<stream> frames_;  ///< that frame graphs are launched on; null without them
+  std::vector<graph_record> graphs_;
   std::vector<slot> slots_;
 };
 

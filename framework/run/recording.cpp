@@ -2,9 +2,15 @@
 
 namespace graphline {
 
-recording::recording(const plan& p, timing_method method, std::int64_t frames, nanoseconds epoch)
+recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
+                     timing_method method, std::int64_t frames, nanoseconds epoch)
     : method_(method), epoch_(epoch), frames_(static_cast<std::size_t>(frames)) {
   const auto count = static_cast<std::size_t>(frames);
+  const bool layers = method == timing_method::layers;
+  const bool events = layers || method == timing_method::event;
+  // In a frame's graph no stage is launched by itself.
+  const bool launches =
+      (events || method == timing_method::host) && p.run.graphs != graph_mode::frame;
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;
@@ -14,9 +20,13 @@ recording::recording(const plan& p, timing_method method, std::int64_t frames, n
     r.copy = stage.kind->moves;
     if (stage.on == side::device) {
       r.stream = p.streams[stage.stream].name;
-      if (method == timing_method::host || method == timing_method::event) r.enqueued.resize(count);
+      if (launches) r.enqueued.resize(count);
       if (method == timing_method::sync) r.synced.resize(count);
-      if (method == timing_method::event) r.device.resize(count);
+      if (events) r.device.resize(count);
+      for (const auto& part : parts[stages_.size()]) {
+        r.parts.push_back({part.name, part.choice, {}});
+        if (layers) r.parts.back().device.resize(count);
+      }
     } else if (method != timing_method::none) {
       r.cpu.resize(count);
     }
@@ -30,6 +40,9 @@ void recording::hand_over(run_record& to, std::int64_t completed) && {
   for (auto& stage : stages_) {
     for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
       if (!column->empty()) column->resize(keep);
+    }
+    for (auto& part : stage.parts) {
+      if (!part.device.empty()) part.device.resize(keep);
     }
   }
   to.frames = std::move(frames_);

@@ -15,7 +15,9 @@ namespace graphline {
 class recording {
  public:
   /// `epoch` is the host time that stamps are counted from.
-  recording(const plan& p, timing_method method, std::int64_t frames, nanoseconds epoch);
+  /// `parts` are those of each stage.
+  recording(const plan& p, const std::vector<std::vector<stage_part>>& parts, timing_method method,
+            std::int64_t frames, nanoseconds epoch);
 
   timing_method method() const noexcept { return method_; }
   std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(frames_.size()); }
@@ -40,6 +42,11 @@ class recording {
   void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin,
                  nanoseconds end) noexcept {
     keep(stages_[stage].device, frame, begin, end);
+  }
+
+  void on_part(std::size_t stage, std::size_t part, std::int64_t frame, nanoseconds begin,
+               nanoseconds end) noexcept {
+    keep(stages_[stage].parts[part].device, frame, begin, end);
   }
 
   /// Moves the samples of the first `completed` frames into a record.

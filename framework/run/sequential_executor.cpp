@@ -7,8 +7,9 @@
 
 namespace graphline {
 
-std::string describe_failure(const plan& p, std::size_t stage, std::int64_t frame) {
-  const auto where = fmt::format("stage '{}', frame {}", p.stages[stage].name, frame);
+std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) {
+  const auto where = stage ? fmt::format("stage '{}', frame {}", p.stages[*stage].name, frame)
+                           : fmt::format("frame {}", frame);
   try {
     throw;
   } catch (const std::exception& e) {
@@ -64,6 +65,7 @@ class sequential_executor final : public executor {
 
  private:
   void begin_frame(const stage_runner& runner, slot& s, frame_position frame) {
+    const shown_range shown(runner.on(), "frame");
     at_frame_ = frame.number;
     runner.into().frame_begun(frame.index, now());
     for (auto& stage : s.stages) {
@@ -90,6 +92,7 @@ class sequential_executor final : public executor {
     }
     const nanoseconds end = now();
     runner.into().frame_ended(frame.index, end);
+    at_stage_.reset();
     runner.read_events(s, frame);
     ++result.completed;
     meter.frame_done(result.completed, end);
@@ -108,8 +111,8 @@ class sequential_executor final : public executor {
 
   prepared_pipeline& pipeline_;
   bool waits_each_stage_;
-  std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
-  std::size_t at_stage_ = 0;       ///< for messages: what is being carried out or waited for
+  std::vector<std::size_t> last_;        ///< device stages that nothing follows: they end the frame
+  std::optional<std::size_t> at_stage_;  ///< for messages: what is carried out or waited for
   std::int64_t at_frame_ = 0;
 };
 

@@ -2,17 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <system_error>
 
+#include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/plan/planner.hpp"
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/npy.hpp"
 #include "framework/run/prepared_pipeline.hpp"
 #include "framework/run/recording.hpp"
+#include "framework/run/stage_trace.hpp"
 
 namespace graphline {
 namespace {
@@ -50,35 +55,50 @@ std::string file_part(std::string name) {
   return name;
 }
 
+std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
+  const auto& run = pipeline.planned().run;
+  if (run.graphs == graph_mode::frame) return make_frame_executor(pipeline);
+  return run.strategy == strategy::overlap ? make_overlap_executor(pipeline)
+                                           : make_sequential_executor(pipeline);
+}
+
 }  // namespace
 
 class session::implementation {
  public:
   implementation(plan p, device& d, const stop_request* stop)
-      : pipeline_(std::move(p), d, stop),
-        executor_(planned().run.strategy == strategy::overlap
-                      ? make_overlap_executor(pipeline_)
-                      : make_sequential_executor(pipeline_)) {}
+      : pipeline_(std::move(p), d, stop), executor_(make_executor(pipeline_)) {}
 
   const plan& planned() const noexcept { return pipeline_.planned(); }
 
   run_record run(const run_options& options) {
     run_record record = describe(options);
     const timing_method method = record.run.timing;
+    refusal_of(method).throw_if_errors();
+    pipeline_.prepare(method);
+    if (method == timing_method::layers && !has_parts()) {
+      record.warnings.push_back(
+          "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
+          "it has; what it shows is what timing: event shows");
+    }
     const nanoseconds epoch = now();
 
-    recording ignored(planned(), method, record.run.warmup, epoch);
+    recording ignored(planned(), pipeline_.parts(), method, record.run.warmup, epoch);
     batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+    check_clock(record, false);  // before the warm-up, so that nothing comes between it and frames
     const batch_result warm = executor_->run(warmup);
     last_slot_ = slot_of(warm.completed);
 
-    recording kept(planned(), method, record.run.frames, epoch);
+    recording kept(planned(), pipeline_.parts(), method, record.run.frames, epoch);
     batch_result result = warm;
     result.completed = 0;
     if (!warm.interrupted && !warm.failure) {
       batch measured{record.run.frames, record.run.warmup,   &kept,
                      options.stop,      options.on_progress, false};
+      pipeline_.device().profile(true);
       result = executor_->run(measured);
+      pipeline_.device().profile(false);
+      if (!result.failure) check_clock(record, true);
       if (result.completed > 0) last_slot_ = slot_of(result.completed);
     }
     record.memory = pipeline_.device().usage();
@@ -87,6 +107,20 @@ class session::implementation {
     record.failure = result.failure;
     if (!record.failure && last_slot_) describe_outputs(record);
     return record;
+  }
+
+  std::vector<timing_method> timing_methods() const {
+    std::vector<timing_method> list;
+    for (const auto& entry : timing_method_words) {
+      const bool meant = entry.second != timing_method::layers || has_parts();
+      if (meant && !refusal_of(entry.second).has_errors()) list.push_back(entry.second);
+    }
+    return list;
+  }
+
+  void trace_operations(run_record& record, const stop_request* stop) {
+    trace_stages(pipeline_, record, stop);
+    last_slot_.reset();
   }
 
   void save_tensors(const std::string& directory) {
@@ -114,6 +148,20 @@ class session::implementation {
   }
 
  private:
+  /// Why the plan cannot be timed by a method, if so.
+  diagnostics refusal_of(timing_method method) const {
+    settings run = planned().run;
+    run.timing = method;
+    diagnostics found;
+    check_settings(run, {}, found);
+    return found;
+  }
+
+  bool has_parts() const {
+    const auto& parts = pipeline_.parts();
+    return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
+  }
+
   std::optional<std::size_t> slot_of(std::int64_t completed) {
     if (completed == 0) return std::nullopt;
     return static_cast<std::size_t>(completed - 1) % pipeline_.slots().size();
@@ -130,7 +178,25 @@ class session::implementation {
     record.run.warmup = options.warmup.value_or(record.run.warmup);
     record.device = pipeline_.device().properties();
     record.environment = describe_environment();
+    record.graphs = pipeline_.graphs();
     return record;
+  }
+
+  /// Before the measured frames and after them: what the record says then bounds all stamps
+  /// between.
+  void check_clock(run_record& record, bool after) {
+    try {
+      const clock_check found = pipeline_.device().check_clock();
+      record.clock_error = std::max(record.clock_error, found.error);
+      if (!after) return;
+      record.clock_drift = found.drift;
+      record.clock_error += std::abs(found.drift);
+    } catch (const run_error& e) {
+      record.warnings.push_back(
+          fmt::format("the device's clock could not be checked {} the frames, "
+                      "so that the error of its times is not known: {}",
+                      after ? "after" : "before", e.what()));
+    }
   }
 
   void describe_outputs(run_record& record) {
@@ -164,8 +230,14 @@ session& session::operator=(session&&) noexcept = default;
 const plan& session::planned() const noexcept {
   return impl_->planned();
 }
+std::vector<timing_method> session::timing_methods() const {
+  return impl_->timing_methods();
+}
 run_record session::run(const run_options& options) {
   return impl_->run(options);
+}
+void session::trace_operations(run_record& record, const stop_request* stop) {
+  impl_->trace_operations(record, stop);
 }
 void session::save_tensors(const std::string& directory) {
   impl_->save_tensors(directory);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
@@ -42,10 +43,20 @@ class session {
 
   const plan& planned() const noexcept;
 
+  /// The timing methods that make sense for the plan: those that its settings allow, `layers` only
+  /// where a stage has parts to tell apart.
+  std::vector<timing_method> timing_methods() const;
+
   /// Runs warm-up and measured frames. A failure in a stage does not throw: the record that comes
   /// back holds the frames completed before it, and `failure` says what happened, naming stage and
-  /// frame.
+  /// frame. Throws `input_error` for a timing method that the plan does not allow, `run_error`
+  /// where what the method takes cannot be prepared.
   run_record run(const run_options& options = {});
+
+  /// Runs each device stage alone a few times while the device notes its operations, and adds these
+  /// to the record. What cannot be traced, and why, becomes a warning of the record. The outputs of
+  /// the last run are overwritten: save them first.
+  void trace_operations(run_record& record, const stop_request* stop = nullptr);
 
   /// Writes the inputs, the weights and, as the last run left them, the outputs as NumPy files into
   /// `directory`, made if it is missing: input.NAME.npy, weight.STAGE.NAME.npy, output.NAME.npy.

@@ -5,8 +5,8 @@
 #include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/timing_protocol.hpp"
-#include "framework/run/prepared_pipeline.hpp"
 #include "framework/run/recording.hpp"
+#include "framework/run/slot.hpp"
 
 namespace graphline {
 
@@ -17,6 +17,18 @@ struct frame_position {
   std::int64_t number = 0;
 };
 
+/// A range of the calling thread, shown by the vendor's tools while this exists.
+class shown_range {
+ public:
+  shown_range(device& d, const char* name) noexcept : device_(d) { device_.begin_range(name); }
+  ~shown_range() { device_.end_range(); }
+  shown_range(const shown_range&) = delete;
+  shown_range& operator=(const shown_range&) = delete;
+
+ private:
+  device& device_;
+};
+
 /// Carries out single stages under the timing method of a recording. Common to all executors.
 class stage_runner {
  public:
@@ -24,6 +36,7 @@ class stage_runner {
 
   /// Runs a CPU stage in the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
+    const shown_range shown(device_, s.name);
     const cpu_call call{frame.number, s.inputs, s.outputs};
     if (into_.method() == timing_method::none) {
       s.cpu->run(call);
@@ -37,6 +50,7 @@ class stage_runner {
 
   /// Enqueues a device stage behind the stages it waits for.
   void enqueue(bound_stage& s, frame_position frame) const {
+    const shown_range shown(device_, s.name);
     for (const event* e : s.stream_waits) s.on->wait(*e);
     operations ops{s, *this, frame.index};
     time_device_stage(into_.method(), ops);
@@ -44,19 +58,32 @@ class stage_runner {
   }
 
   /// Reads the events of a frame whose stages are all complete.
-  void read_events(slot& s, frame_position frame) const {
-    if (into_.method() != timing_method::event) return;
-    for (auto& stage : s.stages) {
+  void read_events(const slot& s, frame_position frame) const {
+    const bool layers = into_.method() == timing_method::layers;
+    if (into_.method() != timing_method::event && !layers) return;
+    for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
       const nanoseconds begin = stage.begin->on_host_clock().at;
       into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin));
+      if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
     }
   }
 
+  device& on() const noexcept { return device_; }
   recording& into() const noexcept { return into_; }
   wait_mode how() const noexcept { return how_; }
 
  private:
+  void read_parts(const bound_stage& stage, frame_position frame, nanoseconds stage_begin) const {
+    const auto& boundaries = stage.parts->boundaries();
+    nanoseconds begin = stage_begin + boundaries[0]->since(*stage.begin);
+    for (std::size_t part = 0; part + 1 < boundaries.size(); ++part) {
+      const nanoseconds end = begin + boundaries[part + 1]->since(*boundaries[part]);
+      into_.on_part(stage.index, part, frame.index, begin, end);
+      begin = end;
+    }
+  }
+
   /// What `time_device_stage` works with.
   struct operations {
     bound_stage& s;
@@ -65,6 +92,7 @@ class stage_runner {
 
     nanoseconds now() const noexcept { return graphline::now(); }
     void launch() { s.launch(); }
+    void launch_in_parts() { s.launch_in_parts(); }
     void record_begin() { s.on->record(*s.begin); }
     void record_end() { s.on->record(*s.end); }
     void synchronize() { runner.device_.synchronize(runner.how_); }

@@ -159,6 +159,7 @@ void task_graph::begin_frame(std::uint32_t slot, frame_position frame, pile& int
   }
   live_slot& live = live_[slot];
   live.frame = frame;
+  const shown_range shown(pipeline_.device(), "frame");
   live.ends_left.store(ends_, std::memory_order_relaxed);
   runner_->into().frame_begun(frame.index, now());
   for (const std::uint32_t stage : sources_) release({slot, stage}, into);
@@ -233,7 +234,7 @@ void task_graph::carry_out(item i, pile& into) {
       }
     }
   } catch (...) {
-    fail(i);
+    fail(i.slot, i.stage);
     return;
   }
   if (live_.size() > 1) {
@@ -249,7 +250,12 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
   if (live.ends_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   const frame_position frame = live.frame;
   runner_->into().frame_ended(frame.index, now());
-  runner_->read_events(pipeline_.slots()[slot], frame);
+  try {
+    runner_->read_events(pipeline_.slots()[slot], frame);
+  } catch (...) {
+    fail(slot, std::nullopt);
+    return;
+  }
   completed_.fetch_add(1, std::memory_order_relaxed);
   const auto depth = static_cast<std::int64_t>(live_.size());
   begin_frame(slot, {frame.index + depth, frame.number + depth}, into);
@@ -261,7 +267,7 @@ void task_graph::seen_complete(item i, std::exception_ptr problem) {
     try {
       std::rethrow_exception(problem);
     } catch (...) {
-      fail(i);
+      fail(i.slot, i.stage);
     }
   } else {
     const rule& r = rules_[i.stage];
@@ -274,11 +280,11 @@ void task_graph::seen_complete(item i, std::exception_ptr problem) {
 }
 
 /// From within a catch block. No frame begins after this; those under way go on as far as they can.
-void task_graph::fail(item i) noexcept {
+void task_graph::fail(std::uint32_t slot, std::optional<std::size_t> stage) noexcept {
   stopping_ = true;
   const std::lock_guard lock(end_lock_);
   if (!failure_) {
-    failure_ = describe_failure(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+    failure_ = describe_failure(pipeline_.planned(), stage, live_[slot].frame.number);
   }
 }
 

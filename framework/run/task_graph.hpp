@@ -83,7 +83,7 @@ class task_graph final : public executor {
   void carry_out(item i, pile& into);
   void end_of_branch(std::uint32_t slot, pile& into);
   void seen_complete(item i, std::exception_ptr problem);
-  void fail(item i) noexcept;
+  void fail(std::uint32_t slot, std::optional<std::size_t> stage) noexcept;
   void one_less_active() noexcept;
 
   prepared_pipeline& pipeline_;

@@ -83,9 +83,9 @@ class planned_operation final : public library_operation {
 
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
     for (const void* operand : operands) {
-      if (reinterpret_cast<std::uintptr_t>(operand) % operand_alignment != 0) {
+      if (reinterpret_cast<std::uintptr_t>(operand) % plans_->alignment() != 0) {
         throw run_error(fmt::format("{}: {} was given an operand that is not aligned to {} bytes",
-                                    owner_, plans_->describe(chosen_.plan), operand_alignment));
+                                    owner_, plans_->describe(chosen_.plan), plans_->alignment()));
       }
     }
     plans_->run(chosen_.plan, static_cast<cudaStream_t>(cuda_stream), operands, workspace);

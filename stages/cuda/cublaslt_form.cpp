@@ -3,8 +3,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "stages/cuda/plan_choices.hpp"
-
 namespace graphline {
 namespace {
 
@@ -64,6 +62,7 @@ std::optional<column_product> as_column_product(const product_form& form, std::s
   product.result = transposed(form.m, form.n, false, form.d_leading, form.d_stride);
   product.element = element_type(form.precision);
   product.element_bytes = element_bytes(form.precision);
+  product.alignment = form.alignment;
   product.compute =
       form.precision == precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   product.tensor_cores = form.precision != precision::float32;
@@ -73,7 +72,7 @@ std::optional<column_product> as_column_product(const product_form& form, std::s
 }
 
 std::uint32_t alignment_of(const column_product& product, const column_matrix& matrix) {
-  std::uint64_t divides = operand_alignment;
+  std::uint64_t divides = product.alignment;
   if (product.batch > 1) {
     const std::uint64_t step = static_cast<std::uint64_t>(matrix.stride) * product.element_bytes;
     while (step % divides != 0) divides /= 2;

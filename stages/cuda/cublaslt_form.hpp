@@ -33,14 +33,15 @@ struct column_product {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   std::int32_t batch = 1;
   std::size_t element_bytes = 4;
-  bool tensor_cores = true;  ///< whether they may be used: for float32 they would round operands
+  std::size_t alignment = 16;  ///< bytes that divide every operand's address
+  bool tensor_cores = true;    ///< whether they may be used: for float32 they would round operands
 };
 
 /// Nothing, and the reason in `why_not`, for what cuBLASLt has no name for.
 std::optional<column_product> as_column_product(const product_form& form, std::string& why_not);
 
-/// The largest power of two, up to `operand_alignment`, that divides the address of every matrix of
-/// a batch, in bytes.
+/// The largest power of two, up to the product's alignment, that divides the address of every
+/// matrix of a batch, in bytes.
 std::uint32_t alignment_of(const column_product& product, const column_matrix& matrix);
 
 }  // namespace graphline

@@ -58,7 +58,7 @@ class product_plans final : public plan_choices {
     set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
     if (bias) {
       // The search for algorithms looks at nothing but its alignment.
-      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{operand_alignment});
+      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{product_.alignment});
     }
     create_layout(left_, product.left);
     create_layout(right_, product.right);
@@ -104,6 +104,7 @@ class product_plans final : public plan_choices {
   }
 
   std::size_t size() const noexcept override { return algorithms_.size(); }
+  std::size_t alignment() const noexcept override { return product_.alignment; }
 
   std::string identity(std::size_t plan) const override {
     std::string text;

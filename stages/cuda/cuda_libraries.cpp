@@ -62,7 +62,7 @@ class cuda_libraries final : public cuda_library {
     if (cache_) {
       const std::vector<std::size_t> bytes = operand_bytes(form);
       const std::string key = fmt::format("{}; {}; {}, aligned to {} bytes", device_text_,
-                                          version(), to_text(form), operand_alignment);
+                                          version(), to_text(form), plans->alignment());
       const tuning how{*cache_, key, bytes, form.precision, owner_};
       chosen = choose_plan(*plans, &how, why_not);
     } else {

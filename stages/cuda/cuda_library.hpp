@@ -54,6 +54,7 @@ struct product_form {
   bool bias = false;
   std::vector<activation> activations = {};
   graphline::precision precision = graphline::precision::float32;
+  std::size_t alignment = 16;  ///< bytes that divide every operand's address, a power of two
 };
 
 /// A library's operation, planned and ready to be enqueued any number of times. Must outlive the
@@ -68,9 +69,9 @@ class library_operation {
   /// Device memory it needs while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
 
-  /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes. Allocates nothing on the
-  /// device; may run under a capture once it has run outside of one. Throws `run_error` with the
-  /// library's status.
+  /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes, or as the form
+  /// says. Allocates nothing on the device; may run under a capture once it has run outside of one.
+  /// Throws `run_error` with the library's status.
   virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
 };
 

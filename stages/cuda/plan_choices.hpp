@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Operands lie at addresses that are multiples of this many bytes.
+/// Operands lie at addresses that are multiples of this many bytes, unless a form says fewer.
 inline constexpr std::size_t operand_alignment = 16;
 
 /// The plans by which a library could carry out one operation, best first as the library guesses.
@@ -17,6 +17,9 @@ class plan_choices {
   virtual ~plan_choices() = default;
 
   virtual std::size_t size() const noexcept = 0;
+
+  /// What divides the address of every operand, in bytes.
+  virtual std::size_t alignment() const noexcept { return operand_alignment; }
 
   /// Tells a plan from the others, and is the same whenever the same library is asked for the same
   /// operation on the same kind of device.

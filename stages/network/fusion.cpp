@@ -18,6 +18,15 @@ std::vector<int> count_readers(const network_definition& network) {
   return readers;
 }
 
+bool takes_epilogue(const network_definition& network, std::size_t layer, fused_heads heads) {
+  if (is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
+      is<add_layer>(network, layer)) {
+    return true;
+  }
+  return heads == fused_heads::element_wise_too &&
+         (is<batch_norm2d_layer>(network, layer) || is<activation_layer>(network, layer));
+}
+
 /// Takes the layer after the group into it if it fits there.
 bool extend(fused_layers& group, bool& has_add, std::size_t next,
             const network_definition& network) {
@@ -38,15 +47,13 @@ bool extend(fused_layers& group, bool& has_add, std::size_t next,
 
 }  // namespace
 
-std::vector<fused_layers> fuse_layers(const network_definition& network) {
+std::vector<fused_layers> fuse_layers(const network_definition& network, fused_heads heads) {
   const std::vector<int> readers = count_readers(network);
   std::vector<fused_layers> groups;
   for (std::size_t layer = 0; layer < network.layers.size(); layer = groups.back().last() + 1) {
     fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
     bool has_add = is<add_layer>(network, layer);
-    const bool takes_epilogue =
-        has_add || is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer);
-    if (!takes_epilogue) continue;
+    if (!takes_epilogue(network, layer, heads)) continue;
     // The next layer always reads this one; a second reader (an add further on, or x + x) needs the
     // value itself, so the group ends.
     std::size_t next = layer + 1;
@@ -56,6 +63,27 @@ std::vector<fused_layers> fuse_layers(const network_definition& network) {
     }
   }
   return groups;
+}
+
+split_epilogue split_at_add(const network_definition& network, const fused_layers& group) {
+  split_epilogue parts;
+  for (const std::size_t layer : group.epilogue) {
+    if (is<add_layer>(network, layer)) {
+      parts.add = layer;
+    } else {
+      (parts.add ? parts.after : parts.before).push_back(layer);
+    }
+  }
+  return parts;
+}
+
+std::string name_of(const network_definition& network, const fused_layers& group) {
+  // A group is a run of neighbouring layers.
+  std::string name = network.layers[group.head].name;
+  for (std::size_t layer = group.head + 1; layer <= group.last(); ++layer) {
+    name += "+" + network.layers[layer].name;
+  }
+  return name;
 }
 
 }  // namespace graphline

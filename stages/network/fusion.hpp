@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "stages/network/definition.hpp"
@@ -23,9 +24,26 @@ struct fused_layers {
   }
 };
 
-/// Splits a network into groups, in order. Heads that take an epilogue are conv2d, linear and add;
-/// every other layer stands alone. Whether a library can really fuse a group is for the backend to
-/// see: it may split the group again at any point of its epilogue.
-std::vector<fused_layers> fuse_layers(const network_definition& network);
+/// Which layers are heads that take an epilogue; every other stands alone.
+enum class fused_heads {
+  products_and_sums,  ///< conv2d, linear and add
+  element_wise_too,   ///< these, batch norms and activations
+};
+
+/// Splits a network into groups, in order. Whether a library can really fuse a group is for the
+/// backend to see: it may split the group again at any point of its epilogue.
+std::vector<fused_layers> fuse_layers(const network_definition& network,
+                                      fused_heads heads = fused_heads::products_and_sums);
+
+/// The part of a group's epilogue before its add, and from there on.
+struct split_epilogue {
+  std::vector<std::size_t> before;  ///< activations
+  std::optional<std::size_t> add;
+  std::vector<std::size_t> after;  ///< activations
+};
+split_epilogue split_at_add(const network_definition& network, const fused_layers& group);
+
+/// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
+std::string name_of(const network_definition& network, const fused_layers& group);
 
 }  // namespace graphline

@@ -3,6 +3,7 @@
 #include "stages/network/host/network_host.hpp"
 #include "stages/network/manual.hpp"
 #include "stages/network/network_weights.hpp"
+#include "stages/precision_parameters.hpp"
 
 namespace graphline {
 
@@ -57,6 +58,7 @@ stage_kind network_kind() {
            "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed as "
            "PyTorch initialises them when left out.",
        .default_value = {}}};
+  for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer;
   kind.make_device["host"] = make_network_host;
   kind.weights = weights;

@@ -97,4 +97,12 @@ std::span<const float> weight_table::operator[](std::string_view name) const {
   return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
 }
 
+std::span<const float> weight_table::of(const network_layer& layer, std::string_view name) const {
+  const std::string suffix = fmt::format(".{}", name);
+  for (const weight_spec& spec : layer.weights) {
+    if (spec.name.ends_with(suffix)) return (*this)[spec.name];
+  }
+  return {};
+}
+
 }  // namespace graphline

@@ -28,6 +28,9 @@ class weight_table {
   /// The weight of that name, which the network's definition states.
   std::span<const float> operator[](std::string_view name) const;
 
+  /// A weight of a layer by its own name ("bias"); empty when the layer has none of that name.
+  std::span<const float> of(const network_layer& layer, std::string_view name) const;
+
  private:
   std::map<std::string, named_tensor, std::less<>> tensors_;
 };

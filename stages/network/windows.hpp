@@ -1,7 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+
+#include "stages/cuda/host_device.hpp"
 
 namespace graphline {
 
@@ -12,12 +13,13 @@ struct window {
   std::int64_t end = 0;
   std::int64_t divisor = 1;
 
-  std::int64_t elements() const noexcept { return end - begin; }
+  GRAPHLINE_HOST_DEVICE std::int64_t elements() const noexcept { return end - begin; }
 };
 
 /// Window `i` of adaptive pooling from `in` to `out` elements: floor(i in / out) up to
 /// ceil((i + 1) in / out), as torch.nn.AdaptiveAvgPool2d has it.
-inline window adaptive_window(std::int64_t i, std::int64_t in, std::int64_t out) noexcept {
+GRAPHLINE_HOST_DEVICE inline window adaptive_window(std::int64_t i, std::int64_t in,
+                                                    std::int64_t out) noexcept {
   const std::int64_t begin = i * in / out;
   const std::int64_t end = ((i + 1) * in + out - 1) / out;
   return {begin, end, end - begin};
@@ -26,13 +28,15 @@ inline window adaptive_window(std::int64_t i, std::int64_t in, std::int64_t out)
 /// Window `i` of an average pool over `in` elements. Padding counts in the divisor when
 /// `count_include_pad`; what a last window of ceil_mode covers beyond the padding never does, as
 /// torch.nn.AvgPool2d has it.
-inline window strided_window(std::int64_t i, std::int64_t in, std::int64_t kernel,
-                             std::int64_t stride, std::int64_t padding,
-                             bool count_include_pad) noexcept {
+GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t in,
+                                                   std::int64_t kernel, std::int64_t stride,
+                                                   std::int64_t padding,
+                                                   bool count_include_pad) noexcept {
   const std::int64_t begin = i * stride - padding;
-  const std::int64_t end = std::min(begin + kernel, in + padding);
-  const std::int64_t inside_begin = std::max<std::int64_t>(begin, 0);
-  const std::int64_t inside_end = std::min(end, in);
+  // std::min and std::max are not for a GPU.
+  const std::int64_t end = begin + kernel < in + padding ? begin + kernel : in + padding;
+  const std::int64_t inside_begin = begin > 0 ? begin : 0;
+  const std::int64_t inside_end = end < in ? end : in;
   return {inside_begin, inside_end, count_include_pad ? end - begin : inside_end - inside_begin};
 }
 

@@ -26,6 +26,32 @@ float float_from_bfloat16(std::uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+std::uint16_t half_from_float(float value) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
+  const float magnitude = std::abs(value);
+  const auto with_sign = [&](std::uint32_t half) {
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(half));
+  };
+  if (std::isnan(value)) return with_sign(0x7e00);
+  if (magnitude >= 65520.0F) return with_sign(0x7c00);  // halfway to the first that is too large
+  if (magnitude < 0x1p-14F) {
+    // Subnormal: a multiple of 2^-24, which adding 1/2 leaves in the last bits of the sum, rounded.
+    const auto sum = std::bit_cast<std::uint32_t>(magnitude + 0.5F);
+    return with_sign(sum - std::bit_cast<std::uint32_t>(0.5F));
+  }
+  // The exponent moves from bias 127 to bias 15; a carry out of the mantissa raises it rightly.
+  std::uint32_t moved = (bits & 0x7fffffffU) - (std::uint32_t{127 - 15} << 23);
+  moved += 0xfffU + (moved >> 13 & 1U);
+  return with_sign(moved >> 13);
+}
+
+std::uint16_t bfloat16_from_float(float value) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+}
+
 namespace {
 
 float identity(float value) noexcept {

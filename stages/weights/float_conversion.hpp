@@ -13,6 +13,13 @@ float float_from_half(std::uint16_t bits) noexcept;
 /// bfloat16 to float32, exact: the upper half of the same number.
 float float_from_bfloat16(std::uint16_t bits) noexcept;
 
+/// float32 to binary16, rounded to the nearest and to the even one of two; what is too large
+/// becomes infinite, a NaN stays one.
+std::uint16_t half_from_float(float value) noexcept;
+
+/// float32 to bfloat16, rounded likewise.
+std::uint16_t bfloat16_from_float(float value) noexcept;
+
 /// Converts little-endian elements at `from` to as many floats as `to` has.
 using float_converter = void (*)(const std::byte* from, std::span<float> to);
 

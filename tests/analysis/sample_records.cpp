@@ -29,10 +29,11 @@ stage_record stage(const char* name, const char* kind, side on, const char* stre
 
 void add_device_times(stage_record& to, timing_method method, nanoseconds begin, nanoseconds length,
                       nanoseconds launch) {
-  if (method == timing_method::host || method == timing_method::event) {
+  const bool events = method == timing_method::event || method == timing_method::layers;
+  if (method == timing_method::host || events) {
     to.enqueued.push_back({begin, begin + launch});
   }
-  if (method == timing_method::event) to.device.push_back({begin, begin + length});
+  if (events) to.device.push_back({begin, begin + length});
   if (method == timing_method::sync) to.synced.push_back({begin, begin + length});
 }
 
@@ -91,6 +92,49 @@ run_record two_models(timing_method method, std::size_t count) {
     f.launch = scaled(f.launch, 1 + 0.2 * wobble(5, i));
   }
   return run_of(method, frames);
+}
+
+run_record two_models_in_parts(std::size_t count) {
+  auto record = two_models(timing_method::layers, count);
+  auto& stage = record.stages.front();
+  stage.parts = {{"0.conv2d+1.gelu", "cuDNN engine 8, workspace 2 MiB", {}}, {"2.linear", "", {}}};
+  for (const auto& whole : stage.device) {
+    const auto between = whole.begin + whole.length() / 4 * 3;
+    stage.parts[0].device.push_back({whole.begin, between});
+    stage.parts[1].device.push_back({between, whole.end});
+  }
+  return record;
+}
+
+void add_graphs(run_record& to) {
+  for (const char* name : {"backbone", "head"}) {
+    graph_record graph;
+    graph.name = name;
+    graph.nodes = 7;
+    graph.operations = 4;
+    graph.executables = 1;
+    graph.capture = 400'000;
+    graph.instantiate = 600'000;
+    graph.first_launch = 1'050'000;
+    graph.later_launch = {1'001'000, 1'000'000, 999'000};
+    graph.launch = {2'600, 2'500, 2'500, 2'400};
+    graph.eager = {9'400, 9'500, 9'600, 9'500};
+    to.graphs.push_back(std::move(graph));
+  }
+}
+
+void add_operations(run_record& to) {
+  auto& stage = to.stages.front();
+  stage.traced_runs = 10;
+  stage.operations = {{"implicit_gemm_with_a_rather_long_name<float, 128, 64>", {}, {}},
+                      {"gelu", {}, {}}};
+  for (nanoseconds run = 0; run < 10; ++run) {
+    auto& gemm = stage.operations[0];
+    gemm.calls.insert(gemm.calls.end(), {40'000'000 + run, 20'000'000 - run});
+    gemm.together.push_back(60'000'000);
+    stage.operations[1].calls.push_back(9'000'000);
+    stage.operations[1].together.push_back(9'000'000);
+  }
 }
 
 overhead_record overhead_of(std::size_t blocks, const std::array<frame_times, 4>& times) {

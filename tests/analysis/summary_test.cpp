@@ -18,6 +18,33 @@ std::vector<measure> measures(const stage_summary& stage) {
   return result;
 }
 
+TEST(summary, sets_parts_against_their_stage) {
+  const auto record = samples::two_models_in_parts(6);
+  const auto parts = summarize(record).stages[0].parts;
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].times->count(), 6U);
+  EXPECT_NEAR(*parts[0].share, 0.75, 1e-6);
+  EXPECT_NEAR(*parts[1].share, 0.25, 1e-6);
+}
+
+TEST(summary, has_no_figures_of_parts_that_were_not_timed) {
+  auto record = samples::two_models_in_parts(6);
+  for (auto& part : record.stages[0].parts) part.device.clear();
+  for (const auto& part : summarize(record).stages[0].parts) {
+    EXPECT_FALSE(part.times);
+    EXPECT_FALSE(part.share);
+  }
+}
+
+TEST(summary, knows_of_no_launch_of_a_stage_in_a_frames_graph) {
+  settings run;
+  run.graphs = graph_mode::frame;
+  EXPECT_EQ(measures_of(side::device, run), std::vector{measure::device_time});
+  run.graphs = graph_mode::stage;
+  EXPECT_EQ(measures_of(side::device, run),
+            (std::vector{measure::device_time, measure::enqueue_time}));
+}
+
 TEST(summary, gives_each_stage_the_times_its_method_takes) {
   const auto event = summarize(samples::two_models(timing_method::event, 5));
   EXPECT_THAT(measures(event.stages[0]), ElementsAre(measure::device_time, measure::enqueue_time));

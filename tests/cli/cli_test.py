@@ -94,6 +94,12 @@ class usage(Case):
         done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
         self.expect(done, 2, "serial", "in_flight")
 
+    def test_a_frames_graph_refuses_what_the_host_would_do_between_stages(self):
+        path = self.pipeline()
+        for words in (["--timing", "sync"], ["--timing", "host"], ["--strategy", "serial"]):
+            self.expect(graphline("run", path, "--graphs", "frame", *words), 2, "graphs: frame",
+                        words[1])
+
     def test_devices_and_stages_are_listed(self):
         self.expect(graphline("devices"), 0, "host", stream="stdout")
         self.expect(graphline("stages"), 0, "network", "cpu.nms", stream="stdout")
@@ -103,6 +109,8 @@ class usage(Case):
     def test_check_shows_the_plan_without_running(self):
         done = graphline("check", self.pipeline())
         self.expect(done, 0, "net", "copy:y", "completion", stream="stdout")
+        done = graphline("check", self.pipeline(), "--graphs", "frame")
+        self.expect(done, 0, "the whole frame is one graph", "host node", stream="stdout")
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
     def test_a_device_that_cannot_be_had_is_status_3(self):
@@ -188,7 +196,8 @@ class run_outputs(Case):
     def test_each_timing_method_fills_what_it_measures(self):
         path = self.pipeline()
         names = {"none": set(), "host": {"enqueue_time"}, "sync": {"synchronized_time"},
-                 "event": {"device_time", "enqueue_time"}}
+                 "event": {"device_time", "enqueue_time"},
+                 "layers": {"device_time", "enqueue_time"}}
         checksums = set()
         for method, expected in names.items():
             result = json.loads(graphline("run", path, "--timing", method, "--json", "-").stdout)
@@ -203,11 +212,37 @@ class run_outputs(Case):
         checksums = set()
         for words in (["serial"], ["async"], ["async", "--in-flight", "2"], ["overlap"],
                       ["overlap", "--in-flight", "3"], ["async", "--graphs", "off"],
-                      ["async", "--wait", "spin"], ["overlap", "--wait", "yield"]):
+                      ["async", "--wait", "spin"], ["overlap", "--wait", "yield"],
+                      ["async", "--graphs", "frame"],
+                      ["overlap", "--graphs", "frame", "--in-flight", "2"]):
             done = graphline("run", path, "--json", "-", "--strategy", *words)
             self.expect(done, 0)
             checksums.add(json.dumps(json.loads(done.stdout)["outputs"]))
         self.assertEqual(len(checksums), 1)
+
+    def test_operations_are_traced_after_the_frames_and_leave_the_outputs_alone(self):
+        path, tensors = self.pipeline(), self.folder / "tensors"
+        plain = graphline("run", path, "--save-tensors", tensors)
+        self.expect(plain, 0)
+        saved = {f.name: f.read_bytes() for f in tensors.iterdir()}
+        done = graphline("run", path, "--kernels", "--json", "-", "--save-tensors", tensors)
+        self.expect(done, 0, "traced in 10 runs of each stage alone; tracing slows it")
+        self.assertEqual({f.name: f.read_bytes() for f in tensors.iterdir()}, saved)
+        stages = {s["name"]: s for s in json.loads(done.stdout)["stages"]}
+        self.assertTrue(stages["net"]["operations"])
+        for operation in stages["net"]["operations"]:
+            self.assertGreaterEqual(operation["calls_per_frame"], 1)
+            self.assertGreaterEqual(operation["together_ns"], operation["median_ns"])
+        self.assertNotIn("operations", stages["pause"])
+
+    def test_graphs_tell_what_they_cost(self):
+        done = graphline("run", self.pipeline(), "--graphs", "frame", "--json", "-")
+        self.expect(done, 0, "graphs ")
+        graph, = json.loads(done.stdout)["graphs"]
+        self.assertEqual(graph["name"], "frame")
+        self.assertGreater(graph["capture_ns"], 0)
+        off = graphline("run", self.pipeline(), "--graphs", "off", "--json", "-")
+        self.assertEqual(json.loads(off.stdout)["graphs"], [])
 
     def test_csv_has_a_row_per_frame_and_stage(self):
         path = self.folder / "r.csv"
@@ -344,7 +379,7 @@ run: {frames: 20, warmup: 2}
 
 
 class overhead(Case):
-    def test_it_compares_the_four_methods(self):
+    def test_it_compares_the_methods_that_make_sense(self):
         path = self.folder / "o.json"
         done = graphline("overhead", self.pipeline(), "--trials", "4", "--frames", "5",
                          "--json", path)
@@ -353,6 +388,11 @@ class overhead(Case):
         self.assertEqual(result["schema"], "graphline.overhead/1")
         self.assertEqual([m["timing"] for m in result["methods"]],
                          ["none", "host", "sync", "event"])
+        done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
+                         "--frames", "2", "--json", path)
+        self.expect(done, 0)
+        self.assertEqual([m["timing"] for m in json.loads(path.read_text())["methods"]],
+                         ["none", "event"])
 
     def test_progress_is_shown_on_a_terminal_only(self):
         text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")

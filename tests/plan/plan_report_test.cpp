@@ -30,12 +30,24 @@ spec_builder two_models() {
   return b;
 }
 
-TEST(plan_report, is_as_expected_for_two_models) {
-  std::ifstream file(GRAPHLINE_TEST_DIR "/two_models.expected");
+std::string expected_text(const std::string& name) {
+  std::ifstream file(GRAPHLINE_TEST_DIR "/" + name);
   std::ostringstream expected;
   expected << file.rdbuf();
-  const plan_target target{.device_memory_bytes = std::uint64_t{16} << 30};
-  EXPECT_EQ(describe_plan(plan_of(two_models()), target), expected.str());
+  return expected.str();
+}
+
+const plan_target target{.device_memory_bytes = std::uint64_t{16} << 30};
+
+TEST(plan_report, is_as_expected_for_two_models) {
+  EXPECT_EQ(describe_plan(plan_of(two_models()), target), expected_text("two_models.expected"));
+}
+
+TEST(plan_report, is_as_expected_for_two_models_as_one_graph) {
+  spec_builder b = two_models();
+  b.spec.run.graphs = graph_mode::frame;
+  b.spec.run.strategy = strategy::overlap;
+  EXPECT_EQ(describe_plan(plan_of(b), target), expected_text("two_models_frame.expected"));
 }
 
 TEST(plan_report, keeps_to_80_columns) {

@@ -48,6 +48,28 @@ TEST(settings, warn_of_sync_where_other_work_runs_beside_a_stage) {
   EXPECT_THAT(errors(run), IsEmpty());
 }
 
+TEST(settings, refuse_in_a_frames_graph_what_happens_between_its_stages) {
+  settings run;
+  run.graphs = graph_mode::frame;
+  for (const auto method : {timing_method::none, timing_method::event, timing_method::layers}) {
+    run.timing = method;
+    EXPECT_THAT(errors(run), IsEmpty()) << to_word(method);
+  }
+  run.timing = timing_method::host;
+  EXPECT_THAT(errors(run), ElementsAre(AllOf(HasSubstr("timing: host makes no sense"),
+                                             HasSubstr("use timing: event or none"))));
+  run.timing = timing_method::sync;
+  run.in_flight = 2;
+  EXPECT_THAT(errors(run), ElementsAre(AllOf(HasSubstr("timing: sync makes no sense"),
+                                             HasSubstr("or graphs: stage"))));
+  EXPECT_THAT(warnings(run), IsEmpty());
+  run.timing = timing_method::event;
+  run.in_flight = 1;
+  run.strategy = strategy::serial;
+  EXPECT_THAT(errors(run), ElementsAre(AllOf(HasSubstr("strategy: serial makes no sense"),
+                                             HasSubstr("use strategy: async"))));
+}
+
 TEST(settings, refuse_numbers_out_of_range) {
   settings run;
   run.in_flight = 0;

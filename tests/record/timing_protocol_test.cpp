@@ -31,6 +31,7 @@ struct fake_operations {
     return clock += 10;
   }
   void launch() { step("launch"); }
+  void launch_in_parts() { step("launch in parts"); }
   void record_begin() { step("record begin"); }
   void record_end() { step("record end"); }
   void synchronize() { step("synchronize"); }
@@ -67,6 +68,13 @@ TEST(timing_protocol, event_puts_the_launch_between_its_events_and_never_waits) 
   EXPECT_THAT(ops.enqueued, ElementsAre(std::pair<nanoseconds, nanoseconds>(10, 20)));
 }
 
+TEST(timing_protocol, layers_is_event_with_the_stage_in_parts) {
+  fake_operations ops;
+  time_device_stage(timing_method::layers, ops);
+  EXPECT_THAT(ops.log, ElementsAre("now", "record begin", "launch in parts", "record end", "now"));
+  EXPECT_THAT(ops.enqueued, ElementsAre(std::pair<nanoseconds, nanoseconds>(10, 20)));
+}
+
 class failing_step : public testing::TestWithParam<timing_method> {};
 
 TEST_P(failing_step, passes_the_exception_on_at_once_and_keeps_no_sample) {
@@ -84,7 +92,8 @@ TEST_P(failing_step, passes_the_exception_on_at_once_and_keeps_no_sample) {
 
 INSTANTIATE_TEST_SUITE_P(every_method, failing_step,
                          testing::Values(timing_method::none, timing_method::host,
-                                         timing_method::sync, timing_method::event),
+                                         timing_method::sync, timing_method::event,
+                                         timing_method::layers),
                          [](const auto& tested) { return std::string(to_word(tested.param)); });
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "framework/report/overhead_json.hpp"
 #include "framework/report/overhead_table.hpp"
+#include "framework/report/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 
@@ -33,6 +35,18 @@ TEST(overhead_table, names_the_method_under_which_a_run_failed) {
   EXPECT_THAT(overhead_table(record),
               AllOf(HasSubstr("FAILED under timing event: stage 'noise' failed in frame 3"),
                     HasSubstr("left out: 4 trials")));
+}
+
+TEST(overhead_table, has_room_for_all_methods) {
+  auto record = two_models_overhead(8);
+  record.methods.push_back(timing_method::layers);
+  for (std::size_t block = 0; block < 8; ++block) {
+    record.trials.push_back({block, samples::two_models(timing_method::layers, 5)});
+  }
+  const auto text = overhead_table(record);
+  EXPECT_THAT(text, HasSubstr("layers device time as under event"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), 80U) << line;
 }
 
 TEST(overhead_table, of_nothing_says_so) {

@@ -12,6 +12,10 @@ namespace {
 
 using samples::two_models;
 
+TEST(run_csv, has_a_row_for_each_part_of_a_stage) {
+  samples::expect_golden("run_layers.csv", run_csv(samples::two_models_in_parts(2)));
+}
+
 TEST(run_csv, is_written_as_ever) {
   samples::expect_golden("run_event.csv", run_csv(two_models(timing_method::event, 3)));
 }

@@ -36,6 +36,47 @@ TEST(run_json, is_written_as_ever) {
   expect_golden("run_event.json", run_json(two_models(timing_method::event, 6)));
 }
 
+TEST(run_json, names_parts_and_gives_their_times_where_they_were_taken) {
+  auto record = samples::two_models_in_parts(7);
+  const auto parts = of(record)["stages"][0]["parts"];
+  EXPECT_EQ(parts[0]["name"], "0.conv2d+1.gelu");
+  EXPECT_EQ(parts[0]["choice"], "cuDNN engine 8, workspace 2 MiB");
+  EXPECT_EQ(parts[0]["device_time"]["count"], 7);
+  EXPECT_NEAR(parts[0]["share"].get<double>(), 0.75, 1e-6);
+  for (auto& part : record.stages[0].parts) part.device.clear();
+  EXPECT_THAT(keys(of(record)["stages"][0]["parts"][0]), ElementsAre("name", "choice"));
+  EXPECT_FALSE(of(record)["stages"][1].contains("parts"));
+}
+
+TEST(run_json, tells_what_graphs_cost_and_what_was_not_measured_of_them) {
+  auto record = two_models(timing_method::event, 5);
+  EXPECT_TRUE(of(record)["graphs"].empty());
+  samples::add_graphs(record);
+  record.graphs[1].eager = {9'000, 9'000};
+  const auto graphs = of(record)["graphs"];
+  EXPECT_THAT(keys(graphs[0]), ElementsAre("name", "nodes", "operations", "executables",
+                                           "capture_ns", "instantiate_ns", "first_launch_ns",
+                                           "later_launch_ns", "launch_ns", "eager_ns"));
+  EXPECT_EQ(graphs[0]["launch_ns"], 2'500);
+  EXPECT_EQ(graphs[0]["eager_ns"], 9'500);
+  EXPECT_TRUE(graphs[1]["eager_ns"].is_null());
+}
+
+TEST(run_json, holds_traced_operations_and_the_clocks_error) {
+  auto record = two_models(timing_method::event, 5);
+  EXPECT_FALSE(of(record)["stages"][0].contains("operations"));
+  samples::add_operations(record);
+  record.clock_drift = -20;
+  const auto result = of(record);
+  const auto& operation = result["stages"][0]["operations"][0];
+  EXPECT_THAT(keys(operation), ElementsAre("name", "calls_per_frame", "median_ns", "together_ns"));
+  EXPECT_EQ(operation["calls_per_frame"], 2);
+  EXPECT_EQ(operation["median_ns"], 20'000'000);
+  EXPECT_EQ(operation["together_ns"], 60'000'000);
+  EXPECT_EQ(result["clock"]["error_ns"], 80);
+  EXPECT_EQ(result["clock"]["drift_ns"], -20);
+}
+
 TEST(run_json, has_the_keys_of_the_contract_in_their_order) {
   const auto result = of(two_models(timing_method::event, 45));
   EXPECT_TRUE(run_json({}).starts_with(json_beginning));

@@ -42,6 +42,51 @@ TEST(run_table, shows_a_run_without_stage_times) {
   expect_golden("run_none.txt", run_table(two_models(timing_method::none, 45)));
 }
 
+TEST(run_table, shows_the_parts_of_a_stage_its_operations_and_what_graphs_cost) {
+  auto record = samples::two_models_in_parts(45);
+  samples::add_graphs(record);
+  samples::add_operations(record);
+  record.clock_error = 1'200;
+  record.clock_drift = -300;
+  expect_golden("run_layers.txt", run_table(record));
+}
+
+TEST(run_table, shows_no_parts_where_they_were_not_timed) {
+  auto record = samples::two_models_in_parts(5);
+  for (auto& part : record.stages[0].parts) part.device.clear();
+  EXPECT_THAT(run_table(record), Not(HasSubstr("in parts")));
+}
+
+TEST(run_table, says_nothing_of_a_clock_that_no_time_was_taken_from) {
+  auto record = two_models(timing_method::none, 5);
+  EXPECT_THAT(run_table(record), Not(HasSubstr("clock:")));
+  record = two_models(timing_method::event, 5);
+  record.clock_error = 0;
+  EXPECT_THAT(run_table(record), Not(HasSubstr("clock:")));
+}
+
+TEST(run_table, says_when_graphs_never_pay_or_cannot_be_told_from_none) {
+  auto record = two_models(timing_method::event, 5);
+  samples::add_graphs(record);
+  const auto set = [&record](std::vector<nanoseconds> launch, std::vector<nanoseconds> eager) {
+    for (auto& graph : record.graphs) {
+      graph.launch = launch;
+      graph.eager = eager;
+    }
+    // As one line.
+    auto text = run_table(record);
+    for (std::size_t at; (at = text.find("\n            ")) != std::string::npos;) {
+      text.replace(at, 13, " ");
+    }
+    return text;
+  };
+  EXPECT_THAT(set({9, 9, 9}, {2, 2, 2}),
+              HasSubstr("never paid for: launching takes the host 14.0 ns longer a frame"));
+  EXPECT_THAT(set({9, 9, 9}, {9, 9, 10}),
+              HasSubstr("as long as enqueueing, as far as can be told"));
+  EXPECT_THAT(set({9, 9}, {1, 1}), HasSubstr("too little was measured to tell"));
+}
+
 TEST(run_table, shows_deadline_warnings_and_interruption) {
   auto record = two_models(timing_method::event, 12);
   record.run.frames = 45;
@@ -64,6 +109,15 @@ TEST(run_table, fits_eighty_columns) {
        {timing_method::none, timing_method::host, timing_method::sync, timing_method::event}) {
     EXPECT_LE(widest_line(run_table(two_models(method, 300))), 80u) << to_word(method);
   }
+  auto record = samples::two_models_in_parts(300);
+  for (auto& part : record.stages[0].parts) {
+    part.name += std::string(60, 'n');
+    part.choice = std::string(60, 'c');
+  }
+  samples::add_graphs(record);
+  samples::add_operations(record);
+  record.stages[0].operations[0].name = std::string(200, 'o');
+  EXPECT_LE(widest_line(run_table(record)), 80u) << run_table(record);
 }
 
 TEST(run_table, of_one_frame_has_no_spread_and_says_so) {

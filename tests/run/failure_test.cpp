@@ -16,23 +16,25 @@ namespace {
 using namespace testing_kinds;
 using testing::HasSubstr;
 
+struct way {
+  strategy how;
+  std::int64_t in_flight;
+  graph_mode graphs = graph_mode::stage;
+};
+
 /// device `d` -> CPU `c` -> device `e`, and CPU `aside` beside them.
-pipeline_spec diamond(strategy how, std::int64_t in_flight) {
+pipeline_spec diamond(const way& w) {
   pipeline_spec spec;
   spec.name = {"diamond"};
   spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
                  make_stage("aside", "cpu_mix", {}), make_stage("e", "device_mix", {"c", "aside"})};
-  spec.run.strategy = how;
-  spec.run.in_flight = in_flight;
+  spec.run.strategy = w.how;
+  spec.run.in_flight = w.in_flight;
+  spec.run.graphs = w.graphs;
   spec.run.frames = 40;
   spec.run.warmup = 3;
   return spec;
 }
-
-struct way {
-  strategy how;
-  std::int64_t in_flight;
-};
 
 class failing_run : public testing::TestWithParam<way> {
  protected:
@@ -43,7 +45,7 @@ TEST_P(failing_run, names_the_cpu_stage_and_frame_and_keeps_the_frames_before) {
   const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
   });
-  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  session s(plan_for_host(diamond(GetParam()), registry), *device_);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_EQ(*record.failure, "stage 'c', frame 20: no more film");
@@ -59,7 +61,7 @@ TEST_P(failing_run, tells_of_a_failure_during_warmup) {
   const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
     if (stage == "aside" && frame == 1) throw std::runtime_error("too early");
   });
-  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  session s(plan_for_host(diamond(GetParam()), registry), *device_);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_EQ(*record.failure, "stage 'aside', frame 1: too early");
@@ -71,7 +73,7 @@ TEST_P(failing_run, can_run_again_after_a_cpu_stage_failed) {
   const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
     if (fail && stage == "c" && frame == 10) throw std::runtime_error("once");
   });
-  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  session s(plan_for_host(diamond(GetParam()), registry), *device_);
   EXPECT_TRUE(s.run().failure);
   fail = false;
   const run_record record = s.run();
@@ -80,16 +82,17 @@ TEST_P(failing_run, can_run_again_after_a_cpu_stage_failed) {
 }
 
 TEST_P(failing_run, says_which_device_operation_failed) {
-  auto spec = diamond(GetParam().how, GetParam().in_flight);
-  // Two first runs per slot at most (eager and none in capture), then frames.
-  spec.stages.push_back(make_stage("doomed", "device_fail", {}, 12));
+  auto spec = diamond(GetParam());
+  // After the runs that prepare a slot (at most 20), before the frames that each is sure to get.
+  spec.run.frames = 200;
+  spec.stages.push_back(make_stage("doomed", "device_fail", {}, 40));
   const auto registry = make_registry();
   session s(plan_for_host(spec, registry), *device_);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_THAT(*record.failure, HasSubstr("doomed kernel"));
   EXPECT_THAT(*record.failure, HasSubstr("the kernel went wrong"));
-  EXPECT_LT(record.frames.size(), 40U);
+  EXPECT_LT(record.frames.size(), 200U);
 }
 
 TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
@@ -97,7 +100,7 @@ TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
   const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 15) stop.raise();
   });
-  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  session s(plan_for_host(diamond(GetParam()), registry), *device_);
   run_options options;
   options.stop = &stop;
   const run_record record = s.run(options);
@@ -111,7 +114,7 @@ TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
 TEST_P(failing_run, stops_before_the_first_frame_when_already_asked) {
   stop_request stop;
   const auto registry = make_registry();
-  session s(plan_for_host(diamond(GetParam().how, GetParam().in_flight), registry), *device_);
+  session s(plan_for_host(diamond(GetParam()), registry), *device_);
   stop.raise();
   run_options options;
   options.stop = &stop;
@@ -123,10 +126,14 @@ TEST_P(failing_run, stops_before_the_first_frame_when_already_asked) {
 INSTANTIATE_TEST_SUITE_P(run, failing_run,
                          testing::Values(way{strategy::serial, 1}, way{strategy::async, 1},
                                          way{strategy::async, 2}, way{strategy::overlap, 1},
-                                         way{strategy::overlap, 3}),
+                                         way{strategy::overlap, 3},
+                                         way{strategy::async, 1, graph_mode::frame},
+                                         way{strategy::async, 3, graph_mode::frame},
+                                         way{strategy::overlap, 2, graph_mode::frame}),
                          [](const auto& tested) {
                            return std::string(to_word(tested.param.how)) + "_" +
-                                  std::to_string(tested.param.in_flight) + "_in_flight";
+                                  std::to_string(tested.param.in_flight) + "_in_flight_graphs_" +
+                                  std::string(to_word(tested.param.graphs));
                          });
 
 TEST(session, stops_while_preparing_when_asked) {
@@ -134,7 +141,7 @@ TEST(session, stops_while_preparing_when_asked) {
   const auto registry = make_registry();
   stop_request stop;
   stop.raise();
-  EXPECT_THROW(session(plan_for_host(diamond(strategy::async, 1), registry), *dev, &stop),
+  EXPECT_THROW(session(plan_for_host(diamond({strategy::async, 1}), registry), *dev, &stop),
                interrupted_error);
 }
 

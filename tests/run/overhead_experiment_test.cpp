@@ -47,6 +47,23 @@ TEST(overhead_experiment, runs_each_method_once_in_every_block) {
   }
 }
 
+TEST(overhead_experiment, compares_only_what_makes_sense_for_the_plan) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  auto spec = small();
+  spec.run.graphs = graph_mode::frame;
+  overhead_options options;
+  options.blocks = 1;
+  options.frames_per_trial = 2;
+  session whole(plan_for_host(spec, registry), *dev);
+  EXPECT_EQ(run_overhead(whole, options).methods,
+            (std::vector{timing_method::none, timing_method::event}));
+  spec.stages[0] = make_stage("a", "device_parts", {});
+  session parted(plan_for_host(spec, registry), *dev);
+  EXPECT_EQ(run_overhead(parted, options).methods,
+            (std::vector{timing_method::none, timing_method::event, timing_method::layers}));
+}
+
 TEST(overhead_experiment, orders_by_its_seed) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();

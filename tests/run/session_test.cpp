@@ -45,7 +45,7 @@ TEST(session, fills_only_the_columns_that_the_timing_method_has) {
     ASSERT_EQ(record.frames.size(), 6U);
     const auto& device_stage = stage_named(record, "a");
     const auto& cpu_stage = stage_named(record, "b");
-    const bool event = method == timing_method::event;
+    const bool event = method == timing_method::event || method == timing_method::layers;
     const bool host = method == timing_method::host;
     EXPECT_EQ(device_stage.device.size(), event ? 6U : 0U) << word;
     EXPECT_EQ(device_stage.enqueued.size(), event || host ? 6U : 0U) << word;

@@ -40,8 +40,10 @@ random_pipeline make_random(std::mt19937& generator, std::int64_t last_frame) {
       values.push_back(result.expected[from]);
       result.read[from] = true;
     }
-    auto stage =
-        make_stage("s" + std::to_string(i), on_cpu ? "cpu_mix" : "device_mix", reads, salt);
+    const char* const kind = on_cpu                 ? "cpu_mix"
+                             : generator() % 2 == 0 ? "device_parts"
+                                                    : "device_mix";
+    auto stage = make_stage("s" + std::to_string(i), kind, reads, salt);
     stage.priority = static_cast<priority>(generator() % 3);
     if (i > 0 && generator() % 4 == 0) stage.after = {{"s" + std::to_string(generator() % i)}};
     result.spec.stages.push_back(stage);
@@ -91,9 +93,11 @@ TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
     run.wait = GetParam().wait;
     run.frames = frames;
     run.warmup = 2;
-    run.timing = timing_method_words[static_cast<std::size_t>(round) % 4].second;
     session s(plan_for_host(pipeline.spec, registry), *dev);
-    const run_record record = s.run();
+    const auto methods = s.timing_methods();
+    run_options options;
+    options.timing = methods[static_cast<std::size_t>(round) % methods.size()];
+    const run_record record = s.run(options);
     ASSERT_FALSE(record.failure) << *record.failure;
     ASSERT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
     std::size_t outputs = 0;
@@ -152,7 +156,11 @@ INSTANTIATE_TEST_SUITE_P(
                     way{strategy::overlap, 1, graph_mode::stage, wait_mode::block},
                     way{strategy::overlap, 1, graph_mode::off, wait_mode::spin},
                     way{strategy::overlap, 2, graph_mode::stage, wait_mode::block},
-                    way{strategy::overlap, 3, graph_mode::off, wait_mode::yield}),
+                    way{strategy::overlap, 3, graph_mode::off, wait_mode::yield},
+                    way{strategy::async, 1, graph_mode::frame, wait_mode::block},
+                    way{strategy::async, 3, graph_mode::frame, wait_mode::spin},
+                    way{strategy::overlap, 1, graph_mode::frame, wait_mode::yield},
+                    way{strategy::overlap, 2, graph_mode::frame, wait_mode::block}),
     [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/run/test_kinds.hpp"
 
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -55,6 +56,48 @@ class mix_stage final : public device_stage {
   explicit mix_stage(std::int64_t salt) : salt_(salt) {}
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     return std::make_unique<mix_work>(salt_, tensors);
+  }
+
+ private:
+  std::int64_t salt_;
+};
+
+/// Tells two parts apart, the second of which leaves everything as it is.
+class parted_work final : public device_work {
+ public:
+  parted_work(std::int64_t salt, const stage_tensors& tensors)
+      : mix_(salt, tensors), settle_(tensors.outputs[0]) {}
+  void enqueue(stream& s) override {
+    mix_.enqueue(s);
+    host_enqueue(s, settle_);
+  }
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    mix_.enqueue(s);
+    marker.part_enqueued(s);
+    host_enqueue(s, settle_);
+    marker.part_enqueued(s);
+  }
+
+ private:
+  struct settle final : host_operation {
+    explicit settle(const tensor_view& t) : tensor(t) {}
+    std::string_view name() const noexcept override { return "settle"; }
+    void run() override { std::memmove(tensor.data, tensor.data, tensor.type.bytes()); }
+    tensor_view tensor;
+  };
+
+  mix_work mix_;
+  settle settle_;
+};
+
+class parted_stage final : public device_stage {
+ public:
+  explicit parted_stage(std::int64_t salt) : salt_(salt) {}
+  std::vector<stage_part> parts() const override {
+    return {{"0.mix", "an addition and a product"}, {"1.settle", ""}};
+  }
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<parted_work>(salt_, tensors);
   }
 
  private:
@@ -143,6 +186,11 @@ stage_registry make_registry(hook h) {
     return std::make_unique<mix_stage>(c.arguments.integer("salt"));
   };
   registry.add(std::move(on_device));
+  auto parted = base_kind("device_parts", side::device);
+  parted.make_device["host"] = [](device&, const stage_config& c) {
+    return std::make_unique<parted_stage>(c.arguments.integer("salt"));
+  };
+  registry.add(std::move(parted));
   auto failing = base_kind("device_fail", side::device);
   failing.make_device["host"] = [](device&, const stage_config& c) {
     return std::make_unique<failing_stage>(c.arguments.integer("salt"));

@@ -25,8 +25,10 @@ struct setting_option {
 
 constexpr setting_option setting_options[] = {
     {"--strategy", "strategy", "serial|async|overlap", "How frames are scheduled"},
-    {"--graphs", "graphs", "off|stage", "Launch operation by operation, or a graph per stage"},
-    {"--timing", "timing", "none|host|sync|event", "How stages are measured"},
+    {"--graphs", "graphs", "off|stage|frame",
+     "Launch operation by operation, a graph per stage, or the frame as one"},
+    {"--timing", "timing", "none|host|sync|event|layers",
+     "How stages are measured; layers: device time per layer, perturbing"},
     {"--in-flight", "in_flight", "K", "Frames begun and not yet complete, at most"},
     {"--wait", "wait", "spin|yield|block", "How the host waits for the device"},
     {"--priorities", "priorities", "on|off", "Whether streams have priorities"},

@@ -26,6 +26,7 @@ struct run_arguments {
   std::string json;
   std::string csv;
   std::string tensors;
+  bool kernels = false;
 };
 
 /// Where the results go, opened before the run.
@@ -52,23 +53,28 @@ class run_outputs {
     return taken ? stderr : stdout;
   }
 
+  /// Writes the tensors, if asked for. A problem is kept for `write`.
+  void save_tensors(const run_record& record, session& s) {
+    if (!tensors_.empty() && !record.failure) attempt([&] { s.save_tensors(tensors_); });
+  }
+
   /// Writes all that can be written; throws the first problem only after that.
-  void write(const run_record& record, session& s) {
-    std::exception_ptr problem;
-    const auto attempt = [&problem](auto&& step) {
-      try {
-        step();
-      } catch (const error&) {
-        if (!problem) problem = std::current_exception();
-      }
-    };
+  void write(const run_record& record) {
     if (json_) attempt([&] { json_->commit(run_json(record)); });
     if (csv_) attempt([&] { csv_->commit(run_csv(record)); });
-    if (!tensors_.empty() && !record.failure) attempt([&] { s.save_tensors(tensors_); });
-    if (problem) std::rethrow_exception(problem);
+    if (problem_) std::rethrow_exception(problem_);
   }
 
  private:
+  template <class Step>
+  void attempt(Step&& step) {
+    try {
+      step();
+    } catch (const error&) {
+      if (!problem_) problem_ = std::current_exception();
+    }
+  }
+
   void make_folder() const {
     std::error_code problem;
     std::filesystem::create_directories(tensors_, problem);
@@ -81,6 +87,7 @@ class run_outputs {
   std::string tensors_;
   std::optional<output_file> json_;
   std::optional<output_file> csv_;
+  std::exception_ptr problem_;  ///< the first
 };
 
 exit_status run_pipeline(run_arguments& given) {
@@ -96,12 +103,14 @@ exit_status run_pipeline(run_arguments& given) {
   options.on_progress = [&line](const progress& at) {
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
-  const run_record record = s.run(options);
+  run_record record = s.run(options);
   line.erase();
 
+  outputs.save_tensors(record, s);
+  if (given.kernels && !record.failure && !record.interrupted) s.trace_operations(record, &stop);
   fmt::print(outputs.text(), "{}", run_table(record));
   std::fflush(outputs.text());
-  outputs.write(record, s);
+  outputs.write(record);
   if (record.failure) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
 }
@@ -121,6 +130,9 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->add_option("--save-tensors", given->tensors,
                    "Write inputs, weights and outputs as NumPy files")
       ->type_name("DIR");
+  command->add_flag("--kernels", given->kernels,
+                    "After the measured frames, trace the operations of each device stage alone; "
+                    "tracing slows them");
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }

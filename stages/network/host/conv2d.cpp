@@ -1,48 +1,10 @@
-#include <cmath>
-
 #include "stages/network/host/epilogue.hpp"
 #include "stages/network/host/lowering.hpp"
+#include "stages/network/norm_folding.hpp"
 
 namespace graphline {
 
 namespace {
-
-/// A convolution's weights in host memory, with a following batch norm already in them.
-struct conv_weights {
-  std::vector<float> weight;
-  std::vector<float> bias;  ///< empty for none
-};
-
-/// norm(w x + c) = (w s) x + (c - mean) s + shift with s = scale / sqrt(var + eps), per channel; in
-/// double, so that folding costs no more than the last rounding.
-void fold_norm(conv_weights& conv, const program_builder& b, const network_layer& norm) {
-  const auto scale = b.weight(norm, "weight");
-  const auto shift = b.weight(norm, "bias");
-  const auto mean = b.weight(norm, "running_mean");
-  const auto variance = b.weight(norm, "running_var");
-  const double eps = std::get<batch_norm2d_layer>(norm.operation).eps;
-
-  const std::size_t channels = scale.size();
-  const std::size_t per_channel = conv.weight.size() / channels;
-  conv.bias.resize(channels, 0.0F);
-  for (std::size_t c = 0; c < channels; ++c) {
-    const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + eps);
-    for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) {
-      conv.weight[i] = static_cast<float>(conv.weight[i] * factor);
-    }
-    const double centred = static_cast<double>(conv.bias[c]) - static_cast<double>(mean[c]);
-    conv.bias[c] = static_cast<float>(centred * factor + static_cast<double>(shift[c]));
-  }
-}
-
-conv_weights load_weights(const program_builder& b, const fused_layers& group) {
-  const network_layer& head = b.layer(group.head);
-  const auto weight = b.weight(head, "weight");
-  const auto bias = b.weight(head, "bias");
-  conv_weights conv{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
-  if (group.norm) fold_norm(conv, b, b.layer(*group.norm));
-  return conv;
-}
 
 /// Grouped weights have the groups as a dimension of their own.
 shape weight_shape(const conv2d_layer& conv, std::int64_t in_channels) {
@@ -63,7 +25,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
   const network_layer& head = b.layer(group.head);
   const shape& in = b.network().shape_of(head.inputs[0]);
   const shape weights = weight_shape(conv, in[1]);
-  conv_weights values = load_weights(b, group);
+  conv_weights values = folded_weights(b.network(), b.weights(), group);
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 

@@ -18,7 +18,7 @@ void lower(program_builder& b, const fused_layers& group, const activation_layer
 
 void lower(program_builder& b, const fused_layers& group, const add_layer&) {
   const network_layer& head = b.layer(group.head);
-  const split_epilogue epilogue = split_at_add(b, group);
+  const split_epilogue epilogue = split_at_add(b.network(), group);
   const program_tensor first = b.input_of(head, 0);
   const program_tensor second = b.in_layout(b.input_of(head, 1), first.layout, head);
   const dnnl::binary::desc wanted(dnnl::algorithm::binary_add, first.layout, second.layout,

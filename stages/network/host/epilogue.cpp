@@ -35,18 +35,6 @@ eltwise_form eltwise_of(activation function) {
   throw std::logic_error("an activation without a oneDNN algorithm");
 }
 
-split_epilogue split_at_add(const program_builder& b, const fused_layers& group) {
-  split_epilogue parts;
-  for (const std::size_t layer : group.epilogue) {
-    if (std::holds_alternative<add_layer>(b.layer(layer).operation)) {
-      parts.add = layer;
-    } else {
-      (parts.add ? parts.after : parts.before).push_back(layer);
-    }
-  }
-  return parts;
-}
-
 dnnl::primitive_attr fused_attributes(const program_builder& b, const split_epilogue& epilogue,
                                       const dnnl::memory::desc* added) {
   dnnl::post_ops operations;

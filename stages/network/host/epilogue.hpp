@@ -18,14 +18,6 @@ struct eltwise_form {
 };
 eltwise_form eltwise_of(activation function);
 
-/// The part of a group's epilogue before its add, and from there on.
-struct split_epilogue {
-  std::vector<std::size_t> before;  ///< activations
-  std::optional<std::size_t> add;
-  std::vector<std::size_t> after;  ///< activations
-};
-split_epilogue split_at_add(const program_builder& b, const fused_layers& group);
-
 /// Attributes with activations as post-operations, then the addition of a tensor of the layout
 /// `added` with the activations after it, if there is an add and `added` is given.
 dnnl::primitive_attr fused_attributes(const program_builder& b, const split_epilogue& epilogue,
@@ -53,7 +45,7 @@ void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bia
                          const Choose& choose, const Operands& operands) {
   using descriptor = typename Primitive::primitive_desc;
   const network_layer& head = b.layer(group.head);
-  const split_epilogue epilogue = split_at_add(b, group);
+  const split_epilogue epilogue = split_at_add(b.network(), group);
   const dnnl::memory::desc any = any_layout(b.layer(group.last()).output);
 
   descriptor chosen = choose(fused_attributes(b, epilogue, nullptr), any);

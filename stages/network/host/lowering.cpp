@@ -15,6 +15,7 @@ host_program lower_network(const network_definition& network, const weight_table
     const network_layer& head = network.layers[group.head];
     try {
       std::visit([&](const auto& operation) { lower(builder, group, operation); }, head.operation);
+      builder.end_part(group);
     } catch (const dnnl::error& e) {
       throw run_error(fmt::format(
           "{}: oneDNN cannot prepare it for {}: {} ({})", builder.owner(head),

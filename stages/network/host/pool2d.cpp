@@ -40,9 +40,10 @@ void lower_to_windows(program_builder& b, std::size_t index, std::vector<window>
   const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
   const program_tensor source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
   const program_tensor result = b.make_tensor(plain_layout(layer.output));
-  b.add_step({{{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
-              [name = fmt::format("{} [windows]", layer.kind),
-               windows](const std::vector<onednn_argument>& arguments) {
+  const std::string name = fmt::format("{} [windows]", layer.kind);
+  b.add_step({name,
+              {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+              [name, windows](const std::vector<onednn_argument>& arguments) {
                 return make_windowed_average(name, windows,
                                              static_cast<const float*>(arguments[0].data),
                                              static_cast<float*>(arguments[1].data));

@@ -8,23 +8,11 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
+#include "framework/stage/stage.hpp"
+#include "stages/network/program_buffers.hpp"
 #include "stages/onednn/onednn_operation.hpp"
 
 namespace graphline {
-
-/// Where a buffer of a program lies once the program is bound.
-enum class buffer_place {
-  input,    ///< the tensor the network reads
-  output,   ///< the tensor it writes
-  weights,  ///< at `offset` in the stage's weights
-  scratch,  ///< at `offset` in the slot's scratch
-};
-
-struct program_buffer {
-  buffer_place place = buffer_place::scratch;
-  std::size_t bytes = 0;
-  std::size_t offset = 0;
-};
 
 /// A value during the network: where and in which layout.
 struct program_tensor {
@@ -40,6 +28,7 @@ struct program_operand {
 
 /// One operation, not yet bound to memory. `make` gets the operands in order, with their addresses.
 struct program_step {
+  std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
   std::vector<program_operand> operands;
   std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
 };
@@ -52,18 +41,17 @@ struct program_constant {
   std::vector<float> values;
 };
 
-/// The addresses a program is bound to.
-struct program_memory {
-  void* input = nullptr;
-  void* output = nullptr;
-  std::byte* weights = nullptr;
-  std::byte* scratch = nullptr;
+/// Layers computed as one, and the steps that do it.
+struct program_part {
+  std::string name;           ///< "0.conv2d+1.gelu"
+  std::size_t end_steps = 0;  ///< it ends before this step; the part after it begins there
 };
 
 /// A network as a list of operations for the `host` device.
 struct host_program {
   std::vector<program_buffer> buffers;
   std::vector<program_step> steps;
+  std::vector<program_part> parts;
   std::vector<program_constant> constants;  ///< until `load_constants`
   std::size_t weights_bytes = 0;
   std::size_t scratch_bytes = 0;

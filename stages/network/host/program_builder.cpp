@@ -21,15 +21,6 @@ std::size_t program_builder::add_buffer(buffer_place place, std::size_t bytes) {
   return program_.buffers.size() - 1;
 }
 
-std::span<const float> program_builder::weight(const network_layer& layer,
-                                               std::string_view name) const {
-  const std::string suffix = fmt::format(".{}", name);
-  for (const weight_spec& spec : layer.weights) {
-    if (spec.name.ends_with(suffix)) return weights_[spec.name];
-  }
-  return {};
-}
-
 void program_builder::set_output(std::size_t layer, program_tensor tensor) {
   values_[layer + 1] = std::move(tensor);
 }
@@ -71,11 +62,17 @@ void program_builder::add_primitive(std::string_view content, const network_laye
     operands.push_back({DNNL_ARG_SCRATCHPAD, make_tensor(scratchpad)});
   }
   const std::string name = operation_name(std::string(content), chosen);
-  add_step({std::move(operands),
+  add_step({name, std::move(operands),
             [name, failing = owner(layer), primitive](
                 const std::vector<onednn_argument>& arguments) -> std::unique_ptr<host_operation> {
               return std::make_unique<onednn_operation>(name, failing, primitive, arguments);
             }});
+}
+
+void program_builder::end_part(const fused_layers& group) {
+  const std::size_t begin = program_.parts.empty() ? 0 : program_.parts.back().end_steps;
+  const std::size_t end = program_.steps.size();
+  if (end > begin) program_.parts.push_back({name_of(network_, group), end});
 }
 
 std::string program_builder::owner(const network_layer& layer) const {
@@ -92,6 +89,9 @@ host_program program_builder::finish() {
     const program_tensor result{add_buffer(buffer_place::output, plain.get_size()), plain};
     add_reorder(last, result, network_.layers.back());
   }
+  // What brings the result to where it is wanted counts with the last layers.
+  if (program_.parts.empty()) program_.parts.push_back({network_.layers.back().name, 0});
+  program_.parts.back().end_steps = program_.steps.size();
   program_.place_buffers();
   return std::move(program_);
 }

@@ -23,8 +23,12 @@ class program_builder {
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
 
+  const weight_table& weights() const noexcept { return weights_; }
+
   /// A weight of a layer by its own name ("bias").
-  std::span<const float> weight(const network_layer& layer, std::string_view name) const;
+  std::span<const float> weight(const network_layer& layer, std::string_view name) const {
+    return weights_.of(layer, name);
+  }
 
   /// The value a layer reads, as it lies now.
   const program_tensor& input_of(const network_layer& layer, std::size_t which = 0) const {
@@ -52,6 +56,9 @@ class program_builder {
                      const dnnl::memory::desc& scratchpad, std::vector<program_operand> operands);
 
   void add_step(program_step step) { program_.steps.push_back(std::move(step)); }
+
+  /// States that the steps since the last part are `group`; a group without steps is none.
+  void end_part(const fused_layers& group);
 
   /// "stage 'head', layer '0.linear'".
   std::string owner(const network_layer& layer) const;

@@ -14,12 +14,13 @@ namespace {
 using testing::ElementsAre;
 
 /// Groups as "head(norm)+epilogue", by layer number.
-std::vector<std::string> groups_of(const std::string& yaml, const shape& input) {
+std::vector<std::string> groups_of(const std::string& yaml, const shape& input,
+                                   fused_heads heads = fused_heads::products_and_sums) {
   diagnostics out;
   const network_definition network = define_network(parse(yaml), input, {}, out);
   out.throw_if_errors();
   std::vector<std::string> groups;
-  for (const fused_layers& group : fuse_layers(network)) {
+  for (const fused_layers& group : fuse_layers(network, heads)) {
     std::ostringstream text;
     text << group.head;
     if (group.norm) text << '(' << *group.norm << ')';
@@ -45,6 +46,12 @@ TEST(fusion, takes_norm_activation_and_add_into_a_convolution) {
 TEST(fusion, leaves_a_norm_after_an_activation_alone) {
   EXPECT_THAT(groups_of("[{conv2d: {out_channels: 8, kernel: 1}}, relu, batch_norm2d]", image),
               ElementsAre("0+1", "2"));
+}
+
+TEST(fusion, lets_a_norm_or_an_activation_begin_a_group_where_that_is_asked_for) {
+  EXPECT_THAT(groups_of("[batch_norm2d, relu, {max_pool2d: {kernel: 2}}, silu, relu, batch_norm2d]",
+                        image, fused_heads::element_wise_too),
+              ElementsAre("0+1", "2", "3+4", "5"));
 }
 
 TEST(fusion, ends_where_a_later_layer_reads_the_value) {

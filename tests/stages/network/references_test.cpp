@@ -2,51 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "stages/kinds.hpp"
 #include "stages/weights/safetensors.hpp"
+#include "tests/stages/network/reference_cases.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
 
 namespace {
 
-struct reference {
-  std::string name;
-  shape input;
-  node layers;
-};
-
-std::vector<reference> read_references() {
-  std::ifstream file(reference_file("cases.yaml"));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const node listing = parse(text);
-  std::vector<reference> references;
-  for (const node& item : listing.items()) {
-    std::vector<std::int64_t> extents;
-    for (const node& extent : item.find("shape")->items()) {
-      extents.push_back(std::stoll(extent.text()));
-    }
-    references.push_back({item.find("name")->text(), shape(extents), *item.find("layers")});
-  }
-  return references;
-}
-
-arguments arguments_of(const reference& wanted) {
-  arguments values;
-  values.set("layers", wanted.layers, wanted.layers.where());
-  const std::string weights = reference_file("weights/" + wanted.name + ".safetensors");
-  if (std::filesystem::exists(weights)) values.set("weights", weights, {});
-  return values;
-}
-
-class references : public testing::TestWithParam<reference> {
+class references : public testing::TestWithParam<reference_case> {
  protected:
   void expect_agreement(int threads) {
-    const reference& wanted = GetParam();
+    const reference_case& wanted = GetParam();
     safetensors_file stored(reference_file("tensors.safetensors"));
     const stage_kind kind = network_kind();
     const arguments values = arguments_of(wanted);
@@ -72,7 +40,7 @@ TEST_P(references, agree_with_two_threads) {
   expect_agreement(2);
 }
 
-INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(read_references()),
+INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(reference_cases()),
                          [](const auto& given) { return given.param.name; });
 
 }  // namespace

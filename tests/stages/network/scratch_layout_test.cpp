@@ -1,4 +1,4 @@
-#include "stages/network/host/scratch_layout.hpp"
+#include "stages/network/scratch_layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -135,6 +135,15 @@ void stage_trial::enqueue(int slot) {
   slots_.at(static_cast<std::size_t>(slot)).work->enqueue(*stream_);
 }
 
+std::size_t stage_trial::enqueue_in_parts(int slot) {
+  struct counter final : part_marker {
+    void part_enqueued(stream&) override { ++parts; }
+    std::size_t parts = 0;
+  } marked;
+  slots_.at(static_cast<std::size_t>(slot)).work->enqueue_in_parts(*stream_, marked);
+  return marked.parts;
+}
+
 std::vector<float> stage_trial::output(int slot) const {
   const auto* from =
       static_cast<const float*>(slots_.at(static_cast<std::size_t>(slot)).output.data());

@@ -49,6 +49,9 @@ class stage_trial {
 
   /// Enqueues a slot's work, without waiting.
   void enqueue(int slot = 0);
+
+  /// Enqueues a slot's work by its parts and returns how many were marked.
+  std::size_t enqueue_in_parts(int slot = 0);
   void wait() { device_->synchronize(wait_mode::block); }
 
   std::vector<float> output(int slot = 0) const;
@@ -65,6 +68,7 @@ class stage_trial {
 
   device& on() { return *device_; }
   std::size_t scratch_bytes() const { return stage_->scratch_bytes(); }
+  std::vector<stage_part> parts() const { return stage_->parts(); }
 
  private:
   struct slot_data {

@@ -1,0 +1,73 @@
+#pragma once
+
+// What the project's own kernels compute, as plain data. Sums are in float32 whatever the elements
+// are; elements are float32, float16 or bfloat16, and at least one of a kernel's two types is the
+// other or float32.
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "framework/base/tensor_type.hpp"
+#include "stages/network/operations.hpp"
+
+namespace graphline {
+
+/// Matrices [batch, rows, columns] to [batch, columns, padded_rows], as elements of another type;
+/// rows added at the end are zeros. Channels first to channels last has the channels as rows; one
+/// column is a plain conversion. Operands: from, to.
+struct convert_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t batch = 1;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t padded_rows = 1;
+};
+
+/// The most activations a chain of one kernel has.
+inline constexpr std::size_t longest_chain = 8;
+
+/// y = after(before(x * scale + shift) + added), element by element. Element i belongs to channel
+/// i / inner % channels, whose scale and shift are float32; `added` is of x's type. May work in
+/// place. Operands: x, scale (if any), shift (if any), added (if any), y.
+struct pointwise_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t count = 0;
+  std::int64_t channels = 1;
+  std::int64_t inner = 1;
+  bool scale = false;
+  bool shift = false;
+  std::vector<activation> before = {};  ///< at most `longest_chain`
+  bool add = false;
+  std::vector<activation> after = {};  ///< likewise
+};
+
+/// A pool of images [batch, height, width, channels]; images with channels first are so many more
+/// images of one channel. `adaptive`: means over windows by `adaptive_window`, for which only the
+/// extents count. Operands: from, to.
+struct pool_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  extent_pair in{};   ///< height, width
+  extent_pair out{};  ///< height, width
+  bool adaptive = false;
+  pool2d_layer pool = {};
+};
+
+/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner]. Operands: from, to.
+struct softmax_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+};
+
+using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form>;
+
+}  // namespace graphline

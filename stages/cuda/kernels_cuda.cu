@@ -1,0 +1,38 @@
+#include "stages/cuda/kernels.hpp"
+
+#include "stages/cuda/convert.cuh"
+#include "stages/cuda/launch.cuh"
+#include "stages/cuda/pointwise.cuh"
+#include "stages/cuda/pool.cuh"
+#include "stages/cuda/softmax.cuh"
+
+namespace graphline {
+
+namespace {
+
+const char* name_of(const convert_form&) {
+  return "convert";
+}
+const char* name_of(const pointwise_form&) {
+  return "pointwise";
+}
+const char* name_of(const pool_form&) {
+  return "pool";
+}
+const char* name_of(const softmax_form&) {
+  return "softmax";
+}
+
+}  // namespace
+
+void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
+                    const std::string& owner) {
+  std::visit(
+      [&](const auto& kind) {
+        run(kind, operands,
+            kernel_launcher(static_cast<cudaStream_t>(cuda_stream), name_of(kind), owner));
+      },
+      form);
+}
+
+}  // namespace graphline

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+#include <span>
+
+#include "stages/cuda/elements.cuh"
+#include "stages/cuda/kernel_forms.hpp"
+
+namespace graphline {
+
+/// The largest of some values and the sum of exp(value - largest), gathered in one pass.
+struct exponential_sum {
+  float largest = -FLT_MAX;
+  float sum = 0;
+
+  GRAPHLINE_HOST_DEVICE void add(float value) {
+    if (value > largest) {
+      sum = sum * expf(largest - value) + 1.0F;
+      largest = value;
+    } else {
+      sum += expf(value - largest);
+    }
+  }
+  GRAPHLINE_HOST_DEVICE void add(const exponential_sum& other) {
+    const float top = other.largest > largest ? other.largest : largest;
+    sum = sum * expf(largest - top) + other.sum * expf(other.largest - top);
+    largest = top;
+  }
+  GRAPHLINE_HOST_DEVICE float share(float value) const { return expf(value - largest) / sum; }
+};
+
+/// An item is a line along the middle of [outer, extent, inner].
+template <class From, class To>
+struct softmax_lines {
+  const From* from;
+  To* to;
+  std::int64_t extent;
+  std::int64_t inner;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const std::int64_t lane = take_digit(item, inner);
+    const std::int64_t begin = item * extent * inner + lane;
+    exponential_sum all;
+    for (std::int64_t i = 0; i < extent; ++i) all.add(to_float(from[begin + i * inner]));
+    for (std::int64_t i = 0; i < extent; ++i) {
+      from_float(all.share(to_float(from[begin + i * inner])), to[begin + i * inner]);
+    }
+  }
+};
+
+/// A block is a row of neighbouring elements.
+template <class From, class To>
+struct softmax_rows {
+  static constexpr int phases = 3;
+  static constexpr int most_threads = 256;
+  static constexpr int sums = 16;
+  static constexpr int shared_floats = 2 * (most_threads + sums);
+
+  const From* from;
+  To* to;
+  std::int64_t extent;
+
+  template <int phase>
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
+    const From* row = from + block * extent;
+    float* partial = shared + 2 * sums;
+    if constexpr (phase == 0) {
+      exponential_sum mine;
+      for (std::int64_t i = thread; i < extent; i += threads) mine.add(to_float(row[i]));
+      partial[2 * thread] = mine.largest;
+      partial[2 * thread + 1] = mine.sum;
+    } else if constexpr (phase == 1) {
+      if (thread >= sums) return;
+      exponential_sum some;
+      for (int i = thread; i < threads; i += sums) {
+        some.add(exponential_sum{partial[2 * i], partial[2 * i + 1]});
+      }
+      shared[2 * thread] = some.largest;
+      shared[2 * thread + 1] = some.sum;
+    } else {
+      exponential_sum all;
+      for (int i = 0; i < sums; ++i) all.add(exponential_sum{shared[2 * i], shared[2 * i + 1]});
+      To* result = to + block * extent;
+      for (std::int64_t i = thread; i < extent; i += threads) {
+        from_float(all.share(to_float(row[i])), result[i]);
+      }
+    }
+  }
+};
+
+/// Runs a softmax by `launch`, as conversions are.
+template <class Launcher>
+void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
+  with_elements(form.from, form.to, [&](auto types) {
+    using from_type = typename decltype(types)::from;
+    using to_type = typename decltype(types)::to;
+    const auto* from = static_cast<const from_type*>(operands[0]);
+    auto* to = static_cast<to_type*>(operands[1]);
+    constexpr std::int64_t long_row = 64;
+    if (form.inner == 1 && form.extent >= long_row) {
+      const int threads = form.extent >= 512 ? softmax_rows<from_type, to_type>::most_threads : 32;
+      launch.blocks(softmax_rows<from_type, to_type>{from, to, form.extent}, form.outer, threads);
+    } else {
+      launch.items(softmax_lines<from_type, to_type>{from, to, form.extent, form.inner},
+                   form.outer * form.inner);
+    }
+  });
+}
+
+}  // namespace graphline

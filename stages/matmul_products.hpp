@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stages/cuda/cuda_library.hpp"
+#include "stages/matmul.hpp"
+
+namespace graphline {
+
+/// Where one of several like products begins, in elements.
+struct product_offsets {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t d = 0;
+};
+
+/// A batched product as calls of one library product, one per entry of `calls`.
+struct product_calls {
+  product_form form;
+  bool swapped = false;  ///< the form's a is the product's `b` and the other way around
+  std::vector<product_offsets> calls;
+};
+
+/// The product in as few calls as its strides allow: leading dimensions that one operand is
+/// broadcast along become rows of the other, the longest of what is left a strided batch, the rest
+/// one call each. A product of vectors may be computed as its transpose, which is the same memory.
+product_calls collapse_product(const matmul_form& form, precision p);
+
+}  // namespace graphline

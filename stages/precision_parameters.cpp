@@ -1,0 +1,30 @@
+#include "stages/precision_parameters.hpp"
+
+namespace graphline {
+
+std::vector<parameter> precision_parameters() {
+  parameter how{.name = "precision",
+                .type = parameter_type::choice,
+                .help =
+                    "What the stage computes in on cuda; what it reads and writes is float32 "
+                    "in any case, and host computes in float32.",
+                .default_value = "float32"};
+  for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
+  return {std::move(how),
+          {.name = "tune",
+           .type = parameter_type::boolean,
+           .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
+                   "trusting its first proposal.",
+           .default_value = "true"}};
+}
+
+precision precision_of(const arguments& values) {
+  if (!values.has("precision")) return precision::float32;
+  return from_word<precision>(values.text("precision")).value();
+}
+
+bool tune_of(const arguments& values) {
+  return !values.has("tune") || values.boolean("tune");
+}
+
+}  // namespace graphline

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "framework/stage/parameter.hpp"
+#include "stages/precision.hpp"
+
+namespace graphline {
+
+/// `precision` and `tune`, which stages made of a vendor's library calls have in common.
+std::vector<parameter> precision_parameters();
+
+/// What the arguments say about these; their defaults where absent.
+precision precision_of(const arguments& values);
+bool tune_of(const arguments& values);
+
+}  // namespace graphline

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "stages/network/cuda/lowering.hpp"
+#include "tests/stages/network/cuda/reference_library.hpp"
+
+namespace graphline::test {
+
+/// A network lowered for `cuda` and carried out on the CPU.
+class cpu_network {
+ public:
+  /// `values` as of the stage; the library must outlive this.
+  cpu_network(const arguments& values, const shape& input, reference_library& library,
+              precision p = precision::float32, tensor_layout in = tensor_layout::row_major,
+              tensor_layout out = tensor_layout::row_major);
+
+  /// Runs with scratch, workspace and output filled with NaNs before.
+  std::vector<float> run(const std::vector<float>& input);
+
+  const cuda_program& program() const { return program_; }
+  const network_definition& network() const { return network_; }
+
+  /// How many steps are conversions.
+  std::size_t conversions() const;
+
+ private:
+  network_definition network_;
+  cuda_program program_;
+  std::vector<std::byte> weights_;
+};
+
+}  // namespace graphline::test

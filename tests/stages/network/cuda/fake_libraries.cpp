@@ -1,0 +1,94 @@
+#include "tests/stages/network/cuda/fake_libraries.hpp"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "framework/device/cuda/cuda_status.hpp"
+#include "stages/cuda/cuda_libraries.hpp"
+#include "stages/cuda/kernels.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/stages/network/cuda/cpu_kernels.hpp"
+#include "tests/stages/network/cuda/reference_library.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::atomic<std::size_t> enqueued{0};
+
+void launch(void* cuda_stream, const std::string& owner, std::function<void()> work) {
+  ++enqueued;
+  check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(cuda_stream), "work",
+                                      [work = std::move(work)] {
+                                        work();
+                                        return cudaSuccess;
+                                      }),
+             "a launch", owner);
+}
+
+class enqueued_operation final : public library_operation {
+ public:
+  enqueued_operation(std::unique_ptr<library_operation> reference, std::string owner)
+      : reference_(std::move(reference)), owner_(std::move(owner)) {}
+
+  std::string choice() const override { return reference_->choice(); }
+  std::size_t workspace_bytes() const override { return reference_->workspace_bytes(); }
+
+  void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
+    launch(cuda_stream, owner_,
+           [this, all = std::vector<void*>(operands.begin(), operands.end()), workspace] {
+             reference_->enqueue(nullptr, all, workspace);
+           });
+  }
+
+ private:
+  std::unique_ptr<library_operation> reference_;
+  std::string owner_;
+};
+
+class enqueuing_library final : public cuda_library {
+ public:
+  explicit enqueuing_library(std::string owner) : owner_(std::move(owner)) {}
+
+  std::unique_ptr<library_operation> plan(const convolution_form& form,
+                                          std::string& why_not) override {
+    return enqueued_by(reference_.plan(form, why_not));
+  }
+  std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
+    return enqueued_by(reference_.plan(form, why_not));
+  }
+
+ private:
+  std::unique_ptr<library_operation> enqueued_by(std::unique_ptr<library_operation> planned) const {
+    return std::make_unique<enqueued_operation>(std::move(planned), owner_);
+  }
+
+  test::reference_library reference_;
+  std::string owner_;
+};
+
+}  // namespace
+
+void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
+                    const std::string& owner) {
+  // A kernel's arguments are copied when it is launched.
+  launch(cuda_stream, owner, [form, all = std::vector<void*>(operands.begin(), operands.end())] {
+    test::run_on_cpu(form, all);
+  });
+}
+
+std::unique_ptr<cuda_library> open_cuda_libraries(device& /*on*/, bool /*tune*/,
+                                                  std::string owner) {
+  return std::make_unique<enqueuing_library>(std::move(owner));
+}
+
+}  // namespace graphline
+
+namespace graphline::test {
+
+std::size_t enqueued_operations() {
+  return enqueued;
+}
+
+}  // namespace graphline::test

@@ -1,0 +1,135 @@
+// The kernels' bodies, carried out on the CPU, where the networks do not reach.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "stages/weights/float_conversion.hpp"
+#include "tests/stages/network/cuda/cpu_kernels.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+/// Runs a kernel from one tensor of floats to another. `shift` elements of the buffers are left out
+/// in front, so that packs are not aligned.
+std::vector<float> run_floats(const kernel_form& form, const std::vector<float>& from,
+                              std::size_t results, std::size_t shift = 0) {
+  std::vector<float> read(shift);
+  read.insert(read.end(), from.begin(), from.end());
+  std::vector<float> written(results + shift, std::numeric_limits<float>::quiet_NaN());
+  const std::array<void*, 2> operands{read.data() + shift, written.data() + shift};
+  run_on_cpu(form, operands);
+  return {written.begin() + static_cast<std::ptrdiff_t>(shift), written.end()};
+}
+
+std::vector<float> transposed(const convert_form& form, const std::vector<float>& from) {
+  std::vector<float> result;
+  for (std::int64_t i = 0; i < form.batch; ++i) {
+    for (std::int64_t column = 0; column < form.columns; ++column) {
+      for (std::int64_t row = 0; row < form.padded_rows; ++row) {
+        const auto at = static_cast<std::size_t>((i * form.rows + row) * form.columns + column);
+        result.push_back(row < form.rows ? from[at] : 0.0F);
+      }
+    }
+  }
+  return result;
+}
+
+TEST(convert_kernel, transposes_matrices_of_every_size_with_and_without_padding) {
+  for (const std::int64_t rows : {1, 3, 8, 17, 33, 70}) {
+    for (const std::int64_t columns : {1, 2, 16, 31, 65}) {
+      for (const std::int64_t padded : {rows, (rows + 7) / 8 * 8}) {
+        for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+          const convert_form form{
+              .batch = 3, .rows = rows, .columns = columns, .padded_rows = padded};
+          const auto from = some_values(3 * rows * columns);
+          const auto expected = transposed(form, from);
+          EXPECT_EQ(run_floats(form, from, expected.size(), shift), expected)
+              << rows << " x " << columns << ", padded to " << padded << ", shifted by " << shift;
+        }
+      }
+    }
+  }
+}
+
+TEST(convert_kernel, converts_as_weights_are_converted_on_the_host) {
+  const auto from = some_values(1003);
+  std::vector<std::uint16_t> half(from.size());
+  std::vector<std::uint16_t> bfloat16(from.size());
+  convert_form form{.rows = 1003, .padded_rows = 1003};
+  form.to = dtype::float16;
+  run_on_cpu(form, std::array<void*, 2>{const_cast<float*>(from.data()), half.data()});
+  form.to = dtype::bfloat16;
+  run_on_cpu(form, std::array<void*, 2>{const_cast<float*>(from.data()), bfloat16.data()});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    EXPECT_EQ(half[i], half_from_float(from[i])) << from[i];
+    EXPECT_EQ(bfloat16[i], bfloat16_from_float(from[i])) << from[i];
+  }
+}
+
+TEST(float_conversion, rounds_as_cuda_does) {
+  const auto bits_of = [](const auto& element) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, &element, sizeof bits);
+    return bits;
+  };
+  std::mt19937 generator(1);
+  for (int i = 0; i < 2'000'000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(generator()));
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(half_from_float(value), bits_of(__float2half_rn(value))) << value;
+    ASSERT_EQ(bfloat16_from_float(value), bits_of(__float2bfloat16_rn(value))) << value;
+  }
+}
+
+TEST(pointwise_kernel, works_in_place_and_on_what_is_not_aligned) {
+  const pointwise_form form{.count = 24, .before = {activation::relu}};
+  for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+    const auto values = some_values(25);
+    std::vector<float> data = values;
+    run_on_cpu(form, std::array<void*, 2>{data.data() + shift, data.data() + shift});
+    for (std::size_t i = shift; i < shift + 24; ++i) {
+      EXPECT_EQ(data[i], std::max(values[i], 0.0F)) << i;
+    }
+  }
+}
+
+TEST(pool_kernel, keeps_what_is_not_a_number) {
+  std::vector<float> from = some_values(9);
+  from[4] = std::numeric_limits<float>::quiet_NaN();
+  for (const pooling method : {pooling::max, pooling::average}) {
+    const pool_form form{.in = {3, 3},
+                         .out = {1, 2},
+                         .pool = {.method = method, .kernel = {3, 2}, .stride = {1, 1}}};
+    const auto result = run_floats(form, from, 2);
+    EXPECT_TRUE(std::isnan(result[0]));
+    EXPECT_TRUE(std::isnan(result[1]));
+  }
+}
+
+TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t extent : {4, 100, 1000}) {
+    std::vector<float> from(static_cast<std::size_t>(extent), -infinity);
+    from[1] = 1e30F;
+    from[2] = 1e30F;
+    const auto result = run_floats(softmax_form{.extent = extent}, from, from.size());
+    EXPECT_EQ(result[0], 0.0F);
+    EXPECT_EQ(result[1], 0.5F);
+    EXPECT_EQ(result[2], 0.5F);
+    EXPECT_EQ(result[3], 0.0F);
+  }
+}
+
+}  // namespace
+
+}  // namespace graphline::test

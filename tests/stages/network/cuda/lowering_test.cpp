@@ -1,0 +1,184 @@
+// What a network becomes for `cuda`: which steps, and what is said of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/base/error.hpp"
+#include "stages/kinds.hpp"
+#include "tests/stages/network/cuda/cpu_network.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+arguments network_of(const std::string& layers) {
+  return read_arguments(network_kind(), "layers:\n" + layers);
+}
+
+std::vector<std::string> names_of(const cuda_program& program) {
+  std::vector<std::string> names;
+  for (const cuda_part& part : program.parts) names.push_back(part.name);
+  return names;
+}
+
+template <class Form>
+std::vector<Form> kernels_of(const cuda_program& program) {
+  std::vector<Form> forms;
+  for (const cuda_step& step : program.steps) {
+    const auto* kernel = std::get_if<kernel_form>(&step.work);
+    if (kernel == nullptr) continue;
+    if (const auto* form = std::get_if<Form>(kernel)) forms.push_back(*form);
+  }
+  return forms;
+}
+
+const char* const conv_and_gelu = R"(
+  - conv2d: {out_channels: 16, kernel: 3}
+  - gelu
+)";
+
+TEST(cuda_network, fuses_what_the_library_fuses) {
+  reference_library library;
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  ASSERT_EQ(library.convolutions.size(), 1U);
+  EXPECT_TRUE(library.convolutions[0].conv.bias);
+  EXPECT_THAT(library.convolutions[0].before, ElementsAre(activation::gelu_erf));
+  EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
+  EXPECT_THAT(names_of(network.program()), ElementsAre("0.conv2d+1.gelu"));
+}
+
+TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
+  reference_library library;
+  library.takes_convolution = [](const convolution_form& form) { return form.before.empty(); };
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  ASSERT_EQ(library.convolutions.size(), 1U);
+  EXPECT_TRUE(library.convolutions[0].conv.bias);
+  const auto rest = kernels_of<pointwise_form>(network.program());
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_FALSE(rest[0].shift);
+  EXPECT_THAT(rest[0].before, ElementsAre(activation::gelu_erf));
+  EXPECT_THAT(network.program().parts.at(0).choice,
+              HasSubstr("reference loops; gelu by a kernel of its own (the rule refuses this "
+                        "convolution)"));
+}
+
+TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
+  reference_library library;
+  library.takes_product = [](const product_form&) { return false; };
+  try {
+    cpu_network(network_of("  - relu\n  - linear: {out_features: 4}\n"), {2, 3}, library,
+                precision::float16);
+    FAIL() << "nothing was thrown";
+  } catch (const run_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "stage 'trial', layer '1.linear': no implementation in float16 for [2, 3]: the "
+                 "rule refuses this product; another 'precision' may have one");
+  }
+}
+
+TEST(cuda_network, converts_nothing_in_a_plain_float32_network) {
+  reference_library library;
+  const cpu_network network(network_of(R"(
+  - linear: {out_features: 8}
+  - gelu
+  - linear: {out_features: 4}
+  - softmax
+)"),
+                            {2, 3}, library);
+  EXPECT_EQ(network.conversions(), 0U);
+}
+
+TEST(cuda_network, lets_a_first_pool_read_and_a_last_kernel_write_float32_themselves) {
+  reference_library library;
+  const cpu_network network(network_of(R"(
+  - adaptive_avg_pool2d: {output: 1}
+  - flatten
+  - linear: {out_features: 4}
+  - softmax
+)"),
+                            {2, 3, 8, 8}, library, precision::float16);
+  EXPECT_EQ(network.conversions(), 0U);
+  const auto pools = kernels_of<pool_form>(network.program());
+  ASSERT_EQ(pools.size(), 1U);
+  EXPECT_EQ(pools[0].from, dtype::float32);
+  EXPECT_EQ(pools[0].to, dtype::float16);
+  const auto softmaxes = kernels_of<softmax_form>(network.program());
+  ASSERT_EQ(softmaxes.size(), 1U);
+  EXPECT_EQ(softmaxes[0].from, dtype::float16);
+  EXPECT_EQ(softmaxes[0].to, dtype::float32);
+  // What is only seen in another shape is no part.
+  EXPECT_THAT(names_of(network.program()),
+              ElementsAre("0.adaptive_avg_pool2d", "2.linear", "3.softmax"));
+}
+
+TEST(cuda_network, converts_a_value_once_for_all_its_readers) {
+  reference_library library;
+  const cpu_network network(network_of(R"(
+  - conv2d: {out_channels: 8, kernel: 1}
+  - add: {from: input}
+  - conv2d: {out_channels: 8, kernel: 1}
+  - add: {from: input}
+)"),
+                            {2, 8, 4, 4}, library, precision::bfloat16);
+  EXPECT_EQ(network.conversions(), 2U);  // of the input and of the output
+}
+
+TEST(cuda_network, needs_no_conversion_between_networks_that_agree_on_channels_last) {
+  reference_library library;
+  const auto last = tensor_layout::channels_last;
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float32,
+                            last, last);
+  EXPECT_EQ(network.conversions(), 0U);
+}
+
+TEST(cuda_network, pads_the_channels_of_an_image_it_converts_anyway_for_tensor_cores) {
+  const auto channels = [](precision p) {
+    reference_library library;
+    cpu_network(network_of(conv_and_gelu), {1, 3, 6, 6}, library, p);
+    return library.convolutions.at(0).in_channels;
+  };
+  EXPECT_EQ(channels(precision::float32), 3);
+  EXPECT_EQ(channels(precision::tf32), 4);
+  EXPECT_EQ(channels(precision::float16), 8);
+  EXPECT_EQ(channels(precision::bfloat16), 8);
+}
+
+TEST(cuda_network, gives_every_step_to_a_part_and_none_to_two) {
+  reference_library library;
+  library.takes_convolution = [](const convolution_form& form) { return form.before.empty(); };
+  const cpu_network network(network_of(R"(
+  - conv2d: {out_channels: 16, kernel: 3}
+  - gelu
+  - max_pool2d: {kernel: 2}
+)"),
+                            {1, 3, 8, 8}, library, precision::float16);
+  const cuda_program& program = network.program();
+  EXPECT_THAT(names_of(program), ElementsAre("0.conv2d+1.gelu", "2.max_pool2d"));
+  // Conversion, convolution, gelu; pool and the conversion to what the caller reads.
+  EXPECT_EQ(program.parts.at(0).end_steps, 3U);
+  EXPECT_EQ(program.parts.at(1).end_steps, 5U);
+  EXPECT_EQ(program.steps.size(), 5U);
+  EXPECT_THAT(program.parts.at(0).choice,
+              testing::StartsWith("conversion to float16 with channels last, 8 of them; "));
+  EXPECT_THAT(program.parts.at(1).choice, HasSubstr("; conversion to float32"));
+}
+
+TEST(cuda_network, reuses_scratch_by_lifetime) {
+  const auto scratch = [](int depth) {
+    std::string layers;
+    for (int i = 0; i < depth; ++i) {
+      layers += "  - conv2d: {out_channels: 16, kernel: 3, padding: 1}\n";
+    }
+    reference_library library;
+    return cpu_network(network_of(layers), {1, 16, 32, 32}, library).program().scratch_bytes;
+  };
+  EXPECT_EQ(scratch(12), scratch(4));
+}
+
+}  // namespace
+
+}  // namespace graphline::test

@@ -1,0 +1,319 @@
+// What a network lowered for `cuda` computes, against the host backend: every layer, whole
+// networks, every precision, and a library that fuses everything, nothing, or some of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stages/kinds.hpp"
+#include "tests/stages/network/cuda/cpu_network.hpp"
+#include "tests/stages/network/reference_cases.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+/// Whole networks, and what the references have no case of.
+const char* const further_cases = R"(
+- name: backbone_and_head
+  shape: [2, 3, 20, 20]
+  layers:
+    - conv2d: {out_channels: 24, kernel: 3, stride: 2, padding: 1}
+    - gelu
+    - conv2d: {out_channels: 40, kernel: 3, stride: 2, padding: 1}
+    - gelu
+    - adaptive_avg_pool2d: {output: 1}
+    - flatten
+    - linear: {out_features: 64}
+    - gelu
+    - linear: {out_features: 16}
+    - gelu
+    - linear: {out_features: 1}
+- name: camera
+  shape: [2, 3, 33, 33]
+  layers:
+    - conv2d: {out_channels: 16, kernel: 3, stride: 2, padding: 1, bias: false}
+    - batch_norm2d
+    - relu
+    - max_pool2d: {kernel: 3, stride: 2, padding: 1}
+    - conv2d: {name: squeeze, out_channels: 32, kernel: 3, stride: 2, padding: 1}
+    - relu
+    - conv2d: {out_channels: 32, kernel: 3, padding: 1, groups: 32}
+    - silu
+    - conv2d: {out_channels: 32, kernel: 1}
+    - add: {from: squeeze}
+    - relu
+    - conv2d: {out_channels: 24, kernel: 3, stride: 2, padding: 1}
+    - relu
+    - adaptive_avg_pool2d: {output: 1}
+    - flatten
+    - linear: {out_features: 100}
+    - softmax
+- name: residuals
+  shape: [2, 8, 7, 9]
+  layers:
+    - conv2d: {name: a, out_channels: 8, kernel: 3, padding: 1}
+    - add: {from: input}
+    - relu
+    - conv2d: {name: b, out_channels: 8, kernel: 3, padding: 1}
+    - gelu
+    - add: {from: a}
+    - silu
+    - add: {from: b}
+    - add: {from: input}
+- name: add_first
+  shape: [2, 5, 3, 4]
+  layers:
+    - add: {from: input}
+    - sigmoid
+    - conv2d: {out_channels: 3, kernel: 1}
+- name: linear_residuals
+  shape: [3, 24]
+  layers:
+    - linear: {name: up, out_features: 40}
+    - gelu: {approximate: tanh}
+    - linear: {name: down, out_features: 24}
+    - silu
+    - add: {from: input}
+    - relu
+    - add: {from: down}
+- name: activations_alone
+  shape: [3, 7, 5]
+  layers: [relu, gelu, {gelu: {approximate: tanh}}, sigmoid, silu]
+- name: many_activations_after_a_convolution
+  shape: [1, 4, 5, 5]
+  layers:
+    - conv2d: {out_channels: 16, kernel: 3}
+    - silu
+    - silu
+    - gelu
+    - silu
+    - silu
+    - gelu
+    - silu
+    - silu
+    - gelu
+    - silu
+    - relu
+- name: pool_first_and_last
+  shape: [2, 5, 13, 11]
+  layers:
+    - max_pool2d: {kernel: 3, stride: 2, padding: 1, dilation: 2}
+    - avg_pool2d: {kernel: 2, ceil_mode: true, padding: 1}
+- name: mean_pools_after_a_convolution
+  shape: [2, 5, 17, 15]
+  layers:
+    - conv2d: {out_channels: 16, kernel: 3, padding: 1}
+    - avg_pool2d: {kernel: [3, 2], stride: 2, padding: 1, count_include_pad: false, ceil_mode: true}
+    - avg_pool2d: {kernel: 3, stride: 3, padding: 1, ceil_mode: true}
+- name: large_windows_of_channels_first
+  shape: [2, 3, 26, 25]
+  layers:
+    - adaptive_avg_pool2d: {output: [3, 2]}
+- name: one_window_of_channels_first
+  shape: [2, 3, 26, 25]
+  layers:
+    - adaptive_avg_pool2d: {output: 1}
+    - flatten
+- name: large_windows_of_channels_last
+  shape: [2, 3, 26, 25]
+  layers:
+    - conv2d: {out_channels: 40, kernel: 1}
+    - adaptive_avg_pool2d: {output: [3, 4]}
+    - relu
+- name: one_window_of_channels_last
+  shape: [2, 3, 26, 25]
+  layers:
+    - conv2d: {out_channels: 40, kernel: 1}
+    - adaptive_avg_pool2d: {output: 1}
+- name: small_windows_of_channels_last
+  shape: [2, 3, 9, 8]
+  layers:
+    - conv2d: {out_channels: 24, kernel: 1}
+    - adaptive_avg_pool2d: {output: [4, 5]}
+- name: softmax_of_long_rows
+  shape: [3, 700]
+  layers: [softmax]
+- name: softmax_of_rows
+  shape: [3, 100]
+  layers: [softmax]
+- name: softmax_of_channels
+  shape: [2, 3, 4, 5]
+  layers:
+    - conv2d: {out_channels: 72, kernel: 1}
+    - softmax: {dim: 1}
+- name: softmax_of_height
+  shape: [2, 3, 4, 5]
+  layers:
+    - conv2d: {out_channels: 6, kernel: 1}
+    - softmax: {dim: 2}
+    - softmax: {dim: 0}
+    - softmax
+- name: flatten_of_channels_last
+  shape: [2, 3, 9, 7]
+  layers:
+    - conv2d: {out_channels: 20, kernel: 3, padding: 1}
+    - flatten
+    - linear: {out_features: 10}
+- name: flatten_only
+  shape: [2, 3, 4, 5]
+  layers: [{flatten: {start_dim: 2}}]
+- name: batch_norm_around_an_activation
+  shape: [2, 6, 5, 5]
+  layers:
+    - batch_norm2d
+    - relu
+    - conv2d: {out_channels: 16, kernel: 3}
+    - gelu
+    - batch_norm2d
+- name: many_channels_both_ways
+  shape: [2, 40, 7, 9]
+  layers:
+    - conv2d: {out_channels: 36, kernel: 1}
+)";
+
+std::vector<reference_case> all_cases() {
+  std::vector<reference_case> cases = reference_cases();
+  const node listing = parse(further_cases);
+  for (const node& item : listing.items()) {
+    std::vector<std::int64_t> extents;
+    for (const node& extent : item.find("shape")->items()) {
+      extents.push_back(std::stoll(extent.text()));
+    }
+    cases.push_back({item.find("name")->text(), shape(extents), *item.find("layers")});
+  }
+  return cases;
+}
+
+/// What a library fuses.
+struct fusing {
+  const char* name;
+  std::function<bool(const convolution_form&)> convolution;
+  std::function<bool(const product_form&)> product;
+};
+
+std::vector<fusing> ways_to_fuse() {
+  const auto has = [](const std::vector<activation>& chain, activation function) {
+    return std::find(chain.begin(), chain.end(), function) != chain.end();
+  };
+  return {
+      {"everything", {}, {}},
+      {"nothing",
+       [](const convolution_form& form) {
+         return !form.conv.bias && !form.add && form.before.empty();
+       },
+       [](const product_form& form) { return !form.bias && form.activations.empty(); }},
+      {"the bias", [](const convolution_form& form) { return !form.add && form.before.empty(); },
+       [](const product_form& form) { return form.activations.empty(); }},
+      {"activations, but no add", [](const convolution_form& form) { return !form.add; }, {}},
+      {"one activation other than the exact gelu, and nothing after an add",
+       [has](const convolution_form& form) {
+         return form.before.size() < 2 && form.after.empty() &&
+                !has(form.before, activation::gelu_erf);
+       },
+       [has](const product_form& form) {
+         return form.activations.size() < 2 && !has(form.activations, activation::gelu_erf);
+       }}};
+}
+
+/// |a - b| / |b|, as lengths of vectors.
+double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double apart = 0;
+  double length = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    apart += d * d;
+    length += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return std::sqrt(apart / length);
+}
+
+/// A few roundings to the precision's elements: of 24, 11 or 8 bits.
+double tolerance(precision p) {
+  if (element_bytes(p) == 4) return 1e-5;
+  return p == precision::float16 ? 3e-3 : 2e-2;
+}
+
+class network_numbers : public testing::TestWithParam<reference_case> {
+ protected:
+  void SetUp() override {
+    stage_trial trial(kind_, values_, {floats(GetParam().input)});
+    expected_ = trial.run({input_});
+  }
+
+  const stage_kind kind_ = network_kind();
+  const arguments values_ = arguments_of(GetParam());
+  const std::vector<float> input_ = some_values(GetParam().input.elements());
+  std::vector<float> expected_;
+};
+
+TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_fused) {
+  for (const fusing& way : ways_to_fuse()) {
+    for (const auto& [word, p] : precision_words) {
+      reference_library library;
+      library.takes_convolution = way.convolution;
+      library.takes_product = way.product;
+      cpu_network network(values_, GetParam().input, library, p);
+      EXPECT_LE(relative_error(network.run(input_), expected_), tolerance(p))
+          << word << ", the library fuses " << way.name;
+    }
+  }
+}
+
+/// Elements of [n, c, h, w] as [n, h, w, c], or back.
+std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool to_channels_last) {
+  std::vector<float> result(values.size());
+  const std::int64_t pixels = s[2] * s[3];
+  for (std::int64_t i = 0; i < s.elements(); ++i) {
+    const std::int64_t image = i / (s[1] * pixels);
+    const std::int64_t channel = i / pixels % s[1];
+    const auto last = static_cast<std::size_t>((image * pixels + i % pixels) * s[1] + channel);
+    const auto first = static_cast<std::size_t>(i);
+    if (to_channels_last) {
+      result[last] = values[first];
+    } else {
+      result[first] = values[last];
+    }
+  }
+  return result;
+}
+
+TEST_P(network_numbers, agree_with_tensors_around_them_that_are_channels_last) {
+  const shape& in = GetParam().input;
+  const bool images = in.rank() == 4;
+  for (const auto& [word, p] : precision_words) {
+    reference_library library;
+    const auto layout = images ? tensor_layout::channels_last : tensor_layout::row_major;
+    cpu_network probe(values_, in, library, p);
+    const shape& out = probe.network().shape_of(probe.network().layers.size());
+    const bool gives_images = out.rank() == 4;
+    cpu_network network(values_, in, library, p, layout,
+                        gives_images ? tensor_layout::channels_last : tensor_layout::row_major);
+    std::vector<float> result = network.run(images ? relaid(input_, in, true) : input_);
+    if (gives_images) result = relaid(result, out, false);
+    EXPECT_LE(relative_error(result, expected_), tolerance(p)) << word;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(cuda, network_numbers, testing::ValuesIn(all_cases()),
+                         [](const auto& given) { return given.param.name; });
+
+TEST(network_numbers_of_images, agree_where_the_library_refuses_padded_channels) {
+  const stage_kind kind = network_kind();
+  const arguments values =
+      read_arguments(kind, "layers: [conv2d: {out_channels: 20, kernel: 3}, gelu]");
+  const shape image{2, 3, 9, 9};
+  const std::vector<float> input = some_values(image.elements());
+  stage_trial trial(kind, values, {floats(image)});
+  reference_library library;
+  library.takes_convolution = [](const convolution_form& form) { return form.in_channels == 3; };
+  cpu_network network(values, image, library, precision::float16);
+  EXPECT_LE(relative_error(network.run(input), trial.run({input})), tolerance(precision::float16));
+}
+
+}  // namespace
+
+}  // namespace graphline::test

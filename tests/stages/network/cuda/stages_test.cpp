@@ -1,0 +1,213 @@
+// The stages of a `cuda` device as a run uses them, on the fake CUDA runtime.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "framework/device/cuda/cuda_device.hpp"
+#include "stages/builtin.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/stages/network/cuda/fake_libraries.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// One slot's tensors in device memory.
+struct slot {
+  std::vector<memory> inputs;
+  memory output;
+  memory scratch;
+  std::unique_ptr<device_work> work;
+};
+
+class cuda_stages : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake_cuda::reset();
+    device_ = open_cuda_device(0);
+    stream_ = device_->make_stream("trial", priority::normal);
+    staging_ = device_->allocate_pinned(1 << 18);
+  }
+
+  void make(const std::string& kind, const std::string& yaml, std::vector<tensor_type> inputs) {
+    kind_ = builtin_.find(kind);
+    values_ = read_arguments(*kind_, yaml);
+    inputs_ = std::move(inputs);
+    output_ = infer(*kind_, yaml, inputs_).outputs.at(0);
+    stage_ = kind_->make_device.at("cuda")(
+        *device_, {.name = "trial", .arguments = values_, .inputs = inputs_, .outputs = {output_}});
+  }
+
+  slot bind() {
+    slot s;
+    stage_tensors tensors;
+    for (const tensor_type& type : inputs_) {
+      s.inputs.push_back(device_->allocate(type.bytes()));
+      tensors.inputs.push_back({s.inputs.back().data(), type});
+    }
+    s.output = device_->allocate(output_.bytes());
+    tensors.outputs.push_back({s.output.data(), output_});
+    if (stage_->scratch_bytes() > 0) s.scratch = device_->allocate(stage_->scratch_bytes());
+    tensors.scratch = s.scratch.data();
+    s.work = stage_->bind(tensors);
+    return s;
+  }
+
+  void set_inputs(const slot& s, const std::vector<std::vector<float>>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_LE(values[i].size() * sizeof(float), staging_.bytes());
+      std::memcpy(staging_.data(), values[i].data(), values[i].size() * sizeof(float));
+      stream_->copy(s.inputs[i].data(), staging_.data(), values[i].size() * sizeof(float));
+      device_->synchronize(wait_mode::block);
+    }
+  }
+
+  std::vector<float> output(const slot& s) {
+    stream_->copy(staging_.data(), s.output.data(), output_.bytes());
+    device_->synchronize(wait_mode::block);
+    const auto* from = static_cast<const float*>(staging_.data());
+    return {from, from + output_.shape.elements()};
+  }
+
+  /// The same stage on the host.
+  std::vector<float> on_host(const std::vector<std::vector<float>>& values) const {
+    return stage_trial(*kind_, values_, inputs_).run(values);
+  }
+
+  const stage_registry builtin_ = builtin_stages();
+  const stage_kind* kind_ = nullptr;
+  arguments values_;
+  std::vector<tensor_type> inputs_;
+  tensor_type output_;
+  std::unique_ptr<device> device_;
+  std::unique_ptr<stream> stream_;
+  memory staging_;
+  std::unique_ptr<device_stage> stage_;
+};
+
+const char* const small_network = R"(
+layers:
+  - conv2d: {out_channels: 12, kernel: 3, padding: 1, name: stem}
+  - batch_norm2d
+  - relu
+  - conv2d: {out_channels: 12, kernel: 3, padding: 1}
+  - add: {from: stem}
+  - silu
+  - adaptive_avg_pool2d: {output: 3}
+  - flatten
+  - linear: {out_features: 10}
+  - softmax
+)";
+const shape small_input{2, 5, 11, 7};
+
+TEST_F(cuda_stages, compute_a_network_as_the_host_does_with_two_slots_at_once) {
+  make("network", small_network, {floats(small_input)});
+  const slot a = bind();
+  const slot b = bind();
+  const auto first = some_values(small_input.elements(), 1);
+  const auto second = some_values(small_input.elements(), 2);
+  set_inputs(a, {first});
+  set_inputs(b, {second});
+  for (int round = 0; round < 3; ++round) {
+    b.work->enqueue(*stream_);
+    a.work->enqueue(*stream_);
+  }
+  EXPECT_LE(difference(output(a), on_host({first})), 1e-5);
+  EXPECT_LE(difference(output(b), on_host({second})), 1e-5);
+}
+
+TEST_F(cuda_stages, compute_a_network_from_a_graph) {
+  make("network", small_network, {floats(small_input)});
+  const slot s = bind();
+  const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
+  const auto executable = graph->instantiate();
+  const auto values = some_values(small_input.elements());
+  set_inputs(s, {values});
+  stream_->launch(*executable);
+  EXPECT_LE(difference(output(s), on_host({values})), 1e-5);
+}
+
+TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
+  const std::size_t pinned = device_->usage().pinned_bytes;
+  make("network", small_network, {floats(small_input)});
+  EXPECT_EQ(device_->usage().pinned_bytes, pinned);
+  const slot s = bind();
+  set_inputs(s, {some_values(small_input.elements())});
+  const std::size_t before = fake_cuda::allocation_calls();
+  s.work->enqueue(*stream_);
+  device_->synchronize(wait_mode::block);
+  EXPECT_EQ(fake_cuda::allocation_calls(), before);
+}
+
+TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
+  make("network", small_network, {floats(small_input)});
+  struct noting final : part_marker {
+    void part_enqueued(stream&) override { after.push_back(enqueued_operations()); }
+    std::vector<std::size_t> after;
+  } marker;
+  const slot s = bind();
+  set_inputs(s, {some_values(small_input.elements())});
+  const std::size_t before = enqueued_operations();
+  s.work->enqueue_in_parts(*stream_, marker);
+  device_->synchronize(wait_mode::block);
+
+  std::vector<std::string> names;
+  for (const stage_part& part : stage_->parts()) names.push_back(part.name);
+  EXPECT_THAT(names, ElementsAre("stem", "1.batch_norm2d+2.relu", "3.conv2d+4.add+5.silu",
+                                 "6.adaptive_avg_pool2d", "7.flatten", "8.linear", "9.softmax"));
+  for (std::size_t& count : marker.after) count -= before;
+  EXPECT_THAT(marker.after, ElementsAre(2, 3, 4, 5, 6, 7, 8));
+}
+
+TEST_F(cuda_stages, multiply_matrices_with_vectors_in_a_call_per_interleaved_one) {
+  const std::vector<tensor_type> types{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
+  const std::vector<std::vector<float>> values{some_values(types[0].shape.elements(), 1),
+                                               some_values(types[1].shape.elements(), 2)};
+  for (const auto& [text, tolerance] :
+       {std::pair{"float32", 1e-5}, std::pair{"float16", 3e-3}, std::pair{"bfloat16", 2e-2}}) {
+    make("matmul", std::string("{precision: ") + text + "}", types);
+    const slot s = bind();
+    set_inputs(s, values);
+    s.work->enqueue(*stream_);
+    EXPECT_LE(difference(output(s), on_host(values)), tolerance) << text;
+    EXPECT_THAT(stage_->parts(),
+                ElementsAre(Field(&stage_part::choice, StartsWith("8 calls of reference loops"))));
+  }
+  EXPECT_THAT(stage_->parts().front().choice, HasSubstr("; conversions to and from bfloat16"));
+}
+
+TEST_F(cuda_stages, multiply_turned_around_where_that_takes_one_product) {
+  const std::vector<tensor_type> types{floats({1, 4, 5}), floats({7, 5, 1})};
+  make("matmul", "{}", types);
+  const slot s = bind();
+  const std::vector<std::vector<float>> values{some_values(20, 1), some_values(35, 2)};
+  set_inputs(s, values);
+  const std::size_t before = enqueued_operations();
+  s.work->enqueue(*stream_);
+  EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
+  EXPECT_EQ(enqueued_operations() - before, 1U);
+}
+
+TEST_F(cuda_stages, name_the_layer_whose_launch_fails) {
+  make("network", "layers: [relu, softmax: {name: shares}]", {floats({3, 4})});
+  const slot s = bind();
+  fake_cuda::fail_call("cudaLaunchKernel", 2, cudaErrorInvalidConfiguration);
+  try {
+    s.work->enqueue(*stream_);
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& e) {
+    EXPECT_THAT(e.what(), HasSubstr("for stage 'trial', layer 'shares' failed: "));
+  }
+}
+
+}  // namespace
+
+}  // namespace graphline::test

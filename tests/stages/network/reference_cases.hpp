@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "framework/spec/node.hpp"
+#include "framework/stage/stage.hpp"
+
+namespace graphline::test {
+
+/// A network of cases.yaml, which PyTorch has computed too.
+struct reference_case {
+  std::string name;
+  shape input;
+  node layers;
+};
+
+std::vector<reference_case> reference_cases();
+
+/// The arguments of a network with these layers, and with the case's weights where some are stored.
+arguments arguments_of(const reference_case& wanted);
+
+}  // namespace graphline::test
