@@ -236,8 +236,9 @@ def main():
         modes = [set_up(name, options, expected) for name in options.modes]
         modes = [mode for mode in modes if mode]
         tell(ready=[mode.name for mode in modes])
-        for number in rounds(options):
-            for mode in modes[number % len(modes):] + modes[:number % len(modes)] if modes else []:
+        for number in rounds(options) if modes else ():
+            first = number % len(modes)
+            for mode in modes[first:] + modes[:first]:
                 for cpu_work in (False, True) if numpy else (False,):
                     times, _ = block(mode, options, cpu_work)
                     tell(round=number, mode=mode.name, cpu_work=cpu_work, ms=times)

@@ -13,6 +13,10 @@ from .outcome import SHOWN
 from .processes import OutOfTime
 
 EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
+ROUNDS = 5
+# The modes of tests/bench/two_models_torch.py.
+PLAIN = ["eager", "eager, channels last", "graphs", "graphs, channels last"]
+COMPILED = ["compiled, reduce-overhead", "compiled, max-autotune"]
 
 
 def python_with_torch(context):
@@ -89,35 +93,40 @@ def check_torch(context):
     if python is None:
         outcome.not_run("against PyTorch", "no Python with PyTorch was found")
         return
+    # Compiling takes nobody knows how long: the modes without it come first.
     wanted = two_models.precisions(context)
+    for precision in wanted:
+        turns(context, [python, script], precision, PLAIN, min(40, context.runner.budget.left()))
     for position, precision in enumerate(wanted):
-        # Compiling takes most of it, for how long is not known: each may have half of what is left.
-        left = context.runner.budget.left()
-        share = left if position == len(wanted) - 1 else left / 2
-        try:
-            torch_beside(context, python, script, precision, share)
-        except OutOfTime:
-            outcome.not_run(f"{precision}, against PyTorch", "time")
+        share = context.runner.budget.left() / (len(wanted) - position)
+        turns(context, [python, script], precision, COMPILED, share)
 
 
-def torch_beside(context, python, script, precision, seconds):
-    """Rounds of PyTorch's modes and of Graphline in turns, until they are enough or the time is
-    up."""
+def turns(context, program, precision, modes, seconds):
+    """Rounds of some of PyTorch's modes and of Graphline in turns, until they are enough or the
+    time is up."""
     outcome, end = context.outcome, time.monotonic() + seconds
-    tensors = two_models.tensors_of(context, precision)
-    if isinstance(tensors, str) or seconds < 20:
-        outcome.not_run(f"{precision}, against PyTorch", tensors if seconds >= 20 else "time")
-        return
-    pipelines = {work: two_models.variant(context, precision, work) for work in (True, False)}
-    frames = ["--frames", 15, "--warmup", 5]
-    lines = Lines(context, [python, script, "--tensors", tensors, "--precision", precision,
-                            "--device", "cuda" if context.on_gpu else "cpu", "--step",
-                            "--limit", max(15, int(seconds * 0.4)), *frames])
-    data = {"graphline": {True: [], False: []}, "torch": []}
+    label = f"{precision}, {'compiled' if modes is COMPILED else 'not compiled'}"
     try:
-        told, trouble = lines.until("ready", seconds * 0.75)
-        while not trouble and len(data["graphline"][True]) < 7 and time.monotonic() < end - 10:
-            for cpu_work, variant in pipelines.items():
+        tensors = two_models.tensors_of(context, precision) if seconds > 15 else "time"
+    except OutOfTime:
+        tensors = "time"
+    if isinstance(tensors, str):
+        outcome.not_run(label, tensors)
+        return
+    frames = ["--frames", 15, "--warmup", 5]
+    device = "cuda" if context.on_gpu else "cpu"
+    lines = Lines(context, [*program, "--tensors", tensors, "--precision", precision, "--device",
+                            device, "--step", "--limit", max(10, int(seconds * 0.35)), *frames,
+                            "--modes", *modes])
+    data = {"graphline": {True: [], False: []}, "torch": []}
+    data["setup"], trouble = lines.until("ready", seconds * 0.8)
+    if not trouble and not data["setup"][-1]["ready"]:
+        trouble = "none of the modes can be had"
+    try:
+        while not trouble and len(data["graphline"][True]) < ROUNDS:
+            for cpu_work in (True, False):
+                variant = two_models.variant(context, precision, cpu_work)
                 done, result = context.run(variant, *frames, "--timing", "none")
                 if result is None:
                     trouble = done.reason()
@@ -125,12 +134,14 @@ def torch_beside(context, python, script, precision, seconds):
                 data["graphline"][cpu_work].append(result["end_to_end"]["samples"])
             lines.ask()
             more, late = lines.until("round_done", max(1.0, end - time.monotonic()))
-            trouble = trouble or late
-            data["torch"] += more
+            trouble = trouble or late or ("time" if time.monotonic() > end - 8 else None)
+            data["torch"] += [line for line in more if "ms" in line]
+            data["alone"] = [line for line in more if "cpu_work_alone_ms" in line]
+    except (OutOfTime, BrokenPipeError) as reason:
+        trouble = str(reason) or "time"
     finally:
         lines.end()
-    data["setup"] = told
-    outcome.data.setdefault("torch", {})[precision] = {
+    outcome.data.setdefault("torch", {})[label] = {
         **data, "graphline": {"with CPU work": data["graphline"][True],
                               "without": data["graphline"][False]}}
     report_torch(context, precision, data, trouble)
@@ -138,43 +149,40 @@ def torch_beside(context, python, script, precision, seconds):
 
 def report_torch(context, precision, data, trouble):
     outcome = context.outcome
+    wrong = []
     for line in data["setup"]:
         if "unavailable" in line:
             outcome.not_run(f"{precision}, torch {line['mode']}", line["unavailable"])
         elif "mode" in line and (line["error"] is None
                                  or line["error"] > 2 * TOLERANCES[precision]):
+            wrong.append(line["mode"])
             outcome.add(f"{precision}, torch {line['mode']}", SHOWN, f"{line['error']}",
-                        note="its score differs from Graphline's; it is left out")
-    wrong = {line["mode"] for line in data["setup"] if "mode" in line and
-             (line.get("error") is None or line["error"] > 2 * TOLERANCES[precision])}
+                        note="its score differs from Graphline's: left out")
     for cpu_work, words in ((True, "end to end"), (False, "the networks alone")):
         blocks = {}
         for line in data["torch"]:
-            if line.get("cpu_work") is cpu_work and line["mode"] not in wrong:
+            if line["cpu_work"] is cpu_work and line["mode"] not in wrong:
                 blocks.setdefault(line["mode"], []).append(line["ms"])
-        ours = data["graphline"][cpu_work]
-        if not ours or not blocks:
-            outcome.not_run(f"{precision}, {words}", trouble or "nothing to compare with")
-            continue
-        report_blocks(context, f"{precision}, {words}", ours, blocks)
+        if blocks:
+            report_blocks(context, f"{precision}, {words}", data["graphline"][cpu_work], blocks)
+        elif trouble:
+            outcome.not_run(f"{precision}, {words}", trouble)
 
 
 def report_blocks(context, label, ours, blocks):
+    """Rows for eager, where it is among the modes, and for the fastest of them."""
     outcome = context.outcome
     medians = {mode: statistics.median([statistics.median(ms) for ms in rounds])
                for mode, rounds in blocks.items()}
     mine = statistics.median([statistics.median(ms) for ms in ours])
-    note = f"Graphline {mine:.3f} ms; " + ", ".join(f"{m} {v:.3f}" for m, v in medians.items())
     best = min(medians, key=medians.get)
-    for name, mode, bound in ((f"{label}, eager", "eager", 1 / EAGER_BOUND),
-                              (f"{label}, torch's best", best, 1.0)):
-        if mode not in blocks:
-            outcome.not_run(name, "this mode was not had")
-            continue
-        ratios = statistics.block_ratios(ours, blocks[mode])
-        value = statistics.median(ratios)
+    wanted = [(f"{label}, against torch eager", "eager", 1 / EAGER_BOUND)] * ("eager" in blocks)
+    wanted.append((f"{label}, against torch {best}", best, 1.0))
+    note = f"Graphline {mine:.3f} ms; " + "; ".join(f"{m} {v:.3f}" for m, v in medians.items())
+    for name, mode, bound in wanted:
+        value = statistics.median(statistics.block_ratios(ours, blocks[mode]))
         if context.on_gpu:
             outcome.judge(name, value, bound, "{:.3f} x", note)
         else:
             outcome.add(name, SHOWN, f"{value:.3f} x", note=note)
-        note = mode
+        note = ""
