@@ -1,0 +1,155 @@
+// What launching a device stage costs the host through Graphline, beside the bare calls it is made
+// of: under timing `none` a graph launch, under `event` that between two timed events. On `cuda`
+// the bare calls are CUDA's own, on `host` those of the device interface. The variants take turns
+// in random order; a figure is the median over the blocks. Prints JSON.
+//
+//   launch_cost_bench [--device DEVICE] [--blocks N] [--launches N]
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/run/stage_runner.hpp"
+#include "tests/bench/launch_cost/bare_calls.hpp"
+#include "tests/bench/launch_cost/fill_pipeline.hpp"
+
+namespace launch_cost {
+namespace {
+
+using namespace graphline;
+using nlohmann::ordered_json;
+
+struct settings_given {
+  std::string device = "auto";
+  int blocks = 200;
+  int launches = 50;  ///< of a block; few enough that no device's queue is ever full
+};
+
+/// A way to launch a stage, and nanoseconds a launch for each block.
+struct variant {
+  const char* name;
+  std::function<void(std::int64_t index)> launch;
+  std::vector<double> samples;
+
+  double median() const {
+    std::vector<double> sorted = samples;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+  }
+};
+
+/// Launches a stage through Graphline, as its executors do.
+class framework_launch {
+ public:
+  framework_launch(device& d, prepared_pipeline& pipeline, bound_stage& stage, timing_method method,
+                   std::int64_t launches)
+      : stage_(stage),
+        kept_(pipeline.planned(), pipeline.parts(), method, launches, now()),
+        runner_(d, wait_mode::block, kept_) {}
+
+  void operator()(std::int64_t index) { runner_.enqueue(stage_, {index, index}); }
+
+ private:
+  bound_stage& stage_;
+  recording kept_;
+  stage_runner runner_;
+};
+
+void run_block(device& d, variant& v, int launches) {
+  d.synchronize(wait_mode::block);
+  v.launch(0);  // the first after a wait finds the device asleep
+  const nanoseconds begin = now();
+  for (int i = 0; i < launches; ++i) v.launch(i);
+  const nanoseconds end = now();
+  v.samples.push_back(static_cast<double>(end - begin) / launches);
+}
+
+bare_calls calls_of(const device& d, const bound_stage& stage) {
+#ifdef GRAPHLINE_CUDA
+  if (d.properties().backend == "cuda") return cuda_calls(stage);
+#endif
+  static_cast<void>(d);
+  return {[&stage] { stage.on->launch(*stage.executable); },
+          [&stage] {
+            stage.on->record(*stage.begin);
+            stage.on->launch(*stage.executable);
+            stage.on->record(*stage.end);
+          }};
+}
+
+ordered_json measure(const settings_given& given) {
+  const auto d = builtin_devices().open({.name = given.device});
+  const stage_registry registry = fill_registry();
+  prepared_pipeline pipeline(fill_plan(registry, d->properties().backend), *d, nullptr);
+  auto& stages = pipeline.slots().front().stages;
+  bound_stage& inner = stages.at(1);
+  const bare_calls bare = calls_of(*d, inner);
+  framework_launch none(*d, pipeline, inner, timing_method::none, given.launches);
+  framework_launch event(*d, pipeline, inner, timing_method::event, given.launches);
+  framework_launch last(*d, pipeline, stages.back(), timing_method::event, given.launches);
+  std::vector<variant> variants = {
+      {"bare_launch", [&](std::int64_t) { bare.launch(); }, {}},
+      {"bare_launch_between_events", [&](std::int64_t) { bare.launch_between_events(); }, {}},
+      {"graphline_none", [&](std::int64_t i) { none(i); }, {}},
+      {"graphline_event", [&](std::int64_t i) { event(i); }, {}},
+      {"graphline_event_last_stage", [&](std::int64_t i) { last(i); }, {}}};
+
+  std::mt19937 order(1);
+  std::vector<std::size_t> turns(variants.size());
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  for (auto& v : variants) run_block(*d, v, given.launches);  // warm-up
+  for (auto& v : variants) v.samples.clear();
+  for (int block = 0; block < given.blocks; ++block) {
+    std::shuffle(turns.begin(), turns.end(), order);
+    for (const std::size_t turn : turns) run_block(*d, variants[turn], given.launches);
+  }
+  d->synchronize(wait_mode::block);
+
+  ordered_json result = {{"schema", "graphline.launch_cost/1"},
+                         {"device", d->properties().name},
+                         {"unit", "ns"},
+                         {"launches_a_block", given.launches}};
+  for (const auto& v : variants) {
+    result["variants"][v.name] = {{"median", v.median()}, {"samples", v.samples}};
+  }
+  result["ratio_none"] = variants[2].median() / variants[0].median();
+  result["ratio_event"] = variants[3].median() / variants[1].median();
+  return result;
+}
+
+settings_given read_command_line(int argc, char** argv) {
+  settings_given given;
+  CLI::App program("Host cost of launching a device stage, beside the bare calls");
+  program.add_option("--device", given.device, "auto, host, cuda or cuda:N");
+  program.add_option("--blocks", given.blocks, "Blocks of each variant")
+      ->check(CLI::PositiveNumber);
+  program.add_option("--launches", given.launches, "Launches of a block")
+      ->check(CLI::Range(1, 500));
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::exit(program.exit(e) == 0 ? 0 : 2);
+  }
+  return given;
+}
+
+}  // namespace
+}  // namespace launch_cost
+
+int main(int argc, char** argv) {
+  try {
+    const auto result = launch_cost::measure(launch_cost::read_command_line(argc, argv));
+    std::printf("%s\n", result.dump(1).c_str());
+  } catch (const graphline::error& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return static_cast<int>(e.status());
+  }
+  return 0;
+}

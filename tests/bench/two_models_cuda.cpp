@@ -1,0 +1,170 @@
+// pipelines/two_models.yaml on a GPU, by Graphline and by a program written by hand without it: the
+// same frames in turns, a block of each, in one process. Prints every frame's end-to-end time as
+// JSON; what it was told on standard error is for people.
+//
+//   two_models_cuda --tensors DIR --pipeline FILE [--precision P] [--frames N] [--warmup N]
+//                   [--blocks N] [--no-cpu-work]
+//
+// DIR is what `graphline run FILE --device cuda --save-tensors DIR` wrote: image and weights come
+// from there, and the batch with them. Both sides launch the first network, draw the normal numbers
+// while it runs, launch the second and wait for it asleep, each on the clock of the host.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/run/session.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "stages/builtin.hpp"
+#include "tests/bench/two_models/check.hpp"
+#include "tests/bench/two_models/hand_written.hpp"
+#include "tests/bench/two_models/tensor_file.hpp"
+
+namespace {
+
+using namespace graphline;
+using nlohmann::ordered_json;
+
+struct settings_given {
+  std::string tensors;
+  std::string pipeline;
+  std::string precision = "float32";
+  std::int64_t frames = 25;
+  std::int64_t warmup = 5;
+  std::int64_t blocks = 20;
+  bool no_cpu_work = false;
+};
+
+settings_given read_command_line(int argc, char** argv) {
+  settings_given given;
+  CLI::App program("two_models on a GPU: Graphline beside a program written by hand");
+  program.add_option("--tensors", given.tensors, "Folder that graphline run --save-tensors wrote")
+      ->required();
+  program.add_option("--pipeline", given.pipeline, "The pipeline file, of that precision")
+      ->required();
+  program.add_option("--precision", given.precision, "float32, tf32, float16 or bfloat16");
+  program.add_option("--frames", given.frames, "Frames of a block")->check(CLI::PositiveNumber);
+  program.add_option("--warmup", given.warmup, "Frames before each block that do not count");
+  program.add_option("--blocks", given.blocks, "Blocks of each")->check(CLI::PositiveNumber);
+  program.add_flag("--no-cpu-work", given.no_cpu_work, "By hand: the networks alone");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::exit(program.exit(e) == 0 ? 0 : 2);
+  }
+  return given;
+}
+
+session graphline_session(const std::string& path, device& on, const stage_registry& stages) {
+  diagnostics found;
+  const pipeline_spec spec = read_pipeline(read_source(path), {.backend = "cuda"}, found);
+  plan p = make_plan(spec, stages, {.backend = "cuda"}, found);
+  found.throw_if_errors();
+  return session(std::move(p), on);
+}
+
+ordered_json milliseconds_of(const std::vector<nanoseconds>& times) {
+  ordered_json result = ordered_json::array();
+  for (const nanoseconds ns : times) result.push_back(static_cast<double>(ns) * 1e-6);
+  return result;
+}
+
+std::vector<nanoseconds> block_by_graphline(session& s, const settings_given& given) {
+  const run_record record =
+      s.run({.timing = timing_method::none, .frames = given.frames, .warmup = given.warmup});
+  if (record.failure) throw run_error(*record.failure);
+  std::vector<nanoseconds> times;
+  for (const frame_record& frame : record.frames) times.push_back(frame.end - frame.begin);
+  return times;
+}
+
+std::vector<nanoseconds> block_by_hand(two_models::hand_written& networks,
+                                       two_models::normal_numbers& numbers,
+                                       const settings_given& given) {
+  std::vector<nanoseconds> times;
+  for (std::int64_t frame = 0; frame < given.warmup + given.frames; ++frame) {
+    const nanoseconds begin = now();
+    networks.launch_backbone();
+    if (!given.no_cpu_work) numbers.draw(static_cast<std::uint64_t>(frame));
+    networks.launch_head();
+    networks.wait();
+    const nanoseconds end = now();
+    if (frame >= given.warmup) times.push_back(end - begin);
+  }
+  return times;
+}
+
+/// |a - b| / |b| in the Euclidean norm.
+double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
+  require(a.size() == b.size(), "the score has another shape than the pipeline's");
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+void compare(const settings_given& given) {
+  const auto wanted = from_word<precision>(given.precision);
+  require(wanted.has_value(),
+          "--precision " + given.precision + ": expected float32, tf32, float16 or bfloat16");
+  const auto gpu = builtin_devices().open({.name = "cuda"});
+  const stage_registry stages = builtin_stages();
+  session with_graphline = graphline_session(given.pipeline, *gpu, stages);
+  const auto by_hand = two_models::make_hand_written(given.tensors, *wanted);
+  two_models::normal_numbers numbers;
+  std::fprintf(stderr, "by hand: %s\n", by_hand->choices().c_str());
+
+  ordered_json graphline_blocks = ordered_json::array();
+  ordered_json hand_blocks = ordered_json::array();
+  const auto run_graphline = [&] {
+    graphline_blocks.push_back(milliseconds_of(block_by_graphline(with_graphline, given)));
+  };
+  const auto run_by_hand = [&] {
+    hand_blocks.push_back(milliseconds_of(block_by_hand(*by_hand, numbers, given)));
+  };
+  for (std::int64_t block = 0; block < given.blocks; ++block) {
+    // Neither always comes first: what the one leaves behind meets the other as often.
+    if (block % 2 == 0) {
+      run_graphline();
+      run_by_hand();
+    } else {
+      run_by_hand();
+      run_graphline();
+    }
+  }
+  const auto expected = two_models::read_tensor(given.tensors, "output.score");
+  const ordered_json result = {{"schema", "graphline.two_models_cuda/1"},
+                               {"device", gpu->properties().name},
+                               {"precision", given.precision},
+                               {"batch", expected.shape.at(0)},
+                               {"cpu_work", !given.no_cpu_work},
+                               {"unit", "ms"},
+                               {"by_hand_choices", by_hand->choices()},
+                               {"by_hand_error", relative_error(by_hand->score(), expected.values)},
+                               {"graphline", graphline_blocks},
+                               {"by_hand", hand_blocks}};
+  std::printf("%s\n", result.dump(1).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const settings_given given = read_command_line(argc, argv);
+  try {
+    compare(given);
+  } catch (const error& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return static_cast<int>(e.status());
+  }
+  return 0;
+}

@@ -1,0 +1,82 @@
+"""What every step of the check works with."""
+
+import json
+import pathlib
+import random
+import re
+import sys
+
+# The relative error that a precision may have against `host` in float32.
+TOLERANCES = {"float32": 1e-5, "tf32": 2e-3, "float16": 1e-2, "bfloat16": 1e-2}
+
+
+class Context:
+    """`device` is the backend checked: cuda or host. `quick` asks for the least that tries every
+    step. `work` is a folder for files that go with the check."""
+
+    def __init__(self, options, places, runner, outcome, work):
+        self.options, self.places, self.runner, self.outcome = options, places, runner, outcome
+        self.work = pathlib.Path(work)
+        self.device = options.device
+        self.quick = options.quick
+        self.on_gpu = options.device.startswith("cuda")
+        # Fresh at every check, and told, so that a failure can be had again.
+        self.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(
+            1, 1 << 31)
+        self.graphline = places.program("graphline")
+        self._help = {}
+        self._count = 0
+
+    def name(self, ending):
+        """A file or folder in `work` that is not there yet."""
+        self._count += 1
+        return self.work / f"{self._count:04}{ending}"
+
+    def run(self, pipeline, *words, most=60.0, device=None):
+        """`graphline run` on the device: how it ended, and its result or None."""
+        result = self.name(".json")
+        done = self.runner.run([self.graphline, "run", pipeline, "--device", device or self.device,
+                                "--seed", self.seed, "--json", result, *words], most)
+        return done, read_json(result) if done.status == 0 else None
+
+    def has_parameter(self, name, kind="network"):
+        """Whether a kind of stage has such a parameter in this build."""
+        if kind not in self._help:
+            self._help[kind] = self.runner.run([self.graphline, "stages", kind]).out
+        return re.search(rf"^ +{name} ", self._help[kind], re.MULTILINE) is not None
+
+    def precisions(self):
+        """Those that the device can be asked for."""
+        return list(TOLERANCES) if self.on_gpu and self.has_parameter("precision") else ["float32"]
+
+    def pipeline_files(self):
+        return sorted(self.places.pipelines.glob("*.yaml"))
+
+    def text_of(self, pipeline, precision=None, without=()):
+        """A pipeline file's text: relative folders made absolute, its networks in a precision,
+        stages left out by name."""
+        text = pathlib.Path(pipeline).read_text(encoding="utf-8")
+        folder = self.places.pipelines / "images"
+        text = text.replace("folder: images", f"folder: {json.dumps(str(folder))}")
+        for stage in without:
+            text = re.sub(rf"^  - name: {stage}\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
+        for kind in ("network", "matmul"):
+            if precision and self.has_parameter("precision", kind):
+                text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    precision: {precision}", text,
+                              flags=re.MULTILINE)
+                text = text.replace(f"kind: {kind},", f"kind: {kind}, precision: {precision},")
+        return text
+
+    def variant(self, pipeline, precision=None, without=()):
+        """A file with `text_of`."""
+        path = self.name(f"-{pathlib.Path(pipeline).stem}.yaml")
+        path.write_text(self.text_of(pipeline, precision, without), encoding="utf-8")
+        return path
+
+
+def read_json(path):
+    try:
+        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as reason:
+        print(f"  {path}: {reason}", file=sys.stderr)
+        return None

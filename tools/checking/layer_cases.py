@@ -1,0 +1,90 @@
+"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`
+and `matmul`, in the shapes that lead libraries to other engines."""
+
+# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed.
+CASES = {
+    "conv2d": [
+        ("plain", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3}]"),
+        ("padded", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3, padding: 1}]"),
+        ("strided", "[2, 16, 17, 19]",
+         "[conv2d: {out_channels: 24, kernel: 3, stride: 2, padding: 1}]"),
+        ("one_by_one", "[2, 64, 14, 14]", "[conv2d: {out_channels: 32, kernel: 1}]"),
+        ("three_channels", "[4, 3, 32, 32]",
+         "[conv2d: {out_channels: 64, kernel: 3, stride: 2, padding: 1}, gelu]"),
+        ("odd_channels", "[2, 7, 15, 15]", "[conv2d: {out_channels: 13, kernel: 3, padding: 1}]"),
+        ("one_channel", "[1, 1, 28, 28]", "[conv2d: {out_channels: 8, kernel: 5}]"),
+        ("wide_kernel", "[2, 16, 24, 24]",
+         "[conv2d: {out_channels: 16, kernel: [7, 5], stride: [2, 1], padding: [3, 2]}]")],
+    "conv2d, grouped": [
+        ("groups", "[2, 32, 16, 16]", "[conv2d: {out_channels: 48, kernel: 3, groups: 4}]"),
+        ("depthwise", "[2, 32, 16, 16]",
+         "[conv2d: {out_channels: 32, kernel: 3, padding: 1, groups: 32}]"),
+        ("dilated", "[2, 16, 20, 20]",
+         "[conv2d: {out_channels: 16, kernel: 3, padding: 2, dilation: 2}]"),
+        ("no_bias", "[2, 16, 16, 16]", "[conv2d: {out_channels: 16, kernel: 3, bias: false}]")],
+    "conv2d, fused": [
+        ("relu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, relu]"),
+        ("gelu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, gelu]"),
+        ("gelu_tanh", "[2, 16, 16, 16]",
+         "[conv2d: {out_channels: 32, kernel: 3}, gelu: {approximate: tanh}]"),
+        ("silu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, silu]"),
+        ("sigmoid", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, sigmoid]"),
+        ("norm_relu", "[2, 16, 16, 16]",
+         "[conv2d: {out_channels: 32, kernel: 3, bias: false}, batch_norm2d, relu]"),
+        ("residual", "[2, 16, 16, 16]",
+         "[conv2d: {out_channels: 16, kernel: 3, padding: 1}, add: {from: input}, relu]")],
+    "linear": [
+        ("plain", "[4, 96]", "[linear: {out_features: 64}]"),
+        ("odd", "[3, 37]", "[linear: {out_features: 11}]"),
+        ("one_output", "[32, 512]", "[linear: {out_features: 1}]"),
+        ("one_row", "[1, 256]", "[linear: {out_features: 256}]"),
+        ("no_bias", "[4, 64]", "[linear: {out_features: 32, bias: false}]"),
+        ("gelu", "[8, 128]", "[linear: {out_features: 128}, gelu]"),
+        ("gelu_tanh", "[8, 128]", "[linear: {out_features: 128}, gelu: {approximate: tanh}]"),
+        ("relu", "[8, 128]", "[linear: {out_features: 64}, relu, linear: {out_features: 10}]")],
+    "pools": [
+        ("max", "[2, 8, 16, 16]", "[max_pool2d: {kernel: 2}]"),
+        ("max_padded", "[2, 8, 17, 15]", "[max_pool2d: {kernel: 3, stride: 2, padding: 1}]"),
+        ("max_dilated", "[2, 8, 17, 15]", "[max_pool2d: {kernel: 2, stride: 1, dilation: 2}]"),
+        ("max_ceil", "[2, 5, 15, 15]", "[max_pool2d: {kernel: 2, ceil_mode: true}]"),
+        ("avg", "[2, 8, 16, 16]", "[avg_pool2d: {kernel: 2}]"),
+        ("avg_padded", "[2, 8, 17, 15]",
+         "[avg_pool2d: {kernel: 3, stride: 2, padding: 1, count_include_pad: false}]"),
+        ("adaptive_one", "[2, 24, 13, 11]", "[adaptive_avg_pool2d: {output: 1}]"),
+        ("adaptive", "[2, 24, 13, 11]", "[adaptive_avg_pool2d: {output: [3, 5]}]")],
+    "elementwise": [
+        ("relu", "[2, 8, 9, 9]", "[relu]"),
+        ("gelu", "[2, 8, 9, 9]", "[gelu]"),
+        ("gelu_tanh", "[2, 8, 9, 9]", "[gelu: {approximate: tanh}]"),
+        ("sigmoid", "[2, 8, 9, 9]", "[sigmoid]"),
+        ("silu", "[2, 8, 9, 9]", "[silu]"),
+        ("add", "[2, 8, 9, 9]", "[relu, add: {from: input}]"),
+        ("batch_norm", "[2, 8, 9, 9]", "[batch_norm2d]"),
+        ("softmax", "[4, 1000]", "[softmax]"),
+        ("softmax_channels", "[2, 8, 9, 9]", "[softmax: {dim: 1}]"),
+        ("flatten", "[2, 8, 9, 9]", "[flatten]")],
+    "matmul": [
+        ("plain", "[48, 32]", "[32, 40]", ""),
+        ("batched", "[3, 2, 17, 32]", "[3, 2, 32, 24]", ""),
+        ("one_for_all", "[4, 16, 32]", "[32, 8]", ""),
+        ("transposed_a", "[32, 48]", "[32, 40]", "a"),
+        ("transposed_b", "[5, 48, 32]", "[5, 40, 32]", "b"),
+        ("vector", "[6, 1, 64]", "[6, 64, 1]", "")],
+}
+
+
+def pipeline_text(cases, more=""):
+    """A pipeline with a stage for each case, of inputs of its own; `more` are lines of further
+    parameters."""
+    inputs, stages = [], []
+    for name, *shapes, what in cases:
+        reads = [f"{name}_{letter}" for letter in "ab"[:len(shapes)]]
+        inputs += [f"  {tensor}: {{shape: {shape}}}" for tensor, shape in zip(reads, shapes)]
+        if len(shapes) == 1:
+            kind, line = "network", f"    layers: {what}"
+        else:
+            kind, line = "matmul", f"    transpose_{what}: true" if what else ""
+        stages.append(f"  - name: {name}\n    kind: {kind}\n    reads: [{', '.join(reads)}]\n"
+                      f"    writes: {name}_y\n{more}{line}")
+    return "\n".join(["pipeline: layers", "inputs:", *inputs, "stages:", *stages,
+                      "run: {frames: 1, warmup: 1, timing: none}", ""])

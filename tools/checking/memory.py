@@ -1,0 +1,63 @@
+"""Whether frames allocate, and what the memory checker finds."""
+
+import shutil
+
+from .outcome import FAIL, PASS
+from .processes import OutOfTime
+
+
+def check_allocations(context):
+    outcome = context.outcome
+    program = context.places.program("run_allocation_test")
+    if program is None:
+        outcome.not_run("operator new, on host", f"run_allocation_test is not in "
+                                                 f"{context.places.root}")
+    else:
+        done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
+        outcome.add("operator new, on host", PASS if done.status == 0 else FAIL, bound="0 a frame",
+                    note="" if done.status == 0 else done.out[-1000:])
+    for name in ["six_small"] if context.quick else ["six_small", "two_models", "camera"]:
+        counts = {}
+        try:
+            for frames in (1, 2, 12):  # the first may also choose its libraries' plans
+                done, result = context.run(context.places.pipelines / f"{name}.yaml",
+                                           "--frames", frames, "--warmup", 2)
+                if result is None:
+                    outcome.add(f"{name}, device and pinned", FAIL, note=done.reason())
+                    break
+                counts[frames] = result["memory"]["allocations"]
+        except OutOfTime:
+            outcome.not_run(f"{name}, device and pinned", "time")
+            continue
+        if len(counts) == 3:
+            outcome.judge(f"{name}, device and pinned", abs(counts[12] - counts[2]), 0, "{:.0f}",
+                          f"allocations of ten frames more; {counts[2]} before the frames")
+
+
+def check_memory(context):
+    """A short run under compute-sanitizer, which slows every kernel down."""
+    outcome = context.outcome
+    if not context.on_gpu:
+        outcome.not_run("compute-sanitizer", "it is for a GPU")
+        return
+    program = shutil.which("compute-sanitizer", path=context.runner.environment.get("PATH"))
+    if not program:
+        outcome.not_run("compute-sanitizer", "no compute-sanitizer on PATH")
+        return
+    for name, words in (("six_small", []), ("two_models", ["--set", "batch=2", "--set",
+                                                             "side=32"])):
+        try:
+            done = context.runner.run(
+                [program, "--tool", "memcheck", "--error-exitcode", 9, context.graphline, "run",
+                 context.places.pipelines / f"{name}.yaml", "--device", context.device, "--frames",
+                 2, "--warmup", 1, *words], most=60)
+        except OutOfTime:
+            outcome.not_run(f"{name}, memcheck", "time")
+            continue
+        if done.status is None:
+            outcome.not_run(f"{name}, memcheck", done.reason())
+        else:
+            found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
+            outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
+                        found[-1].strip("= ") if found else "",
+                        note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])

@@ -1,0 +1,198 @@
+"""Whether the device computes what `host` computes in float32, layer by layer and pipeline by
+pipeline, and the same bits whatever the strategy and the graph mode."""
+
+import math
+import os
+import re
+
+from . import layer_cases, tensors
+from .context import TOLERANCES
+from .outcome import FAIL, NOT_RUN, PASS
+from .processes import OutOfTime
+
+# Where a pipeline's own size would leave little but waiting for `host` or for the disk.
+SMALLER = {"one_model": {"batch": 4}}
+# `serial` has one frame in flight, whatever the pipeline asks for.
+ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
+SERIAL = ["--strategy", "serial", *ALONE["serial"]]
+# Stages that only read what the check compares: without them it is an output.
+WITHOUT = {"fan_out": ["join"]}
+
+
+def saved(context, pipeline, *words, device=None, most=60.0):
+    """Runs with --save-tensors: the folder and the result, or None and why not."""
+    folder = context.name("-tensors")
+    done, result = context.run(pipeline, "--save-tensors", folder, *words, device=device, most=most)
+    return (folder, result) if result else (None, done.reason())
+
+
+def report(outcome, name, bound, errors, note=""):
+    """A row for the worst of several errors."""
+    worst = max(errors, key=lambda key: math.inf if math.isnan(errors[key]) else errors[key],
+                default=None)
+    value = errors.get(worst)
+    if len(errors) > 1:
+        which = f"worst of {len(errors)}: {worst}" if value else f"{len(errors)} tensors"
+        note = which + (f"; {note}" if note else "")
+    wrong = [key for key, error in errors.items() if not error <= bound]
+    if wrong:
+        note = "off: " + ", ".join(f"{key} {errors[key]:.1e}" for key in wrong)
+    outcome.judge(name, value, bound, "{:.1e}", note)
+
+
+def layer_errors(context, group, precision):
+    """The error of each case of a group, and the reasons of those that could not be run."""
+    kind = "matmul" if group == "matmul" else "network"
+    parameters = f"    precision: {precision}\n" * context.has_parameter("precision", kind)
+    # Whole pipelines are tuned; here that would only take time.
+    parameters += "    tune: off\n" * context.has_parameter("tune", kind)
+    errors, reasons = {}, []
+    cases = layer_cases.CASES[group]
+    # When the whole group fails, each case alone tells which one it is.
+    for attempt in [cases, *[[case] for case in cases]]:
+        path, reference_path = context.name("-layers.yaml"), context.name("-reference.yaml")
+        path.write_text(layer_cases.pipeline_text(attempt, parameters), encoding="utf-8")
+        reference_path.write_text(layer_cases.pipeline_text(attempt), encoding="utf-8")
+        reference, why = saved(context, reference_path, *SERIAL, device="host")
+        folder, why = saved(context, path) if reference else (None, why)
+        if folder:
+            errors.update(tensors.compare(folder, reference))
+            if attempt is cases:
+                break
+        elif attempt is not cases:
+            errors[attempt[0][0]] = math.nan
+            reasons.append(f"{attempt[0][0]}: {why}")
+    return {name[:-2] if name.endswith("_y") else name: error for name, error in errors.items()
+            }, reasons
+
+
+def check_layers(context):
+    groups = list(layer_cases.CASES)[:2] if context.quick else list(layer_cases.CASES)
+    wanted = [(group, precision) for precision in context.precisions() for group in groups]
+
+    def run(item):
+        return layer_errors(context, *item)
+
+    at_once = min(6, os.cpu_count() or 1)
+    for (group, precision), found in zip(wanted, context.runner.all(run, wanted, at_once)):
+        name = f"{group}, {precision}"
+        if isinstance(found, OutOfTime):
+            context.outcome.not_run(name, "time")
+            continue
+        errors, reasons = found
+        context.outcome.data.setdefault("layers", {}).setdefault(precision, {})[group] = errors
+        report(context.outcome, name, TOLERANCES[precision], errors)
+        for reason in reasons:
+            context.outcome.add(reason.split(":")[0], FAIL, note=reason)
+    explain_precisions(context)
+
+
+def explain_precisions(context):
+    missing = [word for word in TOLERANCES if word not in context.precisions()]
+    if missing:
+        why = ("host computes in float32" if not context.on_gpu else
+               "this build's network has no parameter precision")
+        context.outcome.not_run(", ".join(missing), why)
+
+
+def chosen(context):
+    files = context.pipeline_files()
+    return [f for f in files if f.stem in ("camera", "six_small")] if context.quick else files
+
+
+def assignments(parameters):
+    return [word for key, value in parameters.items() if not isinstance(value, str)
+            for word in ("--set", f"{key}={value}")]
+
+
+def check_pipelines(context):
+    """Each with the device's own parameters; `host` computes it once, with the same."""
+    for path in chosen(context):
+        name = path.stem
+        smaller = assignments(SMALLER.get(name, {}) if context.on_gpu else {})
+        few = ["--frames", 2, "--warmup", 1]
+        reference = parameters = None
+        for precision in context.precisions():
+            label = f"{name}, {precision}"
+            try:
+                variant = context.variant(path, precision if context.on_gpu else None,
+                                          WITHOUT.get(name, ()))
+                folder, result = saved(context, variant, *few, *smaller, most=90)
+                if folder and reference is None:
+                    parameters = result["settings"]["params"]
+                    plain = context.variant(path, None, WITHOUT.get(name, ()))
+                    # Its frames are few but large: all cores.
+                    reference, why = saved(
+                        context, plain, *few, *assignments(parameters), *SERIAL, "--threads",
+                        os.cpu_count() or 1, device="host", most=120)
+                    if reference is None:
+                        context.outcome.not_run(label, f"host did not compute it: {why}")
+                        break
+            except OutOfTime:
+                context.outcome.not_run(label, "time")
+                continue
+            if folder is None:
+                context.outcome.add(label, FAIL, note=result)
+                continue
+            errors = tensors.compare(folder, reference)
+            errors.update({output["tensor"]: math.nan for output in result["outputs"]
+                           if not output["finite"]})
+            context.outcome.data.setdefault("pipelines", {}).setdefault(name, {})[
+                precision] = errors
+            size = ", ".join(f"{k}={v}" for k, v in parameters.items() if not isinstance(v, str))
+            report(context.outcome, label, TOLERANCES[precision], errors, size)
+
+
+def combinations(context):
+    """The words for every strategy with every graph mode that this build has."""
+    words = context.runner.run([context.graphline, "run", "--help"]).out
+    graphs = re.search(r"--graphs +(\S+)", words)[1].split("|")
+    found = [["--strategy", strategy, "--graphs", mode, *ALONE[strategy]] for mode in graphs
+             for strategy in ("async", "serial", "overlap")]
+    found.append(["--strategy", "overlap", "--graphs", "stage", "--in-flight", "3"])
+    return found[:1] + found[3:5] if context.quick else found
+
+
+def check_same_bits(context):
+    """The first run also chooses the libraries' plans, which the others find in the cache."""
+    every = combinations(context)
+    for path in chosen(context):
+        few = ["--frames", 4, "--warmup", 1]
+        without = context.variant(path, None, WITHOUT.get(path.stem, ()))
+
+        def run(words, few=few, without=without):
+            return words, context.run(without, *few, *words)
+
+        try:
+            found = [run(["--strategy", "async", "--graphs", "stage"])]
+            found += context.runner.all(run, every, 1 if context.quick else 4)
+        except OutOfTime:
+            context.outcome.not_run(path.stem, "time")
+            continue
+        report_bits(context, path.stem, [item for item in found if not isinstance(item, OutOfTime)],
+                    sum(isinstance(item, OutOfTime) for item in found))
+
+
+def report_bits(context, name, found, late):
+    checksums, refused, failed = {}, [], []
+    for words, (done, result) in found:
+        label = " ".join(word.replace("--", "") for word in words)
+        if result:
+            key = " ".join(output["checksum"] for output in result["outputs"])
+            checksums.setdefault(key, []).append(label)
+        elif done.status == 2:
+            refused.append(label)
+        else:
+            failed.append(f"{label}: {done.reason()}")
+    context.outcome.data.setdefault("checksums", {})[name] = checksums
+    ran = sum(map(len, checksums.values()))
+    notes = [f"refused as meaningless: {', '.join(refused)}"] * bool(refused)
+    notes += [f"{late} not run for the time"] * bool(late) + failed
+    if len(checksums) > 1:
+        notes += ["alike: " + "; ".join(labels) for labels in checksums.values()]
+    status = PASS if len(checksums) == 1 and ran > 1 and not failed else FAIL
+    if ran < 2 and not failed:
+        status = NOT_RUN
+    context.outcome.add(name, status, f"{len(checksums)} of {ran} runs differ"
+                        if len(checksums) > 1 else f"{ran} runs alike", "same bits",
+                        "\n".join(notes))

@@ -1,0 +1,88 @@
+"""What was checked and what came of it: rows, the table they end in, and the JSON."""
+
+import math
+
+PASS, FAIL, NOT_RUN, SHOWN = "PASS", "FAIL", "not run", "shown"
+WIDTH = 100
+
+
+class Outcome:
+    """Rows in the order in which they became known, and raw data by name."""
+
+    def __init__(self):
+        self.rows = []
+        self.data = {}
+        self.step = ""
+
+    def begin(self, step):
+        self.step = step
+
+    def add(self, name, status, figure="", bound="", note=""):
+        self.rows.append({"step": self.step, "check": name, "figure": figure, "bound": bound,
+                          "status": status, "note": note})
+
+    def not_run(self, name, reason):
+        self.add(name, NOT_RUN, note=reason)
+
+    def judge(self, name, value, bound, text, note=""):
+        """Passes when `value` is at most `bound`; not a number never does. `text` shows both."""
+        good = value is not None and math.isfinite(value) and value <= bound
+        shown = "none" if value is None else text.format(value)
+        self.add(name, PASS if good else FAIL, shown, "<= " + text.format(bound), note)
+
+    def judge_interval(self, name, median, interval, bound, text, note=""):
+        """As `judge`, for a median with its interval, which may leave the verdict to the median."""
+        if median is None or interval is None:
+            self.add(name, FAIL, "none", "< " + text.format(bound), "too few trials " + note)
+            return
+        low, high = interval
+        shown = f"{text.format(median)} ({text.format(low)} to {text.format(high)})"
+        undecided = low < bound <= high
+        if undecided:
+            note = "the interval holds the bound; by the median" + (f"; {note}" if note else "")
+        self.add(name, PASS if median < bound else FAIL, shown, "< " + text.format(bound), note)
+
+    def failed(self):
+        return any(row["status"] == FAIL for row in self.rows)
+
+    def counts(self, step=None):
+        """How many rows of each status, in words."""
+        statuses = [row["status"] for row in self.rows if step in (None, row["step"])]
+        return ", ".join(f"{statuses.count(word)} {word}" for word in (PASS, FAIL, NOT_RUN, SHOWN)
+                         if word in statuses or (word != SHOWN and step is None))
+
+    def table(self):
+        columns = ("check", "figure", "bound", "status")
+        widths = {c: max([len(c)] + [len(row[c]) for row in self.rows]) for c in columns}
+
+        def line(row):
+            cells = [f"{row['check']:<{widths['check']}}", f"{row['figure']:>{widths['figure']}}",
+                     f"{row['bound']:>{widths['bound']}}", row["status"]]
+            return "  ".join(cells).rstrip()
+
+        lines = [line({c: c for c in columns})]
+        step = None
+        for row in self.rows:
+            if row["step"] != step:
+                step = row["step"]
+                lines += ["", step]
+            lines.append(line(row))
+            indent = "    "
+            if row["note"]:
+                lines += [indent + part for part in wrapped(row["note"], WIDTH - len(indent))]
+        return "\n".join(lines + ["", self.counts()])
+
+
+def wrapped(text, width):
+    """Lines of words; what has no blanks stays whole."""
+    lines = []
+    for paragraph in text.splitlines():
+        current = ""
+        for word in paragraph.split():
+            if current and len(current) + 1 + len(word) > width:
+                lines.append(current)
+                current = word
+            else:
+                current = f"{current} {word}".strip()
+        lines.append(current)
+    return [line for line in lines if line]

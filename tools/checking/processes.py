@@ -1,0 +1,126 @@
+"""Runs programs within the time there is, several at once where asked for."""
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+import threading
+import time
+
+
+class OutOfTime(Exception):
+    """There is no time left for what was to be run."""
+
+
+class Budget:
+    """Seconds for the whole check, and for the step that is going on."""
+
+    def __init__(self, seconds):
+        self.started = time.monotonic()
+        self._end = self.started + seconds
+        self._step_end = self._end
+
+    def begin_step(self, most):
+        self._step_end = min(self._end, time.monotonic() + most)
+
+    def left(self):
+        return max(0.0, self._step_end - time.monotonic())
+
+    def spent(self):
+        return time.monotonic() - self.started
+
+
+class Done:
+    """How a program ended. `status` is None when it was stopped, having had its time."""
+
+    def __init__(self, words, status, out, err, seconds):
+        self.words, self.status, self.out, self.err, self.seconds = words, status, out, err, seconds
+
+    def reason(self):
+        """Why it did not succeed, in a line or a few."""
+        if self.status is None:
+            return f"not done after {self.seconds:.0f} s"
+        if self.status < 0:
+            return f"ended by {signal.Signals(-self.status).name}"
+        lines = [line for line in (self.err.strip() or self.out.strip()).splitlines() if line]
+        return f"status {self.status}: " + "\n".join(lines[-6:])
+
+
+class Runner:
+    """Starts programs, remembers those that run, and ends them when the check is interrupted."""
+
+    def __init__(self, budget, environment):
+        self.budget = budget
+        self.environment = environment
+        self._running = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run(self, words, most=60.0, environment=None):
+        """Raises OutOfTime when the time of the step ends it, or would not let it begin; the status
+        is None when it has had `most` seconds and is not done."""
+        limit = min(most, self.budget.left())
+        if limit < 1.0 or self._stopped:
+            raise OutOfTime()
+        words = [str(word) for word in words]
+        begin = time.monotonic()
+        process = self.start(words, environment)
+        try:
+            out, err = process.communicate(timeout=limit)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            self._end(process)
+            out, err = process.communicate()
+            if limit < most:
+                raise OutOfTime() from None
+            status = None
+        except BaseException:
+            self._end(process)
+            raise
+        finally:
+            self.forget(process)
+        return Done(words, status, out, err, time.monotonic() - begin)
+
+    def start(self, words, environment=None, **pipes):
+        """A program of a process group of its own: Ctrl-C reaches it through `stop_all` only."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                 **pipes}
+        process = subprocess.Popen([str(word) for word in words], text=True, errors="replace",
+                                   env={**self.environment, **(environment or {})},
+                                   start_new_session=True, **pipes)
+        with self._lock:
+            self._running.add(process)
+        return process
+
+    def forget(self, process):
+        with self._lock:
+            self._running.discard(process)
+
+    def all(self, function, items, at_once):
+        """function(item) for each, in their order; OutOfTime stands for a result not had."""
+        def attempt(item):
+            try:
+                return function(item)
+            except OutOfTime as reason:
+                return reason
+
+        with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as pool:
+            try:
+                return list(pool.map(attempt, items))
+            except KeyboardInterrupt:
+                self.stop_all()
+                raise
+
+    def stop_all(self):
+        self._stopped = True
+        with self._lock:
+            running = list(self._running)
+        for process in running:
+            self._end(process)
+
+    @staticmethod
+    def _end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass

@@ -1,0 +1,79 @@
+"""What measuring costs, and what a launch costs."""
+
+from .context import read_json
+from .outcome import SHOWN
+from .processes import OutOfTime
+
+# Trials of each timing method, and what must hold of `event`.
+PIPELINES = {"two_models": (24, "percent", 1.0), "six_small": (24, "us a stage", 5.0),
+             "one_model": (12, None, None)}
+DEVICE_STAGES = 6  # of six_small
+LAUNCH_BOUND = 1.2
+
+
+def check_overhead(context):
+    for name, (trials, unit, bound) in PIPELINES.items():
+        if context.quick and name != "six_small":
+            context.outcome.not_run(f"{name}, overhead", "--quick")
+            continue
+        try:
+            overhead_of(context, name, 6 if context.quick else trials, unit, bound)
+        except OutOfTime:
+            context.outcome.not_run(f"{name}, overhead", "time")
+
+
+def overhead_of(context, name, trials, unit, bound):
+    outcome, result_file = context.outcome, context.name(".json")
+    short = ["--frames", 3] if context.quick else []
+    done = context.runner.run(
+        [context.graphline, "overhead", context.places.pipelines / f"{name}.yaml", "--device",
+         context.device, "--trials", trials, "--json", result_file, *short], most=90)
+    result = read_json(result_file) if done.status == 0 else None
+    if result is None:
+        outcome.add(f"{name}, overhead", "FAIL", note=done.reason())
+        return
+    outcome.data.setdefault("overhead", {})[name] = result
+    for method in result["methods"]:
+        cost, timing = method["overhead"], method["timing"]
+        if not cost:
+            continue
+        label = f"{name}, {timing}"
+        if timing == "event" and unit == "percent" and context.on_gpu:
+            outcome.judge_interval(label, cost["percent"], cost["percent_interval"], bound,
+                                   "{:+.3f} %", "of the end-to-end time")
+        elif timing == "event" and unit and context.on_gpu:
+            interval = cost["interval"]
+            interval = [us / DEVICE_STAGES for us in interval] if interval else None
+            outcome.judge_interval(label, cost["median"] / DEVICE_STAGES, interval, bound,
+                                   "{:+.2f} us", "a stage")
+        else:
+            ends = cost["percent_interval"]
+            interval = f" ({ends[0]:+.2f} to {ends[1]:+.2f})" if ends else ""
+            outcome.add(label, SHOWN, f"{cost['percent']:+.2f} %{interval}",
+                        note=f"{cost['median']:+.1f} us end to end")
+
+
+def check_launch(context):
+    outcome, program = context.outcome, context.places.program("launch_cost_bench")
+    if program is None:
+        outcome.not_run("launch cost", f"launch_cost_bench is not in {context.places.root}")
+        return
+    blocks = 20 if context.quick else 200
+    done = context.runner.run([program, "--device", context.device, "--blocks", blocks], most=60)
+    if done.status != 0:
+        outcome.add("launch cost", "FAIL", note=done.reason())
+        return
+    result_file = context.name(".json")
+    result_file.write_text(done.out, encoding="utf-8")
+    result = read_json(result_file)
+    outcome.data["launch_cost"] = result
+    medians = {name: variant["median"] for name, variant in result["variants"].items()}
+    note = ("{graphline_event:.0f} ns between events, bare {bare_launch_between_events:.0f} ns; "
+            "without events {graphline_none:.0f}, bare {bare_launch:.0f}; a path's last stage "
+            "{graphline_event_last_stage:.0f}").format(**medians)
+    if context.on_gpu:
+        outcome.judge("launching a stage, event", result["ratio_event"], LAUNCH_BOUND,
+                      "{:.2f} x bare", note)
+    else:
+        outcome.add("launching a stage, event", SHOWN, f"{result['ratio_event']:.2f} x bare",
+                    note=note)

@@ -1,0 +1,23 @@
+"""What the comparisons on pipelines/two_models.yaml start from."""
+
+NOISE = ["noise"]  # its stage that is CPU work
+
+
+def precisions(context):
+    """Those that are compared, the one that a pipeline has by itself first."""
+    return [p for p in ("float32", "float16", "tf32") if p in context.precisions()]
+
+
+def variant(context, precision, cpu_work=True):
+    """The pipeline in a precision, with its CPU work or as the networks alone."""
+    path = context.places.pipelines / "two_models.yaml"
+    return context.variant(path, precision, () if cpu_work else NOISE)
+
+
+def tensors_of(context, precision):
+    """A folder with its image, weights and score, for the others to start from; or as text why
+    there is none."""
+    folder = context.name("-two_models")
+    done, result = context.run(variant(context, precision), "--frames", 2, "--warmup", 1,
+                               "--save-tensors", folder)
+    return folder if result else done.reason()
