@@ -357,12 +357,12 @@ class overhead(Case):
         result = json.loads(path.read_text())
         self.assertEqual(result["schema"], "graphline.overhead/1")
         self.assertEqual([m["timing"] for m in result["methods"]],
-                         ["none", "host", "sync", "event"])
+                         ["none", "host", "sync", "event", "layers"])
         done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
                          "--frames", "2", "--json", path)
         self.expect(done, 0)
         self.assertEqual([m["timing"] for m in json.loads(path.read_text())["methods"]],
-                         ["none", "event"])
+                         ["none", "event", "layers"])
 
     def test_progress_is_shown_on_a_terminal_only(self):
         text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")
