@@ -79,6 +79,8 @@ class planned_operation final : public library_operation {
     return text;
   }
 
+  std::optional<nanoseconds> time() const override { return chosen_.time; }
+
   std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
 
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {

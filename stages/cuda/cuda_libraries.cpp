@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/cuda/cuda_status.hpp"
 #include "stages/cuda/chosen_plan.hpp"
 #include "stages/cuda/cublaslt_product.hpp"
 #include "stages/cuda/cudnn_graph.hpp"
 #include "stages/cuda/form_text.hpp"
+#include "stages/cuda/kernel_plan.hpp"
 
 namespace graphline {
 namespace {
@@ -25,6 +27,12 @@ std::string text_of_device(int number, const std::string& name, const std::strin
                      name, attribute(cudaDevAttrComputeCapabilityMajor),
                      attribute(cudaDevAttrComputeCapabilityMinor),
                      attribute(cudaDevAttrMultiProcessorCount), driver / 1000, driver % 1000 / 10);
+}
+
+/// A precision whose elements are of that type, to draw random ones.
+precision precision_with(dtype element) {
+  if (element == dtype::float16) return precision::float16;
+  return element == dtype::bfloat16 ? precision::bfloat16 : precision::float32;
 }
 
 class cuda_libraries final : public cuda_library {
@@ -53,6 +61,16 @@ class cuda_libraries final : public cuda_library {
         [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
   }
 
+  std::optional<nanoseconds> time_of(const pointwise_form& form) override {
+    if (!cache_) return std::nullopt;
+    use_cuda_device(device_);
+    kernel_plan plans(form, owner_);
+    std::string why_not;
+    const auto chosen = try_out(plans, form, precision_with(form.from),
+                                fmt::format("Graphline {}", version()), why_not);
+    return chosen ? chosen->time : std::nullopt;
+  }
+
  private:
   template <class Form, class Version>
   std::unique_ptr<library_operation> choose(std::unique_ptr<plan_choices> plans, const Form& form,
@@ -60,16 +78,23 @@ class cuda_libraries final : public cuda_library {
     if (plans == nullptr) return nullptr;
     std::optional<chosen_plan> chosen;
     if (cache_) {
-      const std::vector<std::size_t> bytes = operand_bytes(form);
-      const std::string key = fmt::format("{}; {}; {}, aligned to {} bytes", device_text_,
-                                          version(), to_text(form), plans->alignment());
-      const tuning how{*cache_, key, bytes, form.precision, owner_};
-      chosen = choose_plan(*plans, &how, why_not);
+      chosen = try_out(*plans, form, form.precision, version(), why_not);
     } else {
       chosen = choose_plan(*plans, nullptr, why_not);
     }
     if (!chosen) return nullptr;
     return make_library_operation(std::move(plans), *chosen, owner_);
+  }
+
+  /// `version` is that of whatever carries the plans out.
+  template <class Form>
+  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form, precision p,
+                                     const std::string& version, std::string& why_not) {
+    const std::vector<std::size_t> bytes = operand_bytes(form);
+    const std::string key = fmt::format("{}; {}; {}, aligned to {} bytes", device_text_, version,
+                                        to_text(form), plans.alignment());
+    const tuning how{*cache_, key, bytes, p, owner_};
+    return choose_plan(plans, &how, why_not);
   }
 
   std::string owner_;

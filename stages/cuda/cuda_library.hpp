@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "framework/base/clock.hpp"
+#include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/operations.hpp"
 #include "stages/precision.hpp"
 
@@ -69,6 +72,9 @@ class library_operation {
   /// Device memory it needs while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
 
+  /// How long it took on the device when it was chosen by trying plans out; nothing if it was not.
+  virtual std::optional<nanoseconds> time() const { return std::nullopt; }
+
   /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes, or as the form
   /// says. Allocates nothing on the device; may run under a capture once it has run outside of one.
   /// Throws `run_error` with the library's status.
@@ -86,6 +92,11 @@ class cuda_library {
                                                   std::string& why_not) = 0;
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
+
+  /// How long a kernel of the project's takes on the device; nothing where nothing is tried out.
+  virtual std::optional<nanoseconds> time_of(const pointwise_form& /*form*/) {
+    return std::nullopt;
+  }
 };
 
 }  // namespace graphline

@@ -12,9 +12,11 @@ namespace graphline {
 /// keys of the tuning cache.
 std::string to_text(const convolution_form& form);
 std::string to_text(const product_form& form);
+std::string to_text(const pointwise_form& form);
 
 /// Bytes that each operand of a form spans, in their order.
 std::vector<std::size_t> operand_bytes(const convolution_form& form);
 std::vector<std::size_t> operand_bytes(const product_form& form);
+std::vector<std::size_t> operand_bytes(const pointwise_form& form);
 
 }  // namespace graphline

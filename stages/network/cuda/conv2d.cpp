@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
 #include "stages/network/cuda/lowering.hpp"
 #include "stages/network/cuda/tail.hpp"
 #include "stages/network/norm_folding.hpp"
@@ -69,11 +70,14 @@ struct planned_convolution {
   std::string why_not;  ///< why not the whole tail
 };
 
-planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
-                         const conv2d_layer& conv, std::span<const tail_link> tail) {
+/// With as much of the tail fused as the library takes, and no more than `most` of its links. No
+/// operation when it takes none of these.
+planned_convolution plan_fused(const cuda_program_builder& b, const network_layer& head,
+                               const conv2d_layer& conv, std::span<const tail_link> tail,
+                               std::size_t most) {
   planned_convolution result;
   const std::vector<std::int64_t> choices = channels_to_try(b, head.inputs[0], conv);
-  for (std::size_t left = tail.size() + 1; left-- > 0;) {
+  for (std::size_t left = most + 1; left-- > 0;) {
     for (const std::int64_t channels : choices) {
       std::string why_not;
       const convolution_form form = form_of(b, head, conv, tail.first(left), channels);
@@ -86,9 +90,43 @@ planned_convolution plan(const cuda_program_builder& b, const network_layer& hea
       if (result.why_not.empty()) result.why_not = why_not;
     }
   }
+  return result;
+}
+
+/// How long the convolution and what is left of its tail take, where the library tells.
+std::optional<nanoseconds> total_time(const cuda_program_builder& b, const network_layer& head,
+                                      const planned_convolution& planned,
+                                      std::span<const tail_link> tail) {
+  const std::optional<nanoseconds> own = planned.operation->time();
+  if (!own) return std::nullopt;
+  const auto rest =
+      time_of_tail(b, tail.subspan(planned.fused), head.output.elements(), head.output[1]);
+  if (!rest) return std::nullopt;
+  return *own + *rest;
+}
+
+/// The fastest of what can be had. A library has few plans that fuse a whole tail, and they may be
+/// slower than the best of the many without one and a kernel after it.
+planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+                         const conv2d_layer& conv, std::span<const tail_link> tail) {
+  planned_convolution fused = plan_fused(b, head, conv, tail, tail.size());
+  if (fused.operation != nullptr) {
+    const bool bias = !tail.empty() && tail.front().what == tail_link::kind::bias;
+    const std::size_t plain = bias ? 1 : 0;
+    const auto time_fused = total_time(b, head, fused, tail);
+    if (!time_fused || fused.fused <= plain) return fused;
+    planned_convolution apart = plan_fused(b, head, conv, tail, plain);
+    if (apart.operation == nullptr) return fused;
+    const auto time_apart = total_time(b, head, apart, tail);
+    if (!time_apart || *time_apart >= *time_fused) return fused;
+    apart.why_not = fmt::format("{} together against {} when tuned",
+                                format_duration(static_cast<double>(*time_apart)),
+                                format_duration(static_cast<double>(*time_fused)));
+    return apart;
+  }
   throw run_error(fmt::format(
       "{}: no implementation in {} for {}: {}; another 'precision' may have one", b.owner(head),
-      to_word(b.precision()), to_string(b.network().shape_of(head.inputs[0])), result.why_not));
+      to_word(b.precision()), to_string(b.network().shape_of(head.inputs[0])), fused.why_not));
 }
 
 }  // namespace

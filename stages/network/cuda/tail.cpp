@@ -91,6 +91,21 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
   b.set_output(last, x);
 }
 
+std::optional<nanoseconds> time_of_tail(const cuda_program_builder& b,
+                                        std::span<const tail_link> links, std::int64_t count,
+                                        std::int64_t channels) {
+  nanoseconds total = 0;
+  while (!links.empty()) {
+    pointwise_form form{.from = b.element(), .to = b.element(), .count = count};
+    links = links.subspan(take_links(form, links));
+    if (form.shift) form.channels = channels;
+    const std::optional<nanoseconds> time = b.library().time_of(form);
+    if (!time) return std::nullopt;
+    total += *time;
+  }
+  return total;
+}
+
 void note_tail(cuda_program_builder& b, std::span<const tail_link> links,
                const std::string& why_not) {
   std::string text = describe(b.network(), links) + " by a kernel of its own";

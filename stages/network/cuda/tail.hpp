@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +39,12 @@ struct tail_input {
 /// Adds kernels that apply the links, and states the output of `last`, the last link's layer.
 void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,
                 std::size_t last);
+
+/// How long the kernels that apply the links to a value of `count` elements with channels last
+/// take; nothing where the library does not tell.
+std::optional<nanoseconds> time_of_tail(const cuda_program_builder& b,
+                                        std::span<const tail_link> links, std::int64_t count,
+                                        std::int64_t channels);
 
 /// What to say of a tail that the library left to a kernel. `why_not` is its reason.
 void note_tail(cuda_program_builder& b, std::span<const tail_link> links,

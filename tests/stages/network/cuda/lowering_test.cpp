@@ -66,6 +66,32 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
                         "convolution)"));
 }
 
+TEST(cuda_network, leaves_to_a_kernel_what_is_slower_fused) {
+  reference_library library;
+  library.time_of_convolution = [](const convolution_form& form) {
+    return form.before.empty() ? 10'000 : 30'000;
+  };
+  library.time_of_kernel = [](const pointwise_form&) { return 5'000; };
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  const auto rest = kernels_of<pointwise_form>(network.program());
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_FALSE(rest[0].shift);
+  EXPECT_THAT(rest[0].before, ElementsAre(activation::gelu_erf));
+  EXPECT_THAT(
+      network.program().parts.at(0).choice,
+      HasSubstr("gelu by a kernel of its own (15.0 us together against 30.0 us when tuned)"));
+}
+
+TEST(cuda_network, fuses_where_the_kernel_would_cost_more_than_fusing) {
+  reference_library library;
+  library.time_of_convolution = [](const convolution_form& form) {
+    return form.before.empty() ? 10'000 : 14'000;
+  };
+  library.time_of_kernel = [](const pointwise_form&) { return 5'000; };
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
+}
+
 TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
