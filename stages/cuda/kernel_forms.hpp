@@ -1,8 +1,7 @@
 #pragma once
 
-// What the project's own kernels compute, as plain data. Sums are in float32 whatever the elements
-// are; elements are float32, float16 or bfloat16, and at least one of a kernel's two types is the
-// other or float32.
+// What the project's own kernels compute, as plain data. Elements are float32, float16 or bfloat16:
+// those read and those written of one type, or one of the two float32. Sums are in float32.
 
 #include <cstddef>
 #include <cstdint>

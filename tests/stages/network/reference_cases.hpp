@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct reference_case {
   std::string name;
   shape input;
   node layers;
+
+  /// How a failed test calls it.
+  friend void PrintTo(const reference_case& printed, std::ostream* to) { *to << printed.name; }
 };
 
 std::vector<reference_case> reference_cases();
