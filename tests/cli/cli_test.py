@@ -94,12 +94,6 @@ class usage(Case):
         done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
         self.expect(done, 2, "serial", "in_flight")
 
-    def test_a_frames_graph_refuses_what_the_host_would_do_between_stages(self):
-        path = self.pipeline()
-        for words in (["--timing", "sync"], ["--timing", "host"], ["--strategy", "serial"]):
-            self.expect(graphline("run", path, "--graphs", "frame", *words), 2, "graphs: frame",
-                        words[1])
-
     def test_devices_and_stages_are_listed(self):
         self.expect(graphline("devices"), 0, "host", stream="stdout")
         self.expect(graphline("stages"), 0, "network", "cpu.nms", stream="stdout")
@@ -219,30 +213,6 @@ class run_outputs(Case):
             self.expect(done, 0)
             checksums.add(json.dumps(json.loads(done.stdout)["outputs"]))
         self.assertEqual(len(checksums), 1)
-
-    def test_operations_are_traced_after_the_frames_and_leave_the_outputs_alone(self):
-        path, tensors = self.pipeline(), self.folder / "tensors"
-        plain = graphline("run", path, "--save-tensors", tensors)
-        self.expect(plain, 0)
-        saved = {f.name: f.read_bytes() for f in tensors.iterdir()}
-        done = graphline("run", path, "--kernels", "--json", "-", "--save-tensors", tensors)
-        self.expect(done, 0, "traced in 10 runs of each stage alone; tracing slows it")
-        self.assertEqual({f.name: f.read_bytes() for f in tensors.iterdir()}, saved)
-        stages = {s["name"]: s for s in json.loads(done.stdout)["stages"]}
-        self.assertTrue(stages["net"]["operations"])
-        for operation in stages["net"]["operations"]:
-            self.assertGreaterEqual(operation["calls_per_frame"], 1)
-            self.assertGreaterEqual(operation["together_ns"], operation["median_ns"])
-        self.assertNotIn("operations", stages["pause"])
-
-    def test_graphs_tell_what_they_cost(self):
-        done = graphline("run", self.pipeline(), "--graphs", "frame", "--json", "-")
-        self.expect(done, 0, "graphs ")
-        graph, = json.loads(done.stdout)["graphs"]
-        self.assertEqual(graph["name"], "frame")
-        self.assertGreater(graph["capture_ns"], 0)
-        off = graphline("run", self.pipeline(), "--graphs", "off", "--json", "-")
-        self.assertEqual(json.loads(off.stdout)["graphs"], [])
 
     def test_csv_has_a_row_per_frame_and_stage(self):
         path = self.folder / "r.csv"
@@ -387,12 +357,12 @@ class overhead(Case):
         result = json.loads(path.read_text())
         self.assertEqual(result["schema"], "graphline.overhead/1")
         self.assertEqual([m["timing"] for m in result["methods"]],
-                         ["none", "host", "sync", "event"])
+                         ["none", "host", "sync", "event", "layers"])
         done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
                          "--frames", "2", "--json", path)
         self.expect(done, 0)
         self.assertEqual([m["timing"] for m in json.loads(path.read_text())["methods"]],
-                         ["none", "event"])
+                         ["none", "event", "layers"])
 
     def test_progress_is_shown_on_a_terminal_only(self):
         text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")
