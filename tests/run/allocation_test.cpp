@@ -1,55 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/session.hpp"
+#include "tests/run/counted_new.hpp"
 #include "tests/run/test_kinds.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-std::atomic<long> allocated_bytes{0};
-}  // namespace
-
-// Every form of operator new in use ends in one of the first two; the third does so by itself but
-// under the address sanitizer, whose forms do not call each other. GCC takes the inlined malloc and
-// free for a mismatch with the library's own operators.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  allocated_bytes.fetch_add(static_cast<long>(size), std::memory_order_relaxed);
-  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  const auto a = static_cast<std::size_t>(alignment);
-  if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(size);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* p) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::align_val_t) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-  std::free(p);
-}
 
 namespace graphline {
 namespace {
@@ -61,9 +17,9 @@ long allocations_of(session& s, timing_method method, std::int64_t frames) {
   run_options options;
   options.timing = method;
   options.frames = frames;
-  const long before = allocations;
+  const long before = counted_new::allocations;
   EXPECT_FALSE(s.run(options).failure);
-  return allocations - before;
+  return counted_new::allocations - before;
 }
 
 TEST(frame_loop, allocates_nothing_per_frame) {
@@ -102,10 +58,10 @@ long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t mo
     run_options options;
     options.timing = timing_method::event;
     options.frames = frames;
-    const long before = allocated_bytes;
+    const long before = counted_new::bytes;
     const run_record record = s.run(options);
     EXPECT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
-    return allocated_bytes - before;
+    return counted_new::bytes - before;
   };
   bytes_of(1000);
   const long few = bytes_of(1000);

@@ -1,5 +1,5 @@
-"""The device's conformance suite, each test in a process of its own: a test that makes the device
-fail leaves a context behind that no other test could use."""
+"""The device's conformance suite and the other tests that take a GPU, each test in a process of its
+own: a test that makes the device fail leaves a context behind that no other test could use."""
 
 import os
 
@@ -23,6 +23,7 @@ def check_conformance(context):
     if context.on_gpu:
         check_suite(context, "conformance suite", "cuda_gpu_conformance_test")
         check_suite(context, "cuDNN and cuBLASLt", "cuda_libraries_test")
+        check_suite(context, "stages on a GPU", "cuda_gpu_stages_test")
     else:
         check_suite(context, "conformance suite", "host_conformance_test")
 

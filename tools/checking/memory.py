@@ -1,12 +1,15 @@
 """Whether frames allocate, and what the memory checker finds."""
 
+import json
 import shutil
 
-from .outcome import FAIL, PASS
+from .outcome import FAIL, PASS, SHOWN
 from .processes import OutOfTime
 
 
 def check_allocations(context):
+    """On the host by operator new, in tests and in pipelines; on the device and of pinned memory by
+    Graphline's own count."""
     outcome = context.outcome
     program = context.places.program("run_allocation_test")
     if program is None:
@@ -16,6 +19,8 @@ def check_allocations(context):
         done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
         outcome.add("operator new, on host", PASS if done.status == 0 else FAIL, bound="0 a frame",
                     note="" if done.status == 0 else done.out[-1000:])
+    for name in ["six_small"] if context.quick else ["six_small", "two_models"]:
+        count_new(context, name)
     for name in ["six_small"] if context.quick else ["six_small", "two_models", "camera"]:
         counts = {}
         try:
@@ -32,6 +37,30 @@ def check_allocations(context):
         if len(counts) == 3:
             outcome.judge(f"{name}, device and pinned", abs(counts[12] - counts[2]), 0, "{:.0f}",
                           f"allocations of ten frames more; {counts[2]} before the frames")
+
+
+def count_new(context, name):
+    """What a hundred frames allocate on the host under each timing method."""
+    outcome, program = context.outcome, context.places.program("frame_allocations")
+    label = f"{name}, operator new"
+    if program is None:
+        outcome.not_run(label, f"frame_allocations is not in {context.places.root}")
+        return
+    try:
+        done = context.runner.run([program, context.places.pipelines / f"{name}.yaml", "--device",
+                                   context.device], most=60)
+    except OutOfTime:
+        outcome.not_run(label, "time")
+        return
+    if done.status != 0:
+        outcome.add(label, FAIL, note=done.reason())
+        return
+    counts = json.loads(done.out)["of_100_frames"]
+    note = "in 100 frames; " + ", ".join(f"{method} {count}" for method, count in counts.items())
+    if context.on_gpu:
+        outcome.judge(label, max(counts.values()), 0, "{:.0f}", note)
+    else:
+        outcome.add(label, SHOWN, str(max(counts.values())), note=f"{note}; oneDNN makes its own")
 
 
 def check_memory(context):
