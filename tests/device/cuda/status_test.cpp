@@ -33,7 +33,7 @@ void use_everything() {
   const auto begin = d->make_timed_event("begin");
   const auto end = d->make_timed_event("end");
   const auto inner = d->make_timed_event("inner");
-  note noted;
+  static note noted;  // may still be called after a failure here
 
   const auto enqueue = [&] {
     main->fill(block.data(), std::byte{1}, 2000);
