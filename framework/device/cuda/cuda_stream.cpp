@@ -1,5 +1,7 @@
 #include "framework/device/cuda/cuda_stream.hpp"
 
+#include <mutex>
+
 #include "framework/device/cuda/cuda_capture.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 #include "framework/device/cuda/cuda_event.hpp"
@@ -8,7 +10,10 @@
 namespace graphline {
 namespace {
 
+/// CUDA leaves open whether functions of different streams run at the same time; here they do not.
 void call_host_function(void* function) {
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
   static_cast<host_function*>(function)->call();
 }
 
