@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
+#include "stages/onednn/onednn_version.hpp"
 #ifdef GRAPHLINE_CUDA
+#include "stages/cuda/cuda_libraries.hpp"
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/network_cuda.hpp"
 #endif
@@ -13,7 +15,9 @@ namespace graphline {
 stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind matmul = matmul_kind();
+  network.libraries["host"] = matmul.libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
+  network.libraries["cuda"] = matmul.libraries["cuda"] = cuda_library_versions;
   network.make_device["cuda"] = make_network_cuda;
   network.channels_last_on = {"cuda"};
   matmul.make_device["cuda"] = make_matmul_cuda;

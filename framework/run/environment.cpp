@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "framework/base/version.hpp"
+#include "framework/run/task_graph.hpp"
 
 namespace graphline {
 namespace {
@@ -45,7 +46,8 @@ std::vector<std::pair<std::string, std::string>> describe_environment() {
           {"system", operating_system()},
           {"processor", processor()},
           {"cores", std::to_string(std::thread::hardware_concurrency())},
-          {"compiler", __VERSION__}};
+          {"compiler", __VERSION__},
+          {"oneTBB", onetbb_version()}};
 }
 
 }  // namespace graphline

@@ -178,6 +178,7 @@ class session::implementation {
     record.run.warmup = options.warmup.value_or(record.run.warmup);
     record.device = pipeline_.device().properties();
     record.environment = describe_environment();
+    add_library_versions(record.environment);
     record.graphs = pipeline_.graphs();
     return record;
   }
@@ -196,6 +197,17 @@ class session::implementation {
           fmt::format("the device's clock could not be checked {} the frames, "
                       "so that the error of its times is not known: {}",
                       after ? "after" : "before", e.what()));
+    }
+  }
+
+  /// What computes the stages on this device, each library once.
+  void add_library_versions(std::vector<std::pair<std::string, std::string>>& to) const {
+    for (const auto& stage : planned().stages) {
+      const auto of = stage.kind->libraries.find(pipeline_.device().properties().backend);
+      if (of == stage.kind->libraries.end()) continue;
+      for (auto& library : of->second()) {
+        if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
+      }
     }
   }
 

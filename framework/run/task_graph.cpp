@@ -3,6 +3,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
+#include <oneapi/tbb/version.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,10 @@
 #include <thread>
 
 namespace graphline {
+
+std::string onetbb_version() {
+  return TBB_runtime_version();
+}
 
 /// oneTBB's threads for CPU stages: an arena apart from the program's own, with a thread per core
 /// the device does not compute on.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "framework/run/completion_watcher.hpp"
@@ -15,6 +16,9 @@
 #include "framework/run/stage_runner.hpp"
 
 namespace graphline {
+
+/// Of the oneTBB that this program runs with: "2021.8".
+std::string onetbb_version();
 
 class task_pool;
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
@@ -139,6 +140,10 @@ struct stage_kind {
   /// For device stages, by backend name; the entry "" serves every backend.
   std::map<std::string, std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>>
       make_device;
+
+  /// The libraries that compute it, with their versions, for results; by backend.
+  std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
+      libraries = {};
 
   /// The backends on which its four-dimensional device tensors may be channels last, where the
   /// stage on the other end takes that too.
