@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,9 @@ namespace graphline {
 namespace {
 
 using namespace testing_kinds;
+
+/// How the next kernel that the device carries out ends; those after it end well.
+std::atomic<cudaError_t> next_kernel_ends{cudaSuccess};
 
 /// What `device_parts` does on the host device, as two kernels.
 class kernel_work final : public device_work {
@@ -46,7 +50,7 @@ class kernel_work final : public device_work {
     const auto handle = static_cast<cudaStream_t>(s.native());
     const auto status = fake_cuda::launch_kernel(handle, name, [kernel] {
       kernel();
-      return cudaSuccess;
+      return next_kernel_ends.exchange(cudaSuccess);
     });
     if (status != cudaSuccess) throw run_error("the kernel was not launched");
   }
@@ -171,6 +175,44 @@ TEST_F(cuda_session, names_the_cpu_stage_that_failed_in_a_frames_graph) {
   const run_record record = s.run();
   EXPECT_EQ(record.failure, "stage 'aside', frame 6: no more film");
   EXPECT_EQ(record.frames.size(), 4U);  // 6 less 2 of warm-up
+}
+
+TEST_F(cuda_session, keeps_what_was_measured_before_the_device_failed) {
+  // A CPU stage of frame 6 makes the device's next kernel fail as a bad address would.
+  const auto registry = kinds([](const std::string& stage, std::int64_t frame) {
+    if (stage == "read" && frame == 6) next_kernel_ends = cudaErrorIllegalAddress;
+  });
+  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
+    SCOPED_TRACE(to_word(how));
+    fake_cuda::reset();
+    const auto cuda = open_cuda_device(0);
+    session s(plan_for(forked(graph_mode::stage, how, 1), registry, "cuda"), *cuda);
+    const run_record record = s.run();
+    ASSERT_TRUE(record.failure);
+    EXPECT_THAT(*record.failure, testing::HasSubstr("frame 6"));
+    EXPECT_THAT(*record.failure, testing::HasSubstr("cudaErrorIllegalAddress (700)"));
+    EXPECT_THAT(*record.failure, testing::HasSubstr("the device cannot be used any more"));
+    EXPECT_EQ(record.frames.size(), 4U);  // 6 less 2 of warm-up
+  }
+}
+
+TEST_F(cuda_session, asks_for_no_memory_while_frames_run) {
+  // Frame 3 is past the warm-up; nothing may be asked for from there on.
+  std::size_t before = 0;
+  const auto registry = kinds([&before](const std::string& stage, std::int64_t frame) {
+    if (stage == "read" && frame == 3) before = fake_cuda::allocation_calls();
+  });
+  for (const auto& [word, graphs] : graph_mode_words) {
+    SCOPED_TRACE(word);
+    fake_cuda::reset();
+    const auto cuda = open_cuda_device(0);
+    session s(plan_for(forked(graphs, strategy::async, 2), registry, "cuda"), *cuda);
+    const run_record record = s.run();
+    ASSERT_FALSE(record.failure) << *record.failure;
+    EXPECT_GT(before, 0U);
+    // Reading an output back takes a staging block each, once the frames are done.
+    EXPECT_LE(fake_cuda::allocation_calls() - before, record.outputs.size());
+  }
 }
 
 }  // namespace
