@@ -6,13 +6,10 @@
 #include "framework/device/cuda/cuda_graph.hpp"
 
 namespace graphline {
-namespace {
 
 void call_host_function(void* function) {
   static_cast<host_function*>(function)->call();
 }
-
-}  // namespace
 
 cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
     : engine_(engine), name_(std::move(name)) {
