@@ -220,7 +220,9 @@ struct operation_time {
   nanoseconds duration = 0;
 };
 
-/// Notes each operation that the device carries out while it exists. Slows the device down.
+/// Notes each operation that the device carries out while it exists, but for those of graphs that
+/// were instantiated before: these may be missing, and should not be launched. Slows the device
+/// down.
 class operation_trace {
  public:
   virtual ~operation_trace() = default;

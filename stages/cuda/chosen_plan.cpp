@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_status.hpp"
 #include "stages/cuda/plan_timer.hpp"
@@ -13,13 +15,30 @@
 namespace graphline {
 namespace {
 
-/// The plans that can be built, built; at most `enough` of them. Where there is none, the reason of
-/// the best one.
-std::vector<std::size_t> build(plan_choices& plans, std::size_t enough, std::string& why_not) {
+/// How long one operation's plans may take to be built and tried out. Some are compiled when they
+/// are built; the library's best guesses come first.
+constexpr nanoseconds patience = 15'000'000'000;
+
+/// False, and the reason, also where building failed for another cause than want of support:
+/// another plan may do without what this one lacked.
+bool build_one(plan_choices& plans, std::size_t plan, std::string& reason) {
+  try {
+    return plans.build(plan, reason);
+  } catch (const run_error& e) {
+    reason = e.what();
+    return false;
+  }
+}
+
+/// The plans that can be built, built; at most `enough` of them, and none after `until` once there
+/// is one. Where there is none, the reason of the best one.
+std::vector<std::size_t> build(plan_choices& plans, std::size_t enough, nanoseconds until,
+                               std::string& why_not) {
   std::vector<std::size_t> built;
   for (std::size_t plan = 0; plan < plans.size() && built.size() < enough; ++plan) {
+    if (!built.empty() && now() > until) break;
     std::string reason;
-    if (plans.build(plan, reason)) {
+    if (build_one(plans, plan, reason)) {
       built.push_back(plan);
     } else if (why_not.empty()) {
       why_not = fmt::format("{}: {}", plans.describe(plan), reason);
@@ -34,7 +53,7 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   if (!known) return std::nullopt;
   for (std::size_t plan = 0; plan < plans.size(); ++plan) {
     std::string reason;
-    if (plans.identity(plan) == known->identity && plans.build(plan, reason)) {
+    if (plans.identity(plan) == known->identity && build_one(plans, plan, reason)) {
       return chosen_plan{plan, known->time};
     }
   }
@@ -43,7 +62,8 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
 }
 
 std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
-  const std::vector<std::size_t> built = build(plans, plans.size(), why_not);
+  const nanoseconds until = now() + patience;
+  const std::vector<std::size_t> built = build(plans, plans.size(), until, why_not);
   if (built.empty()) return std::nullopt;
   std::size_t workspace = 0;
   for (const std::size_t plan : built) {
@@ -52,6 +72,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
   plan_timer timer(how.operand_bytes, workspace, how.precision, how.owner);
   std::optional<chosen_plan> best;
   for (const std::size_t plan : built) {
+    if (best && now() > until) break;
     const std::optional<nanoseconds> time = timer.time(plans, plan);
     if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
   }
@@ -106,7 +127,7 @@ std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
   why_not.clear();
   std::optional<chosen_plan> chosen;
   if (how == nullptr) {
-    const std::vector<std::size_t> built = build(plans, 1, why_not);
+    const std::vector<std::size_t> built = build(plans, 1, 0, why_not);
     if (!built.empty()) chosen = chosen_plan{built.front(), std::nullopt};
   } else {
     chosen = remembered(plans, *how);

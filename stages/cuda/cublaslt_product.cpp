@@ -88,7 +88,8 @@ class product_plans final : public plan_choices {
     const cublasStatus_t status = cublaslt().heuristic(
         handle_->get(), product_description_.get(), left_.get(), right_.get(), result_.get(),
         result_.get(), preference.get(), candidate_limit, found.data(), &count);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+    // Both are ways of saying that it has no such epilogue for such a product.
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
       why_not = describe_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
       return false;
     }

@@ -237,6 +237,7 @@ class convolution_plans final : public plan_choices {
       : handle_(std::move(handle)), graph_(form) {}
 
   bool prepare(std::string& why_not) {
+    leave_stream();
     return graph_.prepare(handle_->get(), handle_->owner(), why_not);
   }
 
@@ -260,7 +261,10 @@ class convolution_plans final : public plan_choices {
     return static_cast<std::size_t>(graph_.plan(plan).getWorkspaceSize());
   }
 
-  void keep_only(std::size_t plan) override { graph_.keep_only(plan); }
+  void keep_only(std::size_t plan) override {
+    leave_stream();
+    graph_.keep_only(plan);
+  }
 
   void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
            void* workspace) override {
@@ -279,6 +283,13 @@ class convolution_plans final : public plan_choices {
     void* workspace;
     fe::detail::backend_descriptor pack{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   };
+
+  /// Plans were tried out on a stream that is no more: cuDNN must not make anything for it, nor
+  /// take a new one at the same address for it.
+  void leave_stream() {
+    const std::lock_guard lock(handle_->lock());
+    handle_->use_stream(nullptr);
+  }
 
   /// Made once for each slot of the pipeline, so that its frames make nothing.
   fe::detail::backend_descriptor& describe_operands(std::span<void* const> operands,

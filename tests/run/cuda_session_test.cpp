@@ -17,6 +17,7 @@
 #include "framework/run/session.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/test_kinds.hpp"
+#include "tests/run/watched_device.hpp"
 
 namespace graphline {
 namespace {
@@ -212,6 +213,23 @@ TEST_F(cuda_session, asks_for_no_memory_while_frames_run) {
     EXPECT_GT(before, 0U);
     // Reading an output back takes a staging block each, once the frames are done.
     EXPECT_LE(fake_cuda::allocation_calls() - before, record.outputs.size());
+  }
+}
+
+TEST_F(cuda_session, traces_stages_without_their_graphs) {
+  const auto registry = kinds();
+  watched_device device(open_cuda_device(0));
+  device.notes_no_operation = true;
+  for (const auto& [word, graphs] : graph_mode_words) {
+    session s(plan_for(forked(graphs, strategy::async, 1), registry, "cuda"), device);
+    run_record record = s.run();
+    const std::size_t launches = fake_cuda::call_count("cudaGraphLaunch");
+    const std::size_t kernels = fake_cuda::call_count("cudaLaunchKernel");
+    s.trace_operations(record);
+    EXPECT_THAT(record.warnings, testing::IsEmpty()) << word;
+    EXPECT_EQ(fake_cuda::call_count("cudaGraphLaunch"), launches) << word;
+    // Two kernels in each of the four stages, in ten runs after a first one.
+    EXPECT_EQ(fake_cuda::call_count("cudaLaunchKernel"), kernels + 4 * 11 * 2) << word;
   }
 }
 

@@ -37,6 +37,7 @@ class watched_device final : public device {
   void synchronize(wait_mode how) override { inner_->synchronize(how); }
   std::unique_ptr<operation_trace> trace_operations() override {
     if (!trace_problem.empty()) throw run_error(trace_problem);
+    if (notes_no_operation) return std::make_unique<empty_trace>();
     return inner_->trace_operations();
   }
 
@@ -58,10 +59,15 @@ class watched_device final : public device {
   clock_check first_check;
   clock_check later_check;
   int clock_checks = 0;
-  std::string clock_problem;  ///< thrown by a check when not empty
-  std::string trace_problem;  ///< thrown instead of tracing when not empty
+  std::string clock_problem;        ///< thrown by a check when not empty
+  std::string trace_problem;        ///< thrown instead of tracing when not empty
+  bool notes_no_operation = false;  ///< traces stay empty, for a device that has none
 
  private:
+  class empty_trace final : public operation_trace {
+    std::vector<operation_time> take() override { return {}; }
+  };
+
   void note(const char* what) {
     const std::lock_guard lock(mutex_);
     log_.emplace_back(what);

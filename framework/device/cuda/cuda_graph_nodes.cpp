@@ -6,6 +6,7 @@
 
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
+#include "framework/device/cuda/cuda_stream.hpp"
 #include "framework/device/cuda/kernel_name.hpp"
 
 namespace graphline {
@@ -106,6 +107,8 @@ class lister {
       case cudaGraphNodeTypeHost: {
         cudaHostNodeParams call{};
         check(cudaGraphHostNodeGetParams(node, &call), "cudaGraphHostNodeGetParams");
+        if (call.fn != &call_host_function)
+          return {"call", "call", {}};  // a library's or plug-in's
         return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
       }
       case cudaGraphNodeTypeEventRecord: {
@@ -131,6 +134,7 @@ class lister {
 
 std::vector<graph_node> list_nodes(cuda_engine& engine, cudaGraph_t graph, const std::string& name,
                                    const stamp_names& stamps) {
+  engine.make_current();  // the driver names kernels for a thread that has a context
   lister all(engine, name, stamps);
   all.append(graph, {});
   return all.take();

@@ -6,6 +6,14 @@
 #include "framework/device/cuda/cuda_engine.hpp"
 
 namespace graphline {
+namespace {
+
+/// A size beyond all that there could be is an invalid value to some drivers.
+bool is_too_much(cudaError_t status) noexcept {
+  return status == cudaErrorMemoryAllocation || status == cudaErrorInvalidValue;
+}
+
+}  // namespace
 
 memory cuda_memory::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
@@ -14,7 +22,7 @@ memory cuda_memory::allocate(std::size_t bytes) {
   const cuda_subject subject{"device", engine_.name};
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, bytes);
-  if (status == cudaErrorMemoryAllocation) {
+  if (is_too_much(status)) {
     static_cast<void>(cudaGetLastError());
     std::size_t free = 0;
     std::size_t total = 0;
@@ -40,7 +48,7 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   engine_.make_current();
   void* data = nullptr;
   const cudaError_t status = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
-  if (status == cudaErrorMemoryAllocation) {
+  if (is_too_much(status)) {
     static_cast<void>(cudaGetLastError());
     throw run_error(fmt::format(
         "cannot allocate {} of pinned memory on {}: the system has not that much to pin; use "

@@ -8,7 +8,6 @@
 #include "framework/device/cuda/cuda_graph.hpp"
 
 namespace graphline {
-namespace {
 
 /// CUDA leaves open whether functions of different streams run at the same time; here they do not.
 void call_host_function(void* function) {
@@ -16,8 +15,6 @@ void call_host_function(void* function) {
   const std::scoped_lock lock(one_at_a_time);
   static_cast<host_function*>(function)->call();
 }
-
-}  // namespace
 
 cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
     : engine_(engine), name_(std::move(name)) {

@@ -11,6 +11,10 @@ namespace graphline {
 class cuda_capture;
 struct cuda_engine;
 
+/// What CUDA is given to call for a `host_function`; tells the graph nodes that are one from those
+/// that something else captured.
+void call_host_function(void* function);
+
 /// A non-blocking CUDA stream of one priority.
 class cuda_stream final : public stream {
  public:

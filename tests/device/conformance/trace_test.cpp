@@ -31,6 +31,7 @@ TEST_F(conformance_trace, notes_every_operation_on_streams_and_in_graphs) {
   const memory counter = make_counter();
   const auto a = make_stream("a");
   const auto b = make_stream("b");
+  const auto trace = dev().trace_operations();
   const auto exec = dev()
                         .capture(*a,
                                  [&] {
@@ -39,7 +40,6 @@ TEST_F(conformance_trace, notes_every_operation_on_streams_and_in_graphs) {
                                    }
                                  })
                         ->instantiate();
-  const auto trace = dev().trace_operations();
   const std::string name = name_of_add_one(*trace, *a, counter);
   EXPECT_FALSE(name.empty());
   for (int i = 0; i < 5; ++i) on().enqueue_add_one(*b, counter.data());

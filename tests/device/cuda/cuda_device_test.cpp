@@ -1,6 +1,7 @@
 // What is particular to the `cuda` device, on the fake of the CUDA runtime: several devices, used
 // from any thread, and memory. Calls that fail are in status_test.cpp.
 
+#include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,6 +138,25 @@ TEST_F(cuda_device, allocates_nothing_while_it_is_used) {
   }
   EXPECT_EQ(fake_cuda::allocation_calls(), before);
   EXPECT_EQ(fake_cuda::live(), made);
+}
+
+TEST_F(cuda_device, lists_host_functions_that_others_captured) {
+  const auto dev = open_cuda_device(0);
+  const auto s = dev->make_stream("s", priority::normal);
+  conformance::test_function note("note", [] {});
+  int theirs = 0;  // as a library's or a plug-in's data, nothing of ours
+  const auto captured = dev->capture(*s, [&] {
+    s->call(note);
+    const auto handle = static_cast<cudaStream_t>(s->native());
+    ASSERT_EQ(cudaLaunchHostFunc(
+                  handle, [](void* data) { ++*static_cast<int*>(data); }, &theirs),
+              cudaSuccess);
+  });
+  const std::vector<graph_node> nodes = captured->nodes();
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].name, "note");
+  EXPECT_EQ(nodes[1].name, "call");
+  EXPECT_EQ(nodes[1].type, "call");
 }
 
 }  // namespace
