@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "framework/analysis/operations.hpp"
 #include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/heading.hpp"
 #include "framework/report/quantity.hpp"
 #include "framework/report/text_table.hpp"
@@ -18,8 +21,38 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr std::size_t stage_width = 16;
-constexpr std::size_t choice_width = 28;
-constexpr std::size_t operation_width = 36;
+// With these, tables of ordinary names fit into 100 columns.
+constexpr std::size_t part_width = 32;
+constexpr std::size_t choice_width = 44;
+constexpr std::size_t operation_width = 56;
+
+/// A part's choice without what the part's name says already: of "oneDNN conv2d+bias [jit:uni]",
+/// "oneDNN jit:uni" is left. A reorder stays one, whatever carries it out.
+std::string brief(std::string_view choice) {
+  std::string text;
+  while (true) {
+    const auto open = choice.find(" [");
+    const auto close = open == choice.npos ? open : choice.find(']', open);
+    if (close == choice.npos) return text.append(choice);
+    const auto word = choice.substr(0, open).rfind(' ') + 1;  // 0 where there is no space
+    const auto content = choice.substr(word, open - word);
+    text += choice.substr(0, word);
+    text += content == "reorder" ? content : choice.substr(open + 2, close - open - 2);
+    choice.remove_prefix(close + 1);
+  }
+}
+
+/// A row for each line of what carries out a part; the first has the figures.
+void add_part(text_table& table, std::string name, std::string_view choice, std::string p50,
+              std::string share) {
+  std::istringstream lines(choice.empty() ? "-"
+                                          : wrapped(printable(brief(choice)), 2, choice_width));
+  std::string line;
+  std::getline(lines, line);
+  table.add_row(
+      {std::move(name), table_name(line, choice_width), std::move(p50), std::move(share)});
+  while (std::getline(lines, line)) table.add_row({"", table_name(line, choice_width), "", ""});
+}
 
 std::string part_table(const stage_record& stage, const stage_summary& summary) {
   double most = 0;
@@ -36,10 +69,9 @@ std::string part_table(const stage_record& stage, const stage_summary& summary) 
     const auto& [times, share] = summary.parts[i];
     const auto p50 = times ? times->percentile(0.5) : std::nullopt;
     const auto& choice = stage.parts[i].choice;
-    table.add_row({table_name(stage.parts[i].name),
-                   choice.empty() ? "-" : table_name(choice, choice_width),
-                   in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
-                   share ? three_digits(100 * *share, 2) : "-"});
+    add_part(table, table_name(stage.parts[i].name, part_width), choice,
+             in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
+             share ? three_digits(100 * *share, 2) : "-");
   }
   return table.text() + "\n";
 }

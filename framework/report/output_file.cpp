@@ -31,8 +31,12 @@ std::string reason(int code) {
   return std::generic_category().message(code);
 }
 
+std::string in_words(const std::string& path) {
+  return path == "-" ? "standard output" : quote(path, 200);
+}
+
 [[noreturn]] void refuse(const std::string& path, std::string_view why) {
-  throw input_error(fmt::format("cannot write {}: {}", quote(path, 200), why));
+  throw input_error(fmt::format("cannot write {}: {}", in_words(path), why));
 }
 
 std::string folder_of(const std::string& path) {
@@ -149,7 +153,7 @@ void output_file::commit(std::string_view text) {
   if (descriptor_ < 0) throw std::logic_error("an output file is committed once");
   if (!text.starts_with(begun_)) throw std::logic_error("a result begins otherwise than announced");
   const auto fail = [this](int code) {
-    throw run_error(fmt::format("writing {} failed: {}", quote(path_, 200), reason(code)));
+    throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
   };
   if (const int code = write_fully(descriptor_, text.substr(begun_.size()))) fail(code);
   if (!part_.empty()) {

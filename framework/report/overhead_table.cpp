@@ -166,7 +166,7 @@ std::string overhead_table(const overhead_record& record) {
 
   std::string text = heading(record, summary) + "\n" + table.text() + "\n";
   for (const auto method : record.methods) {
-    text += paragraph(fmt::format("{:<7}{}", to_word(method), meaning_of(method)), 7);
+    text += paragraph(fmt::format("{:<8}{}", to_word(method), meaning_of(method)), 8);
   }
   text += '\n';
   text += paragraph(

@@ -35,9 +35,9 @@ std::string_view short_name(measure what) {
     case measure::device_time:
       return "device";
     case measure::synchronized_time:
-      return "synced";
+      return "serialised";
     case measure::enqueue_time:
-      return "enqueue";
+      return "launch";
     case measure::cpu_time:
       return "cpu";
   }

@@ -41,6 +41,19 @@ std::string trimmed(std::string line) {
   return line;
 }
 
+// Where the first word of `text` ends. A number and its unit are one word: a line that begins with
+// "us" is hard to read.
+std::size_t end_of_word(std::string_view text) {
+  constexpr std::string_view units[] = {"ns",  "us",  "ms",  "s",   "B",
+                                        "KiB", "MiB", "GiB", "TiB", "%"};
+  const auto end = std::min(text.find(' '), text.size());
+  if (end == text.size() || !has_digit(text.substr(0, end))) return end;
+  const auto next = text.substr(end + 1, text.find(' ', end + 1) - end - 1);
+  const auto unit = next.substr(0, next.find_first_of(",;:)"));
+  const bool belongs = std::find(std::begin(units), std::end(units), unit) != std::end(units);
+  return belongs ? end + 1 + next.size() : end;
+}
+
 }  // namespace
 
 std::size_t text_width(std::string_view text) {
@@ -58,7 +71,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   std::size_t used = 0;
   bool at_start = true;
   while (true) {
-    const auto end = std::min(text.find(' '), text.size());
+    const auto end = end_of_word(text);
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {

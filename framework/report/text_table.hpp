@@ -11,7 +11,8 @@ namespace graphline {
 std::size_t text_width(std::string_view text);
 
 /// `text` on lines of at most `width` columns, broken at spaces; lines after the first are indented
-/// by `indent`. A longer word stands on a line of its own. No newline at the end.
+/// by `indent`. A longer word stands on a line of its own;
+/// a number and its unit, "1.20 us", are one word. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
 
 /// The same with a newline at the end.

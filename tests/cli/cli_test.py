@@ -86,6 +86,7 @@ class usage(Case):
         path = self.pipeline()
         self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
         self.expect(graphline("run", path, "--frames", "-3"), 2, "frames")
+        self.expect(graphline("run", path, "--seed", "3", "--seed", "4"), 2, "--seed", "than once")
         self.expect(graphline("run", path, "--deadline", "20"), 2, "unit", "20ms")
         self.expect(graphline("run", path, "--set", "batch"), 2, "name=value")
         self.expect(graphline("run", path, "--set", "batch=3"), 2, "batch")
@@ -342,10 +343,12 @@ run: {frames: 20, warmup: 2}
             self.assertEqual(saved["end_to_end"]["count"], 2)
             self.assertIn(last.name, saved["failure"])
 
-    def test_a_reader_that_goes_away_is_an_error_not_a_death(self):
-        done = subprocess.run(["sh", "-c", f"'{GRAPHLINE}' run '{self.pipeline()}' --json - | true"],
-                              capture_output=True, text=True, timeout=60)
-        self.assertNotIn("terminate", done.stderr)
+    def test_a_reader_that_goes_away_or_takes_nothing_is_an_error_not_a_death(self):
+        def shell(words):
+            return subprocess.run(f"'{GRAPHLINE}' {words}", shell=True, capture_output=True, text=True)
+        self.assertNotIn("terminate", shell(f"run '{self.pipeline()}' --json - | true").stderr)
+        for words in ("stages", "--help", f"check '{self.pipeline()}'"):
+            self.expect(shell(f"{words} > /dev/full"), 1, "standard output")
 
 
 class overhead(Case):

@@ -44,7 +44,7 @@ TEST(overhead_table, has_room_for_all_methods) {
     record.trials.push_back({block, samples::two_models(timing_method::layers, 5)});
   }
   const auto text = overhead_table(record);
-  EXPECT_THAT(text, HasSubstr("layers device time as under event"));
+  EXPECT_THAT(text, HasSubstr("layers  device time as under event"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), 80U) << line;
 }

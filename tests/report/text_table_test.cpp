@@ -36,6 +36,13 @@ TEST(text_table, wraps_at_spaces_and_indents_what_follows) {
   EXPECT_EQ(wrapped("", 0, 8), "");
 }
 
+TEST(text_table, keeps_a_number_and_its_unit_on_one_line) {
+  EXPECT_EQ(wrapped("takes 1.20 us more", 0, 12), "takes\n1.20 us more");
+  EXPECT_EQ(wrapped("takes 1.20 us, more", 0, 11), "takes\n1.20 us,\nmore");
+  EXPECT_EQ(wrapped("takes 3 users", 0, 8), "takes 3\nusers");
+  EXPECT_EQ(wrapped("all us", 0, 4), "all\nus");
+}
+
 TEST(text_table, cuts_a_long_name_in_its_middle) {
   EXPECT_EQ(table_name("short", 10), "short");
   EXPECT_EQ(table_name("copy_features_to_cpu", 11), "copy_…o_cpu");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "framework/base/units.hpp"
+#include "framework/report/text_table.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 
@@ -11,7 +12,10 @@ exit_status list_devices() {
   for (const auto& backend : builtin_devices().backends()) {
     std::string reason;
     const auto found = backend.list(reason);
-    if (found.empty()) fmt::print("{:<8} none: {}\n", backend.name, reason);
+    if (found.empty()) {
+      const auto text = fmt::format("{:<8} none: {}", backend.name, reason);
+      fmt::print("{}", paragraph(text, 9));
+    }
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;

@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
@@ -32,6 +34,16 @@ int report(const std::string& message, exit_status status) {
   return static_cast<int>(status);
 }
 
+/// `status`, unless what was printed did not arrive: a script must not take half a table for all.
+int delivered(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const int code = errno;
+  const int failed = report(
+      fmt::format("cannot write to standard output: {}", std::generic_category().message(code)),
+      exit_status::run_failed);
+  return status == static_cast<int>(exit_status::done) ? failed : status;
+}
+
 /// The names a word of the command line may have been meant as.
 std::vector<std::string> known_words(const CLI::App& command, bool options) {
   std::vector<std::string> words;
@@ -52,6 +64,9 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
   const CLI::App* command = &program;
   if (!program.get_subcommands().empty()) command = program.get_subcommands().front();
   std::string message = problem.what();
+  if (const auto twice = message.find(": At Most 1 required"); twice != message.npos) {
+    message = message.substr(0, twice) + " was given more than once";
+  }
   for (int i = 1; i < argc; ++i) {
     const std::string word(argv[i]);
     const std::string name = word.substr(0, word.find('='));
@@ -72,7 +87,6 @@ int run_program(int argc, char** argv) {
   CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
                    "graphline");
   program.set_version_flag("--version", "graphline " + std::string(version()));
-  program.footer(closing_help);
   program.require_subcommand(1);
   action chosen;
   add_run_command(program, chosen);
@@ -80,6 +94,7 @@ int run_program(int argc, char** argv) {
   add_overhead_command(program, chosen);
   add_devices_command(program, chosen);
   add_stages_command(program, chosen);
+  program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {
     fmt::print("{}", program.help());
@@ -110,5 +125,5 @@ int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write, with a message, not as a silent death.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::remember_command_line(argv);
-  return graphline::run_program(argc, argv);
+  return graphline::delivered(graphline::run_program(argc, argv));
 }

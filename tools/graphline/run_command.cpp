@@ -131,8 +131,7 @@ void add_run_command(CLI::App& program, action& chosen) {
                    "Write inputs, weights and outputs as NumPy files")
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
-                    "After the measured frames, trace the operations of each device stage alone; "
-                    "tracing slows them");
+                    "Trace the operations of each device stage, after the measured frames");
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
