@@ -88,8 +88,10 @@ class product_plans final : public plan_choices {
     const cublasStatus_t status = cublaslt().heuristic(
         handle_->get(), product_description_.get(), left_.get(), right_.get(), result_.get(),
         result_.get(), preference.get(), candidate_limit, found.data(), &count);
-    // Both are ways of saying that it has no such epilogue for such a product.
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
+    // With an epilogue, an invalid value may be its way of saying that it has none such.
+    const bool epilogue = product_.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
+        (status == CUBLAS_STATUS_INVALID_VALUE && epilogue)) {
       why_not = describe_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
       return false;
     }

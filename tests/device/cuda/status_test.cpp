@@ -103,14 +103,14 @@ TEST_F(cuda_status, of_every_call_is_looked_at_and_told_with_its_name) {
     for (std::ptrdiff_t n = 1; n <= times; ++n) {
       SCOPED_TRACE(name + ", call " + std::to_string(n));
       fake_cuda::reset();
-      fake_cuda::fail_call(name, static_cast<std::size_t>(n), cudaErrorInvalidResourceHandle);
+      fake_cuda::fail_call(name, static_cast<std::size_t>(n), cudaErrorNotPermitted);
       try {
         use_everything();
         EXPECT_TRUE(may_fail_unseen(name)) << "the failure went unseen";
       } catch (const run_error& e) {
         EXPECT_FALSE(may_fail_unseen(name)) << e.what();
         EXPECT_THAT(e.what(), testing::HasSubstr(name));
-        EXPECT_THAT(e.what(), testing::HasSubstr("cudaErrorInvalidResourceHandle (400)"));
+        EXPECT_THAT(e.what(), testing::HasSubstr("cudaErrorNotPermitted (800)"));
       }
       if (!may_fail_unseen(name)) {
         EXPECT_EQ(fake_cuda::live(), fake_cuda::live_objects{}) << "something was left behind";
