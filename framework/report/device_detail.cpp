@@ -57,7 +57,7 @@ void add_part(text_table& table, std::string name, std::string_view choice, std:
 std::string part_table(const stage_record& stage, const stage_summary& summary) {
   double most = 0;
   for (const auto& part : summary.parts) {
-    if (part.times) most = std::max(most, static_cast<double>(part.times->max()));
+    if (part.times) most = std::max(most, part.times->mean());
   }
   const auto unit = unit_for(most);
   text_table table(

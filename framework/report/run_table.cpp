@@ -70,7 +70,7 @@ std::string heading(const run_record& record) {
 }
 
 std::string end_to_end_table(const distribution& times) {
-  const auto unit = unit_for(static_cast<double>(times.max()));
+  const auto unit = unit_for(times.mean());  // not the largest: one outlier would blur the rest
   std::vector<column> columns = {{fmt::format("end to end ({})", unit.name), left}};
   std::vector<std::string> cells = {""};
   const auto add = [&](std::string_view name, std::optional<double> ns) {
@@ -99,7 +99,7 @@ double largest(const run_summary& summary, std::size_t column_index, Figure figu
 }
 
 std::string stage_table(const run_record& record, const run_summary& summary) {
-  const auto unit = unit_for(largest(summary, 0, [](const distribution& d) { return d.max(); }));
+  const auto unit = unit_for(largest(summary, 0, [](const distribution& d) { return d.mean(); }));
   const double launch = largest(summary, 1, [](const distribution& d) { return d.mean(); });
   const bool launches = launch > 0;
   const auto launch_unit = unit_for(launch);

@@ -36,12 +36,11 @@ int report(const std::string& message, exit_status status) {
 
 /// `status`, unless what was printed did not arrive: a script must not take half a table for all.
 int delivered(int status) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  const int code = errno;
-  const int failed = report(
-      fmt::format("cannot write to standard output: {}", std::generic_category().message(code)),
-      exit_status::run_failed);
-  return status == static_cast<int>(exit_status::done) ? failed : status;
+  const int code = std::fflush(stdout) == 0 ? 0 : errno;
+  if (status != static_cast<int>(exit_status::done)) return status;
+  if (code == 0 && std::ferror(stdout) == 0) return status;
+  const auto why = code == 0 ? "a part of it was lost" : std::generic_category().message(code);
+  return report("cannot write to standard output: " + why, exit_status::run_failed);
 }
 
 /// The names a word of the command line may have been meant as.

@@ -47,7 +47,8 @@ exit_status measure_overhead(overhead_arguments& given) {
   const overhead_record record = run_overhead(s, options);
   line.erase();
 
-  fmt::print(text, "{}", overhead_table(record));
+  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
+  std::fputs(overhead_table(record).c_str(), text);
   std::fflush(text);
   if (json) json->commit(overhead_json(record));
   if (!record.trials.empty() && record.trials.back().record.failure) {

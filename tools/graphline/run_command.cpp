@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "framework/report/json_beginning.hpp"
 #include "framework/report/output_file.hpp"
@@ -46,11 +49,16 @@ class run_outputs {
     if (!tensors_.empty()) make_folder();
   }
 
-  /// The stream for people.
-  std::FILE* text() const {
+  /// Prints what is for people. A problem is kept for `write`, since the results come first.
+  void show(const std::string& table) {
     const bool taken =
         (json_ && json_->is_standard_output()) || (csv_ && csv_->is_standard_output());
-    return taken ? stderr : stdout;
+    std::FILE* stream = taken ? stderr : stdout;
+    attempt([&] {
+      if (std::fputs(table.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
+      throw run_error(fmt::format("cannot write to standard {}: {}", taken ? "error" : "output",
+                                  std::generic_category().message(errno)));
+    });
   }
 
   /// Writes the tensors, if asked for. A problem is kept for `write`.
@@ -82,6 +90,10 @@ class run_outputs {
       throw input_error(fmt::format("--save-tensors {}: cannot make the folder: {}", tensors_,
                                     problem.message()));
     }
+    if (::access(tensors_.c_str(), W_OK | X_OK) != 0) {
+      throw input_error(fmt::format("--save-tensors {}: cannot write there: {}", tensors_,
+                                    std::generic_category().message(errno)));
+    }
   }
 
   std::string tensors_;
@@ -107,12 +119,13 @@ exit_status run_pipeline(run_arguments& given) {
   line.erase();
 
   outputs.save_tensors(record, s);
-  if (given.kernels && !record.failure && !record.interrupted) s.trace_operations(record, &stop);
-  fmt::print(outputs.text(), "{}", run_table(record));
-  std::fflush(outputs.text());
+  const bool trace = given.kernels && !record.failure && !record.interrupted;
+  if (trace) s.trace_operations(record, &stop);
+  const bool interrupted = record.interrupted || (trace && stop.raised());
+  outputs.show(run_table(record));
   outputs.write(record);
   if (record.failure) return exit_status::run_failed;
-  return record.interrupted ? exit_status::interrupted : exit_status::done;
+  return interrupted ? exit_status::interrupted : exit_status::done;
 }
 
 }  // namespace
