@@ -72,7 +72,7 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
   bool enough = true;
   for (const auto& graph : record.graphs) {
     summary.executables += graph.executables;
-    summary.nodes += graph.nodes;
+    summary.nodes += graph.nodes.size();
     summary.capture += graph.capture;
     summary.instantiate += graph.instantiate;
     const auto later = median_of_repetitions(graph.later_launch);

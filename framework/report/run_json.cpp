@@ -58,8 +58,12 @@ json graph_json(const graph_record& graph) {
     const auto ns = median_of_repetitions(times);
     return ns ? json(*ns) : json();
   };
+  json nodes = json::array();
+  for (const graph_node& node : graph.nodes) {
+    nodes.push_back({{"name", node.name}, {"type", node.type}, {"after", node.after}});
+  }
   return {{"name", graph.name},
-          {"nodes", graph.nodes},
+          {"nodes", std::move(nodes)},
           {"operations", graph.operations},
           {"executables", graph.executables},
           {"capture_ns", graph.capture},

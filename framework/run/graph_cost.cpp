@@ -53,10 +53,10 @@ std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
   into.first_launch += now() - launched;
   if (!first) return executable;
 
-  const auto nodes = captured->nodes();
-  into.nodes = nodes.size();
-  into.operations = static_cast<std::size_t>(std::count_if(
-      nodes.begin(), nodes.end(), [](const graph_node& n) { return n.type == "operation"; }));
+  into.nodes = captured->nodes();
+  into.operations = static_cast<std::size_t>(
+      std::count_if(into.nodes.begin(), into.nodes.end(),
+                    [](const graph_node& n) { return n.type == "operation"; }));
   repeat(d, how, launch, into.launch, &into.later_launch);
   return executable;
 }

@@ -57,6 +57,10 @@ TEST(run_json, tells_what_graphs_cost_and_what_was_not_measured_of_them) {
   EXPECT_THAT(keys(graphs[0]), ElementsAre("name", "nodes", "operations", "executables",
                                            "capture_ns", "instantiate_ns", "first_launch_ns",
                                            "later_launch_ns", "launch_ns", "eager_ns"));
+  EXPECT_EQ(graphs[0]["nodes"].size(), 7U);
+  EXPECT_EQ(graphs[0]["nodes"][1]["name"], "layer");
+  EXPECT_EQ(graphs[0]["nodes"][1]["type"], "operation");
+  EXPECT_THAT(graphs[0]["nodes"][1]["after"], ElementsAre(0));
   EXPECT_EQ(graphs[0]["launch_ns"], 2'500);
   EXPECT_EQ(graphs[0]["eager_ns"], 9'500);
   EXPECT_TRUE(graphs[1]["eager_ns"].is_null());

@@ -27,7 +27,7 @@ TEST(make_measured_graph, measures_the_first_executable_in_full_and_adds_the_oth
   };
   graph_record record;
   const auto first = make_measured_graph(*dev, *s, enqueue, wait_mode::block, record);
-  EXPECT_EQ(record.nodes, 2U);
+  EXPECT_EQ(record.nodes.size(), 2U);
   EXPECT_EQ(record.operations, 0U);  // fills compute nothing
   EXPECT_EQ(record.executables, 1U);
   EXPECT_EQ(record.eager.size() + 1, static_cast<std::size_t>(enqueued));
