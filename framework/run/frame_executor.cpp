@@ -3,6 +3,7 @@
 
 #include "framework/run/executor.hpp"
 #include "framework/run/frame_graph.hpp"
+#include "framework/run/frames_in_order.hpp"
 #include "framework/run/stage_runner.hpp"
 
 namespace graphline {
@@ -22,20 +23,15 @@ class frame_executor final : public executor {
     auto& slots = pipeline_.slots();
     const auto depth = static_cast<std::int64_t>(slots.size());
     abandoned_ = false;
-    // Frames `result.completed` to `next - 1` are in flight.
     std::int64_t next = 0;
     try {
-      for (; next < b.frames; ++next) {
-        if (next - result.completed == depth) finish_oldest(runner, b, meter, result);
-        if (b.stop != nullptr && b.stop->raised()) {
-          result.interrupted = true;
-          break;
-        }
-        launch(runner, slots[static_cast<std::size_t>(next % depth)],
-               {next, b.first_number + next});
-        if (depth == 1) finish_oldest(runner, b, meter, result);
-      }
-      while (result.completed < next) finish_oldest(runner, b, meter, result);
+      run_frames_in_order(
+          b, depth, result, next,
+          [&](std::int64_t frame) {
+            launch(runner, slots[static_cast<std::size_t>(frame % depth)],
+                   {frame, b.first_number + frame});
+          },
+          [&] { finish_oldest(runner, b, meter, result); });
     } catch (...) {
       result.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
       drain();

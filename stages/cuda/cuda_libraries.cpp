@@ -4,6 +4,7 @@
 
 #include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
+#include "framework/device/cuda/cuda_properties.hpp"
 #include "framework/device/cuda/cuda_status.hpp"
 #include "stages/cuda/chosen_plan.hpp"
 #include "stages/cuda/cublaslt_product.hpp"
@@ -23,10 +24,10 @@ std::string text_of_device(int number, const std::string& name, const std::strin
   };
   int driver = 0;
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", owner);
-  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, driver for CUDA {}.{}",
-                     name, attribute(cudaDevAttrComputeCapabilityMajor),
+  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, driver for CUDA {}", name,
+                     attribute(cudaDevAttrComputeCapabilityMajor),
                      attribute(cudaDevAttrComputeCapabilityMinor),
-                     attribute(cudaDevAttrMultiProcessorCount), driver / 1000, driver % 1000 / 10);
+                     attribute(cudaDevAttrMultiProcessorCount), cuda_version_text(driver));
 }
 
 /// A precision whose elements are of that type, to draw random ones.

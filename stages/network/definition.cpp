@@ -134,4 +134,13 @@ network_definition define_network(const node& layers, const shape& input, const 
   return all.finish(where);
 }
 
+network_definition network_of(const stage_config& config) {
+  diagnostics problems;
+  network_definition network =
+      define_network(config.arguments.tree("layers"), config.inputs.at(0).shape,
+                     config.arguments.where("layers"), problems);
+  problems.throw_if_errors();
+  return network;
+}
+
 }  // namespace graphline

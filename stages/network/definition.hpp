@@ -7,6 +7,7 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
 #include "framework/stage/cost.hpp"
+#include "framework/stage/stage.hpp"
 #include "stages/network/layer_kind.hpp"
 
 namespace graphline {
@@ -38,5 +39,8 @@ struct network_definition {
 /// place for problems of the whole. After an error the result is incomplete.
 network_definition define_network(const node& layers, const graphline::shape& input,
                                   const place& where, diagnostics& out);
+
+/// The network of a stage's `layers`, which the planner has found to be in order.
+network_definition network_of(const stage_config& config);
 
 }  // namespace graphline

@@ -29,12 +29,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
 }
 
 std::vector<named_tensor> weights(const stage_config& config) {
-  diagnostics problems;
-  const network_definition network =
-      define_network(config.arguments.tree("layers"), config.inputs.at(0).shape,
-                     config.arguments.where("layers"), problems);
-  problems.throw_if_errors();
-  return network_weights(network, config);
+  return network_weights(network_of(config), config);
 }
 
 }  // namespace

@@ -7,10 +7,6 @@
 namespace graphline {
 namespace {
 
-std::string version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
 /// Why cudaGetDeviceCount failed, and what would help.
 std::string describe_absence(cudaError_t status) {
   int driver = 0;
@@ -20,12 +16,12 @@ std::string describe_absence(cudaError_t status) {
   if (status == cudaErrorInsufficientDriver) {
     if (!knows_driver || driver == 0) {
       return "no NVIDIA driver is installed; this program needs one for CUDA " +
-             version_text(runtime) + " or newer";
+             cuda_version_text(runtime) + " or newer";
     }
     return fmt::format(
         "the NVIDIA driver is too old: it is for CUDA {}, and this program needs one for CUDA {} "
         "or newer",
-        version_text(driver), version_text(runtime));
+        cuda_version_text(driver), cuda_version_text(runtime));
   }
   if (status == cudaErrorNoDevice) {
     return "the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides those it does not name)";

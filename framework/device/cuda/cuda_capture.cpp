@@ -10,32 +10,6 @@
 
 namespace graphline {
 
-std::uint64_t cuda_captures::add(cuda_capture& capture) {
-  const std::scoped_lock lock(mutex_);
-  open_.push_back(&capture);
-  return ++count_;
-}
-
-void cuda_captures::remove(const cuda_capture& capture) noexcept {
-  const std::scoped_lock lock(mutex_);
-  std::erase(open_, &capture);
-}
-
-cuda_capture* cuda_captures::find(std::uint64_t number) const {
-  const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::find(open_, number, &cuda_capture::number);
-  return found == open_.end() ? nullptr : *found;
-}
-
-void cuda_captures::refuse_synchronize() const {
-  const std::scoped_lock lock(mutex_);
-  if (open_.empty()) return;
-  throw run_error(
-      fmt::format("the device cannot be synchronized while stream '{}' is being captured; end the "
-                  "capture first",
-                  open_.front()->origin_name()));
-}
-
 cuda_capture::cuda_capture(cuda_engine& engine, cuda_stream& origin)
     : engine_(engine), origin_name_(origin.name()), origin_(origin.handle()) {
   if (origin.capture() != nullptr) {

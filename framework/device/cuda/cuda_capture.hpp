@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "framework/device/capture_registry.hpp"
 #include "framework/device/cuda/cuda_handle.hpp"
 
 namespace graphline {
@@ -19,25 +19,7 @@ struct cuda_engine;
 /// Names of the events that a graph stamps: CUDA knows them by handle only.
 using stamp_names = std::map<cudaEvent_t, std::string>;
 
-/// The captures going on at a device.
-class cuda_captures {
- public:
-  /// Adds a capture and returns its number, counted from 1.
-  std::uint64_t add(cuda_capture& capture);
-  void remove(const cuda_capture& capture) noexcept;
-
-  /// The capture of that number, or null when it has ended.
-  cuda_capture* find(std::uint64_t number) const;
-
-  /// Throws `run_error` when a capture is going on: waiting for the whole device would break it,
-  /// from whichever thread.
-  void refuse_synchronize() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::uint64_t count_ = 0;
-  std::vector<cuda_capture*> open_;
-};
+using cuda_captures = capture_registry<cuda_capture>;
 
 /// One capture, from its beginning to its end, whichever way it ends; ThreadLocal, so that other
 /// threads may go on with other streams. Belongs to the thread that runs it.

@@ -5,8 +5,6 @@
 #include <atomic>
 #include <mutex>
 #include <string>
-#include <type_traits>
-#include <typeinfo>
 
 #include "framework/base/error.hpp"
 #include "framework/base/words.hpp"
@@ -15,6 +13,7 @@
 #include "framework/device/cuda/cuda_handle.hpp"
 #include "framework/device/cuda/cuda_memory.hpp"
 #include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/same_engine.hpp"
 
 namespace graphline {
 
@@ -80,19 +79,5 @@ struct cuda_engine {
   int least_urgent_ = 0;
   int most_urgent_ = 0;
 };
-
-/// `object` as the `cuda` type it must be, of the device that `engine` belongs to. Throws
-/// `run_error` when it belongs to another device. T is final, so comparing the types is enough.
-template <class T, class U>
-auto& same_engine(U& object, const cuda_engine& engine) {
-  using result = std::conditional_t<std::is_const_v<U>, const T, T>;
-  if (typeid(object) == typeid(T)) {
-    auto& ours = static_cast<result&>(object);
-    if (&ours.engine() == &engine) return ours;
-  }
-  throw run_error(
-      "a stream, event or graph of one device was used with another; make it on the device that "
-      "uses it");
-}
 
 }  // namespace graphline

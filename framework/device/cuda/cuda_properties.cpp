@@ -8,13 +8,10 @@
 #include "framework/device/cuda/cuda_status.hpp"
 
 namespace graphline {
-namespace {
 
-std::string version_text(int version) {
+std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
-
-}  // namespace
 
 device_properties cuda_properties(int index) {
   const std::string subject = fmt::format("device cuda:{}", index);
@@ -48,8 +45,8 @@ device_properties cuda_properties(int index) {
       {"core clock, at most", fmt::format("{} MHz", core_clock / 1000)},
       {"memory clock, at most", fmt::format("{} MHz", memory_clock / 1000)},
       {"L2 cache", format_bytes(static_cast<std::uint64_t>(given.l2CacheSize))},
-      {"CUDA of the driver", version_text(driver)},
-      {"CUDA runtime", version_text(runtime)},
+      {"CUDA of the driver", cuda_version_text(driver)},
+      {"CUDA runtime", cuda_version_text(runtime)},
   };
   return result;
 }

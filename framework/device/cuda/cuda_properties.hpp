@@ -1,10 +1,15 @@
 #pragma once
 
+#include <string>
+
 #include "framework/device/device.hpp"
 
 namespace graphline {
 
 /// What CUDA says of the device of that number. Throws `cuda_error`.
 device_properties cuda_properties(int index);
+
+/// "13.0" for 13000, as CUDA counts its versions.
+std::string cuda_version_text(int version);
 
 }  // namespace graphline

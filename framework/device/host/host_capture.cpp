@@ -11,33 +11,7 @@
 
 namespace graphline {
 
-std::uint64_t capture_registry::add(capture_session& session) {
-  const std::scoped_lock lock(mutex_);
-  open_.push_back(&session);
-  return ++count_;
-}
-
-void capture_registry::remove(const capture_session& session) noexcept {
-  const std::scoped_lock lock(mutex_);
-  std::erase(open_, &session);
-}
-
-capture_session* capture_registry::find(std::uint64_t number) const {
-  const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::find(open_, number, &capture_session::number);
-  return found == open_.end() ? nullptr : *found;
-}
-
-void capture_registry::refuse_synchronize() const {
-  const std::scoped_lock lock(mutex_);
-  if (open_.empty()) return;
-  throw run_error(
-      fmt::format("the device cannot be synchronized while stream '{}' is being captured; end the "
-                  "capture first",
-                  open_.front()->origin_name()));
-}
-
-capture_session::capture_session(capture_registry& registry, host_stream& origin)
+capture_session::capture_session(host_captures& registry, host_stream& origin)
     : registry_(registry), origin_name_(origin.name()) {
   if (origin.capture() != nullptr) {
     throw run_error(fmt::format("stream '{}' is being captured already; a capture cannot be nested",

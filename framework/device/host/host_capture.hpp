@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "framework/device/capture_registry.hpp"
 #include "framework/device/host/command.hpp"
 #include "framework/device/host/host_graph.hpp"
 
@@ -17,25 +17,7 @@ class capture_session;
 class host_event;
 class host_stream;
 
-/// The captures going on at a device.
-class capture_registry {
- public:
-  /// Adds a capture and returns its number, counted from 1.
-  std::uint64_t add(capture_session& session);
-  void remove(const capture_session& session) noexcept;
-
-  /// The capture of that number, or null when it has ended.
-  capture_session* find(std::uint64_t number) const;
-
-  /// Throws `run_error` when a capture is going on: what waits for the whole device would wait for
-  /// work that is being listed and not carried out.
-  void refuse_synchronize() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::uint64_t count_ = 0;
-  std::vector<capture_session*> open_;
-};
+using host_captures = capture_registry<capture_session>;
 
 /// One capture, from its beginning to its end, whichever way it ends. Each stream in it is a branch
 /// with its frontier: the nodes that its next node depends on. A recorded event keeps the frontier
@@ -45,7 +27,7 @@ class capture_registry {
 class capture_session {
  public:
   /// Puts `origin` in capture mode. Throws `run_error` when it is in a capture already.
-  capture_session(capture_registry& registry, host_stream& origin);
+  capture_session(host_captures& registry, host_stream& origin);
 
   /// Takes every stream out of capture mode.
   ~capture_session();
@@ -83,7 +65,7 @@ class capture_session {
 
   branch& branch_of(const host_stream& s);
 
-  capture_registry& registry_;
+  host_captures& registry_;
   const std::string origin_name_;  // apart from the branches, since other threads may ask for it
   std::vector<branch> branches_;   // the first is the origin's
   std::map<const host_event*, node_indices> recorded_;

@@ -103,11 +103,7 @@ class network_stage final : public device_stage {
 }  // namespace
 
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
-  diagnostics problems;
-  const network_definition network =
-      define_network(config.arguments.tree("layers"), config.inputs.at(0).shape,
-                     config.arguments.where("layers"), problems);
-  problems.throw_if_errors();
+  const network_definition network = network_of(config);
   const weight_table weights(network_weights(network, config));
   return std::make_unique<network_stage>(d, network, weights, config);
 }
