@@ -105,7 +105,7 @@ class session::implementation {
     std::move(kept).hand_over(record, result.completed);
     record.interrupted = result.interrupted;
     record.failure = result.failure;
-    if (!record.failure && last_slot_) describe_outputs(record);
+    if (!record.failure && last_slot_) read_outputs(record);
     return record;
   }
 
@@ -208,6 +208,15 @@ class session::implementation {
       for (auto& library : of->second()) {
         if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
       }
+    }
+  }
+
+  /// A device that fails only now must not take with it what was measured.
+  void read_outputs(run_record& record) {
+    try {
+      describe_outputs(record);
+    } catch (const error& e) {
+      record.failure = fmt::format("after the last frame: {}", e.what());
     }
   }
 

@@ -198,6 +198,24 @@ TEST_F(cuda_session, keeps_what_was_measured_before_the_device_failed) {
   }
 }
 
+TEST_F(cuda_session, keeps_what_was_measured_when_the_device_fails_after_the_last_frame) {
+  // The first call is for checking the clock once more, the second for reading an output back.
+  for (const char* call : {"cudaEventCreateWithFlags", "cudaHostAlloc"}) {
+    SCOPED_TRACE(call);
+    const auto registry = kinds([call](const std::string& stage, std::int64_t frame) {
+      if (stage == "join" && frame == 10) fake_cuda::fail_call(call, 1, cudaErrorIllegalAddress);
+    });
+    fake_cuda::reset();
+    const auto cuda = open_cuda_device(0);
+    session s(plan_for(forked(graph_mode::stage, strategy::async, 1), registry, "cuda"), *cuda);
+    const run_record record = s.run();
+    ASSERT_TRUE(record.failure);
+    EXPECT_THAT(*record.failure, testing::StartsWith("after the last frame: "));
+    EXPECT_THAT(*record.failure, testing::HasSubstr(call));
+    EXPECT_EQ(record.frames.size(), 9U);
+  }
+}
+
 TEST_F(cuda_session, asks_for_no_memory_while_frames_run) {
   // Frame 3 is past the warm-up; nothing may be asked for from there on.
   std::size_t before = 0;
