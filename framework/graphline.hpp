@@ -8,6 +8,7 @@
 #include "framework/base/error.hpp"         // what is thrown, and the exit status that goes with it
 #include "framework/base/stop_request.hpp"  // to stop a run early
 #include "framework/base/tensor_type.hpp"   // shape, dtype, tensor_view
+#include "framework/base/units.hpp"         // times, sizes and counts as text
 #include "framework/base/words.hpp"         // strategy, timing_method and the other choices
 
 #include "framework/spec/pipeline_reader.hpp"  // a YAML file becomes a pipeline_spec
@@ -41,9 +42,3 @@
 #include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
 #include "framework/report/run_json.hpp"        // a run as JSON
 #include "framework/report/run_table.hpp"       // a run as a table
-
-#include "framework/analysis/summary.hpp"  // percentiles and shares of a record
-#include "framework/base/units.hpp"        // times, sizes and counts as text
-#include "framework/report/run_csv.hpp"    // a record as rows
-#include "framework/report/run_json.hpp"   // a record as the result file other programs read
-#include "framework/report/run_table.hpp"  // a record as the table `graphline run` prints

@@ -28,6 +28,14 @@ enum class graph_mode { off, stage, frame };
 /// How stages are measured; what a stage's time then means is said by `meaning_of`.
 enum class timing_method { none, host, sync, event, layers };
 
+/// When frames are due: each as soon as there is room for it, at a constant rate, or at random
+/// moments that follow a Poisson process.
+enum class arrival { closed, constant, poisson };
+
+/// What becomes of a frame that is due while the queue is full: it waits outside, the one that has
+/// waited longest in the queue goes, or it goes itself.
+enum class queue_policy { block, drop_oldest, drop_newest };
+
 /// What a pipeline input is filled with before the first frame.
 enum class fill { normal, uniform, zeros, ones };
 
@@ -50,6 +58,12 @@ inline constexpr word<timing_method> timing_method_words[] = {{"none", timing_me
                                                               {"sync", timing_method::sync},
                                                               {"event", timing_method::event},
                                                               {"layers", timing_method::layers}};
+inline constexpr word<arrival> arrival_words[] = {
+    {"closed", arrival::closed}, {"constant", arrival::constant}, {"poisson", arrival::poisson}};
+inline constexpr word<queue_policy> queue_policy_words[] = {
+    {"block", queue_policy::block},
+    {"drop_oldest", queue_policy::drop_oldest},
+    {"drop_newest", queue_policy::drop_newest}};
 inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"uniform", fill::uniform},
                                             {"zeros", fill::zeros},
@@ -64,6 +78,8 @@ template <> struct words_of<wait_mode>     { static constexpr const auto& table 
 template <> struct words_of<strategy>      { static constexpr const auto& table = strategy_words; };
 template <> struct words_of<graph_mode>    { static constexpr const auto& table = graph_mode_words; };
 template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
+template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
+template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on
 

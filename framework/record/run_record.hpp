@@ -55,7 +55,8 @@ struct stage_record {
   std::int64_t traced_runs = 0;
 };
 
-/// When a frame was due, when it began and when the host had seen its last stage complete.
+/// When a frame was due, when it began and when the host had seen its last stage complete. Under
+/// `arrival: closed` it is due when it begins.
 struct frame_record {
   nanoseconds due = 0;
   nanoseconds begin = 0;
@@ -68,6 +69,17 @@ struct output_record {
   tensor_type type;
   std::string checksum;  ///< 64-bit FNV-1a of the bytes, 16 hex digits
   bool finite = true;    ///< false: holds NaN or infinity
+  /// Up to `most_output_values` of its elements, evenly spaced from the first, so that results can
+  /// be compared as numbers where checksums differ.
+  std::vector<double> values = {};
+};
+inline constexpr std::size_t most_output_values = 256;
+
+/// What became of frames that were due on a schedule. All zero for `arrival: closed`.
+struct load_record {
+  std::vector<nanoseconds> dropped;  ///< when they had been due, ascending
+  std::int64_t found_full = 0;       ///< frames that were due while the queue was full
+  std::int64_t longest_queue = 0;    ///< frames that waited at once, at most
 };
 
 /// Everything one run produced, in raw form. Every report is computed from this alone.
@@ -78,10 +90,12 @@ struct run_record {
   settings run;  ///< as it was carried out
   device_properties device;
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
-  memory_usage memory;
+  memory_usage memory;          ///< of this pipeline; its peak while it was prepared
   nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most; drift included
   nanoseconds clock_drift = 0;  ///< of the device's clock against the host's, over the frames
-  std::vector<frame_record> frames;
+  nanoseconds processor_time = 0;    ///< of all threads of the process, over the measured frames
+  std::vector<frame_record> frames;  ///< those that ran to their end
+  load_record load;
   std::vector<stage_record> stages;  ///< in planned order
   std::vector<graph_record> graphs;  ///< one per device stage, or the frame's; none without graphs
   std::vector<output_record> outputs;

@@ -26,6 +26,10 @@ struct run_options {
   std::optional<timing_method> timing = {};  ///< default: the plan's
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
+  std::optional<double> rate = {};  ///< frames due in a second; not for `arrival: closed`
+  /// Called once between the warm-up and the first measured frame, so that several runs can begin
+  /// together; not when the warm-up has failed or was stopped.
+  std::function<void()> before_frames = {};
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
 };

@@ -27,6 +27,12 @@ struct settings {
   std::uint64_t seed = 1;               ///< of weights, inputs and random stages
   std::int64_t threads = 0;             ///< compute threads of the `host` device; 0: half the cores
   std::optional<nanoseconds> deadline;  ///< a frame that takes longer has missed it
+
+  // Load. The deadline and all latencies count from the moment a frame is due.
+  graphline::arrival arrival = graphline::arrival::closed;
+  std::optional<double> rate;  ///< frames due in a second, on average; not with `closed`
+  std::int64_t queue = 16;     ///< frames that are due and wait to begin, at most
+  queue_policy when_full = queue_policy::block;
 };
 
 /// A tensor that is there before the first frame and stays the same.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/spec/experiment_spec.hpp"
+#include "framework/stage/stage_registry.hpp"
+
+namespace graphline {
+
+/// One configuration, ready to be run.
+struct planned_configuration {
+  experiment_configuration what;
+  std::vector<plan> members;  ///< as in `what`
+};
+
+/// What an experiment will do: every configuration planned, so that no mistake shows half-way.
+struct experiment_plan {
+  std::string name;
+  std::string description;
+  experiment_settings how;
+  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what was read
+  std::vector<planned_configuration> configurations;
+  std::vector<compared_pair> pairs;
+};
+
+/// Reads the pipelines that an experiment names, loads their plug-ins into `registry`, sets what
+/// each configuration sets, and plans all of them for one machine. Finds everything at once; what
+/// is wrong with one configuration only is reported where that is declared, naming it and how to
+/// leave it out. Throws an `input_error` for a pipeline file that cannot be read. `registry` must
+/// outlive the plan.
+///
+/// Several pipelines at once become these configurations: each alone, all together, and, where
+/// their priorities differ, all together without priorities. Each is compared with itself alone,
+/// and with itself without priorities.
+experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
+                                const plan_target& target, diagnostics& out);
+
+}  // namespace graphline

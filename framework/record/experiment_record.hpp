@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/spec/experiment_settings.hpp"
+
+namespace graphline {
+
+/// One way to run that an experiment looks at: a pipeline, or several at once, with all settings.
+struct experiment_configuration {
+  std::string name;  ///< as given, or made of what varies: "timing=sync in_flight=2"
+  /// What sets it apart, as key and value; empty where several pipelines run at once.
+  std::vector<std::pair<std::string, std::string>> assignments;
+  std::vector<std::string> members;  ///< names of the pipelines that run at once; at least one
+};
+
+/// One pipeline of a configuration.
+struct configuration_member {
+  std::size_t configuration = 0;
+  std::size_t member = 0;
+  friend bool operator==(const configuration_member&, const configuration_member&) = default;
+};
+
+/// What is to be compared with what.
+struct compared_pair {
+  configuration_member what;
+  configuration_member reference;
+};
+
+/// One run of one configuration.
+struct trial_record {
+  std::size_t configuration = 0;
+  /// One trial of each configuration makes a block, in random order, so that slow changes of the
+  /// machine fall on all configurations alike.
+  std::size_t block = 0;
+  nanoseconds begun = 0;            ///< since the experiment began; the time of a pause is left out
+  std::vector<run_record> members;  ///< as in the configuration
+};
+
+/// Everything an experiment produced, in raw form.
+struct experiment_record {
+  std::string name;
+  std::string description;
+  experiment_settings how;
+  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
+  std::vector<experiment_configuration> configurations;
+  std::vector<compared_pair> pairs;
+  std::vector<trial_record> trials;  ///< in the order they ran; the last block may be incomplete
+  /// Why no further trials ran, in words; empty when all that were asked for did.
+  std::string stopped;
+  bool interrupted = false;
+};
+
+}  // namespace graphline

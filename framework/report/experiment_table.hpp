@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "framework/record/experiment_record.hpp"
+
+namespace graphline {
+
+/// An experiment for a person at a terminal: configurations side by side, each against its
+/// reference with interval and verdict, stages, then what was found, in sentences. UTF-8, 80
+/// columns unless names or numbers need more.
+std::string experiment_table(const experiment_record& record);
+
+}  // namespace graphline

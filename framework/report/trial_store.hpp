@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
+
+namespace graphline {
+
+/// How a trial store that exists already is dealt with.
+enum class store_opening {
+  fresh,      ///< one whose experiment has ended is kept as FILE.previous; another is refused
+  resume,     ///< goes on with it; refused when it belongs to another experiment or a file changed
+  overwrite,  ///< begins anew, whatever there was
+};
+
+/// The raw samples of an experiment's trials in a file of JSON lines, `graphline.trials/1`: a line
+/// that says what the experiment is, one per trial as it ends, one when it has ended. What was
+/// added is on the disk; a line that a killed process left half-written is passed over.
+class trial_store {
+ public:
+  /// Throws an `input_error` that names the file and the remedy when it is refused or cannot be
+  /// written.
+  trial_store(const std::string& path, const experiment_plan& planned, store_opening how);
+  ~trial_store();
+  trial_store(const trial_store&) = delete;
+  trial_store& operator=(const trial_store&) = delete;
+
+  /// The trials that the file held when it was opened; empty but for `resume`.
+  std::vector<trial_record> take_trials();
+
+  /// Throws `run_error` when it cannot be written; what was there before stays readable.
+  void add(const trial_record& trial);
+
+  /// Marks the experiment as ended.
+  void end();
+
+ private:
+  class implementation;
+  std::unique_ptr<implementation> impl_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/run/trial_runner.hpp"
+
+namespace graphline {
+
+/// How far an experiment is.
+struct experiment_progress {
+  std::int64_t done = 0;            ///< trials, those of before a pause among them
+  std::int64_t total = 0;           ///< trials at most
+  std::optional<nanoseconds> left;  ///< at most, by the trials so far; nothing before there are any
+  std::string_view configuration = {};  ///< name of the one that runs next
+};
+
+struct experiment_options {
+  std::vector<trial_record> done = {};  ///< trials of before a pause, in order; not repeated
+  const stop_request* stop = nullptr;
+  std::function<void(const experiment_progress&)> on_progress = {};
+  std::function<void(const trial_record&)> on_trial = {};  ///< each new trial, as it ends
+};
+
+/// Runs the trials of an experiment block by block, each block in a random order that depends on
+/// the seed and the block alone. Ends after the trials asked for, at the time limit, or when every
+/// interval is narrow enough; early, with what there is, when a trial fails or the stop request is
+/// raised. Throws what `runner` and `on_trial` throw.
+experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
+                                 const experiment_options& options);
+
+}  // namespace graphline

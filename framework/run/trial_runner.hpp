@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/device/device.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// Runs single trials of a planned experiment, wherever that happens.
+class trial_runner {
+ public:
+  virtual ~trial_runner() = default;
+
+  /// One trial of a configuration: a record per member. A failure of a run is told in its record.
+  /// Throws `run_error` naming the configuration when it cannot be prepared, `interrupted_error`
+  /// when `stop` is raised while it is.
+  virtual std::vector<run_record> run(std::size_t configuration, const stop_request* stop) = 0;
+};
+
+/// The device to run a plan on. Plans that differ in compute threads of `host` need different ones;
+/// what it returns stays open until the runner is gone.
+using device_source = std::function<device&(const plan&)>;
+
+/// Runs trials in this process. Pipelines stay prepared from trial to trial as long as all of them
+/// together fit into `memory_budget` bytes of device memory; otherwise those not used for longest
+/// are given up and prepared anew. `planned` must outlive the runner.
+std::unique_ptr<trial_runner> make_trial_runner(const experiment_plan& planned,
+                                                device_source devices, std::uint64_t memory_budget);
+
+}  // namespace graphline

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/place.hpp"
+#include "framework/base/words.hpp"
+#include "framework/spec/experiment_settings.hpp"
+#include "framework/spec/node.hpp"
+
+namespace graphline {
+
+/// A setting of the `run:` section or a parameter of the pipeline, with the value it gets.
+struct assignment {
+  named key;
+  node value;
+};
+
+/// One configuration as declared: what it sets, beyond what is common to all.
+struct configuration_spec {
+  named name;  ///< given, or made of the assignments: "timing=sync in_flight=2"
+  std::vector<assignment> assignments;
+  std::size_t reference =
+      0;  ///< the configuration that it is compared with; its own for a baseline
+};
+
+/// One of several pipelines that run at once.
+struct member_spec {
+  named name;
+  named pipeline;                               ///< path, as written
+  std::optional<graphline::priority> priority;  ///< of all its streams; unset: as in its file
+  std::vector<assignment> run;                  ///< settings, `frames` and `warmup` among them
+  std::vector<assignment> params;
+};
+
+/// A declared experiment: either one pipeline with configurations, or pipelines that run together.
+struct experiment_spec {
+  named name;
+  std::string description;
+  std::string directory = ".";     ///< relative paths in the file start here
+  named pipeline;                  ///< path, as written; empty with `together`
+  std::vector<assignment> run;     ///< settings of all configurations, `frames` among them
+  std::vector<assignment> params;  ///< parameters of all configurations
+  std::vector<configuration_spec> configurations;  ///< at least one, unless `together`
+  std::vector<member_spec> together;               ///< empty, or at least two
+  experiment_settings how;
+  std::shared_ptr<const source_text> source;
+};
+
+}  // namespace graphline
