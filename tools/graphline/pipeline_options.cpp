@@ -1,17 +1,15 @@
 #include "tools/graphline/pipeline_options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/device/host/host_device.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
-#include "tools/graphline/passive_openmp.hpp"
+#include "tools/graphline/machine.hpp"
 
 namespace graphline {
 namespace {
@@ -37,18 +35,6 @@ constexpr setting_option setting_options[] = {
     {"--seed", "seed", "N", "Seed of weights, inputs and random stages"},
     {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
     {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"}};
-
-/// What the host device will compute with.
-int compute_threads(const plan& p) {
-  if (p.run.threads > 0) return static_cast<int>(p.run.threads);
-  std::string reason;
-  return host_backend().list(reason).front().compute_threads;
-}
-
-std::uint64_t physical_memory() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 std::pair<std::string, std::string> split_assignment(const std::string& text) {
   const auto equals = text.find('=');
@@ -76,16 +62,8 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
   }
 }
 
-device_request pipeline_options::request(int host_threads) const {
-  return {device_, host_threads};
-}
-
 plan_target pipeline_options::target() const {
-  plan_target result;
-  result.backend = builtin_devices().resolve(request(0));
-  result.host_memory_bytes = physical_memory();
-  if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
-  return result;
+  return target_of(device_);
 }
 
 plan pipeline_options::make_plan() {
@@ -107,9 +85,7 @@ plan pipeline_options::make_plan() {
 }
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
-  const device_request wanted = request(static_cast<int>(p.run.threads));
-  if (builtin_devices().resolve(wanted) == "host") make_openmp_passive(compute_threads(p));
-  return builtin_devices().open(wanted);
+  return graphline::open_device(device_, p);
 }
 
 }  // namespace graphline

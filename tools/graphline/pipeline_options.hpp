@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/stage/stage_registry.hpp"
@@ -32,8 +32,6 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
-  device_request request(int host_threads) const;
-
   stage_registry stages_ = builtin_stages();
   std::string path_;
   std::string device_ = "auto";

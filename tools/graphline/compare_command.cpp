@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "framework/base/units.hpp"
+#include "framework/report/experiment_json.hpp"
+#include "framework/report/experiment_table.hpp"
+#include "framework/report/output_file.hpp"
+#include "framework/report/trial_store.hpp"
+#include "framework/run/experiment.hpp"
+#include "framework/run/experiment_estimate.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/experiment_options.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/process_trial_runner.hpp"
+#include "tools/graphline/progress_line.hpp"
+
+namespace graphline {
+namespace {
+
+struct compare_arguments {
+  experiment_options experiment;
+  std::optional<std::int64_t> trials;
+  std::string time_limit;
+  std::string store;
+  std::string json;
+  bool check = false;
+  bool resume = false;
+  bool overwrite = false;
+};
+
+/// Adds what the command line says to what the file says.
+void apply(const compare_arguments& given, experiment_settings& how) {
+  if (given.trials) how.trials = *given.trials;
+  if (given.time_limit.empty()) return;
+  const auto limit = parse_duration(given.time_limit);
+  if (!limit || *limit <= 0) {
+    throw input_error(fmt::format("--time-limit {}: expected a duration such as 90s",
+                                  given.time_limit));
+  }
+  how.time_limit = limit;
+}
+
+store_opening opening_of(const compare_arguments& given) {
+  if (given.resume) return store_opening::resume;
+  return given.overwrite ? store_opening::overwrite : store_opening::fresh;
+}
+
+std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
+                                          const experiment_plan& planned, device_set& devices) {
+  if (planned.how.fresh_processes) return make_process_trial_runner(given.experiment, planned);
+  return make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
+}
+
+/// Text for people while a result may go to standard output.
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+/// Prepares and tries every configuration for a moment.
+experiment_estimate try_out(const experiment_plan& planned, trial_runner& runner,
+                            const stop_request& stop) {
+  progress_line line;
+  return estimate_experiment(planned, runner, &stop, [&](std::size_t done) {
+    line.show("trying every configuration", static_cast<std::int64_t>(done),
+              static_cast<std::int64_t>(planned.configurations.size()), "configurations");
+  });
+}
+
+experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
+                             trial_store& store, const stop_request& stop) {
+  progress_line line;
+  experiment_options_of_run options;
+  options.done = store.take_trials();
+  options.stop = &stop;
+  options.on_trial = [&](const trial_record& trial) { store.add(trial); };
+  options.on_progress = [&](const experiment_progress& at) {
+    line.show(fmt::format("comparing, {}", at.configuration), at.done, at.total, "trials", at.left);
+  };
+  experiment_record record = run_experiment(planned, runner, options);
+  if (!record.interrupted) store.end();
+  return record;
+}
+
+exit_status status_of(const experiment_record& record) {
+  for (const auto& trial : record.trials) {
+    const bool failed = std::any_of(trial.members.begin(), trial.members.end(),
+                                    [](const run_record& r) { return r.failure.has_value(); });
+    if (failed) return exit_status::run_failed;
+  }
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+exit_status compare(compare_arguments& given) {
+  experiment_plan planned = given.experiment.make_plan(true);
+  apply(given, planned.how);
+  device_set devices = given.experiment.open_devices(planned);
+  const stop_request& stop = stop_on_interrupt();
+  const auto runner = make_runner(given, planned, devices);
+  if (given.check) {
+    fmt::print("{}", describe_experiment(planned, try_out(planned, *runner, stop)));
+    return exit_status::done;
+  }
+
+  std::optional<output_file> json;
+  if (!given.json.empty()) json.emplace(given.json, json_beginning);
+  const bool taken = json && json->is_standard_output();
+  const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
+  trial_store store(path, planned, opening_of(given));
+  say(describe_briefly(planned, try_out(planned, *runner, stop)));
+  const experiment_record record = run_trials(planned, *runner, store, stop);
+
+  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
+  std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
+  std::fflush(taken ? stderr : stdout);
+  if (json) json->commit(experiment_json(record));
+  if (record.interrupted) say(fmt::format("\nGo on with: graphline compare {} --resume\n", given.experiment.path()));
+  return status_of(record);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program, action& chosen) {
+  auto* command =
+      program.add_subcommand("compare", "Compare configurations of a pipeline, with verdicts");
+  auto given = std::make_shared<compare_arguments>();
+  given->experiment.add_to(*command);
+  command->add_flag("--check", given->check,
+                    "Show every configuration and about how long it would take, then stop");
+  command->add_option("--trials", given->trials, "Trials of each configuration, at most")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  command->add_option("--time-limit", given->time_limit, "Begin no further block of trials after it")
+      ->type_name("TIME");
+  command
+      ->add_option("--store", given->store,
+                   "Where each trial is kept as it ends (default: NAME.trials.jsonl)")
+      ->type_name("FILE");
+  auto* resume = command->add_flag("--resume", given->resume,
+                                   "Go on with the trials of the store; more --trials add to them");
+  command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
+      ->excludes(resume);
+  command->add_option("--json", given->json, "Write the result (- for standard output)")
+      ->type_name("FILE");
+  command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
+}
+
+}  // namespace graphline

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/stage/stage_registry.hpp"
+#include "stages/builtin.hpp"
+#include "tools/graphline/machine.hpp"
+
+namespace graphline {
+
+/// The part of the command line that says which experiment, and on which device.
+class experiment_options {
+ public:
+  /// Adds EXPERIMENT.yaml and --device.
+  void add_to(CLI::App& command);
+
+  /// Reads the experiment and plans every configuration. Warnings go to standard error where
+  /// `show_warnings`; everything wrong is thrown as one `input_error`. These options must outlive
+  /// the plan.
+  experiment_plan make_plan(bool show_warnings);
+
+  /// The devices that the experiment's plans run on.
+  device_set open_devices(const experiment_plan& planned) const;
+
+  /// Bytes of device memory that pipelines may take together.
+  std::uint64_t memory_budget() const;
+
+  const std::string& path() const noexcept { return path_; }
+  const std::string& device_name() const noexcept { return device_; }
+
+ private:
+  stage_registry stages_ = builtin_stages();
+  std::string path_;
+  std::string device_ = "auto";
+};
+
+}  // namespace graphline

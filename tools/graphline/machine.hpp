@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/device/device.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/plan/planner.hpp"
+
+namespace graphline {
+
+/// What plans for the device of a name are checked against. Throws what `device_list::resolve`
+/// throws.
+plan_target target_of(const std::string& device_name);
+
+/// Opens the device for a plan, with the compute threads that its settings ask for. Before anything
+/// is printed: the program may start itself again for it.
+std::unique_ptr<device> open_device(const std::string& device_name, const plan& p);
+
+/// The devices that the plans of an experiment run on: one, or on `host` one for each number of
+/// compute threads that they ask for. Opened when first asked for.
+class device_set {
+ public:
+  /// `plans`: all that will be asked for. The program may start itself again, as in `open_device`.
+  device_set(std::string device_name, const std::vector<const plan*>& plans);
+
+  /// Stays open as long as this exists.
+  device& operator()(const plan& p);
+
+ private:
+  std::string name_;
+  bool host_;
+  std::map<int, std::unique_ptr<device>> open_;  ///< by threads; 0 for what has no such number
+};
+
+}  // namespace graphline

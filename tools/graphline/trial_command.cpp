@@ -1,0 +1,51 @@
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "framework/report/trial_exchange.hpp"
+#include "framework/run/trial_runner.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/experiment_options.hpp"
+
+namespace graphline {
+namespace {
+
+struct trial_arguments {
+  experiment_options experiment;
+  std::size_t configuration = 0;
+  std::optional<std::int64_t> frames;
+  std::optional<std::int64_t> warmup;
+};
+
+exit_status run_trial(trial_arguments& given) {
+  // Nobody would take the result when the process that asked for it is gone.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const experiment_plan planned = given.experiment.make_plan(false);
+  if (given.configuration >= planned.configurations.size()) {
+    throw input_error("--configuration: the experiment has fewer configurations");
+  }
+  device_set devices = given.experiment.open_devices(planned);
+  const auto runner = make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
+  const trial_exchange trial{
+      planned.files, runner->run(given.configuration, {given.frames, given.warmup}, nullptr)};
+  std::fputs(text_of(trial).c_str(), stdout);
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_trial_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("trial", "Run one trial for 'graphline compare'");
+  command->group("");  // not for people: `processes: fresh` starts it
+  auto given = std::make_shared<trial_arguments>();
+  given->experiment.add_to(*command);
+  command->add_option("--configuration", given->configuration, "Which, counted from 0")->required();
+  command->add_option("--frames", given->frames, "Instead of the configuration's own");
+  command->add_option("--warmup", given->warmup, "Likewise");
+  command->callback([&chosen, given] { chosen = [given] { return run_trial(*given); }; });
+}
+
+}  // namespace graphline
