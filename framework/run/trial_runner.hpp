@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "framework/base/stop_request.hpp"
@@ -13,6 +14,12 @@
 
 namespace graphline {
 
+/// How long a trial is, where that differs from the configuration's settings.
+struct trial_length {
+  std::optional<std::int64_t> frames = {};
+  std::optional<std::int64_t> warmup = {};
+};
+
 /// Runs single trials of a planned experiment, wherever that happens.
 class trial_runner {
  public:
@@ -21,7 +28,8 @@ class trial_runner {
   /// One trial of a configuration: a record per member. A failure of a run is told in its record.
   /// Throws `run_error` naming the configuration when it cannot be prepared, `interrupted_error`
   /// when `stop` is raised while it is.
-  virtual std::vector<run_record> run(std::size_t configuration, const stop_request* stop) = 0;
+  virtual std::vector<run_record> run(std::size_t configuration, const trial_length& length,
+                                      const stop_request* stop) = 0;
 };
 
 /// The device to run a plan on. Plans that differ in compute threads of `host` need different ones;

@@ -13,8 +13,10 @@ using action = std::function<exit_status()>;
 // Each adds its subcommand to the program; choosing it on the command line sets `chosen`.
 void add_run_command(CLI::App& program, action& chosen);
 void add_check_command(CLI::App& program, action& chosen);
+void add_compare_command(CLI::App& program, action& chosen);
 void add_overhead_command(CLI::App& program, action& chosen);
 void add_devices_command(CLI::App& program, action& chosen);
 void add_stages_command(CLI::App& program, action& chosen);
+void add_trial_command(CLI::App& program, action& chosen);
 
 }  // namespace graphline

@@ -5,16 +5,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "framework/base/units.hpp"
 #include "framework/report/experiment_json.hpp"
+#include "framework/report/experiment_outline.hpp"
 #include "framework/report/experiment_table.hpp"
 #include "framework/report/output_file.hpp"
 #include "framework/report/trial_store.hpp"
 #include "framework/run/experiment.hpp"
 #include "framework/run/experiment_estimate.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/experiment_options.hpp"
+#include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
@@ -23,7 +25,7 @@ namespace graphline {
 namespace {
 
 struct compare_arguments {
-  experiment_options experiment;
+  experiment_arguments experiment;
   std::optional<std::int64_t> trials;
   std::string time_limit;
   std::string store;
@@ -39,8 +41,8 @@ void apply(const compare_arguments& given, experiment_settings& how) {
   if (given.time_limit.empty()) return;
   const auto limit = parse_duration(given.time_limit);
   if (!limit || *limit <= 0) {
-    throw input_error(fmt::format("--time-limit {}: expected a duration such as 90s",
-                                  given.time_limit));
+    throw input_error(
+        fmt::format("--time-limit {}: expected a duration such as 90s", given.time_limit));
   }
   how.time_limit = limit;
 }
@@ -62,11 +64,10 @@ void say(const std::string& text) {
   std::fflush(stderr);
 }
 
-/// Prepares and tries every configuration for a moment.
-experiment_estimate try_out(const experiment_plan& planned, trial_runner& runner,
-                            const stop_request& stop) {
+std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
+                                            const stop_request& stop) {
   progress_line line;
-  return estimate_experiment(planned, runner, &stop, [&](std::size_t done) {
+  return try_out(planned, runner, &stop, [&](std::size_t done) {
     line.show("trying every configuration", static_cast<std::int64_t>(done),
               static_cast<std::int64_t>(planned.configurations.size()), "configurations");
   });
@@ -75,7 +76,7 @@ experiment_estimate try_out(const experiment_plan& planned, trial_runner& runner
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
                              trial_store& store, const stop_request& stop) {
   progress_line line;
-  experiment_options_of_run options;
+  experiment_options options;
   options.done = store.take_trials();
   options.stop = &stop;
   options.on_trial = [&](const trial_record& trial) { store.add(trial); };
@@ -103,7 +104,7 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    fmt::print("{}", describe_experiment(planned, try_out(planned, *runner, stop)));
+    fmt::print("{}", experiment_outline(planned, try_configurations(planned, *runner, stop)));
     return exit_status::done;
   }
 
@@ -112,14 +113,15 @@ exit_status compare(compare_arguments& given) {
   const bool taken = json && json->is_standard_output();
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
   trial_store store(path, planned, opening_of(given));
-  say(describe_briefly(planned, try_out(planned, *runner, stop)));
+  say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
   const experiment_record record = run_trials(planned, *runner, store, stop);
 
   // Not fmt::print, which throws where nobody reads: the result is still to be saved.
   std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
   std::fflush(taken ? stderr : stdout);
   if (json) json->commit(experiment_json(record));
-  if (record.interrupted) say(fmt::format("\nGo on with: graphline compare {} --resume\n", given.experiment.path()));
+  if (record.interrupted)
+    say(fmt::format("\nGo on with: graphline compare {} --resume\n", given.experiment.path()));
   return status_of(record);
 }
 
@@ -135,7 +137,8 @@ void add_compare_command(CLI::App& program, action& chosen) {
   command->add_option("--trials", given->trials, "Trials of each configuration, at most")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  command->add_option("--time-limit", given->time_limit, "Begin no further block of trials after it")
+  command
+      ->add_option("--time-limit", given->time_limit, "Begin no further block of trials after it")
       ->type_name("TIME");
   command
       ->add_option("--store", given->store,

@@ -24,6 +24,7 @@ Start here:
   graphline check PIPELINE.yaml      what will happen, without running it
   graphline run PIPELINE.yaml        run it and see where the time goes
   graphline overhead PIPELINE.yaml   what each timing method costs on it
+  graphline compare EXPERIMENT.yaml  strategies and settings against each other
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 3 the device cannot be had; 130 interrupted, with what was measured reported.)";
@@ -51,7 +52,8 @@ std::vector<std::string> known_words(const CLI::App& command, bool options) {
       for (const auto& name : option->get_lnames()) words.push_back("--" + name);
     }
   } else {
-    for (const auto* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const auto* sub :
+         command.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
       words.push_back(sub->get_name());
     }
   }
@@ -90,9 +92,11 @@ int run_program(int argc, char** argv) {
   action chosen;
   add_run_command(program, chosen);
   add_check_command(program, chosen);
+  add_compare_command(program, chosen);
   add_overhead_command(program, chosen);
   add_devices_command(program, chosen);
   add_stages_command(program, chosen);
+  add_trial_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {

@@ -115,43 +115,48 @@ std::string ending_of(int status) {
 
 class process_trial_runner final : public trial_runner {
  public:
-  process_trial_runner(const experiment_options& options, const experiment_plan& planned)
+  process_trial_runner(const experiment_arguments& options, const experiment_plan& planned)
       : options_(options), planned_(planned) {}
 
   std::vector<run_record> run(std::size_t configuration, const trial_length& length,
                               const stop_request* stop) override {
-    std::vector<std::string> arguments = {
-        "graphline",         "trial",
-        options_.path(),     "--device",
-        options_.device_name(), "--configuration",
-        fmt::to_string(configuration)};
-    if (length.frames) arguments.insert(arguments.end(), {"--frames", fmt::to_string(*length.frames)});
-    if (length.warmup) arguments.insert(arguments.end(), {"--warmup", fmt::to_string(*length.warmup)});
+    std::vector<std::string> arguments = {"graphline",
+                                          "trial",
+                                          options_.path(),
+                                          "--device",
+                                          options_.device_name(),
+                                          "--configuration",
+                                          fmt::to_string(configuration)};
+    if (length.frames)
+      arguments.insert(arguments.end(), {"--frames", fmt::to_string(*length.frames)});
+    if (length.warmup)
+      arguments.insert(arguments.end(), {"--warmup", fmt::to_string(*length.warmup)});
     child_process child(std::move(arguments));
     const std::string text = child.read_all(stop);
     const int status = child.wait();
     const auto& name = planned_.configurations[configuration].what.name;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
       // What was wrong, the process has said on the standard error that it shares with this one.
-      throw run_error(fmt::format("configuration '{}': the process of a trial {}", name,
-                                  ending_of(status)));
+      throw run_error(
+          fmt::format("configuration '{}': the process of a trial {}", name, ending_of(status)));
     }
     trial_exchange found = trial_exchange_from(text);
     if (found.files != planned_.files) {
       throw run_error(
-          "the experiment's files have changed while it runs; restore them and go on with --resume");
+          "the experiment's files have changed while it runs; restore them and go on with "
+          "--resume");
     }
     return std::move(found.members);
   }
 
  private:
-  const experiment_options& options_;
+  const experiment_arguments& options_;
   const experiment_plan& planned_;
 };
 
 }  // namespace
 
-std::unique_ptr<trial_runner> make_process_trial_runner(const experiment_options& options,
+std::unique_ptr<trial_runner> make_process_trial_runner(const experiment_arguments& options,
                                                         const experiment_plan& planned) {
   return std::make_unique<process_trial_runner>(options, planned);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "framework/base/clock.hpp"
@@ -16,9 +17,10 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
-  /// "measuring  12 of 45 frames, about 3 s left".
-  void show(std::string_view activity, std::int64_t done, std::int64_t total,
-            std::string_view what);
+  /// "measuring  12 of 45 frames, about 3 s left". What is left is reckoned from what has passed
+  /// unless it is given.
+  void show(std::string_view activity, std::int64_t done, std::int64_t total, std::string_view what,
+            std::optional<nanoseconds> left = {});
   void erase();
 
  private:

@@ -8,13 +8,13 @@
 #include "framework/report/trial_exchange.hpp"
 #include "framework/run/trial_runner.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/experiment_options.hpp"
+#include "tools/graphline/experiment_arguments.hpp"
 
 namespace graphline {
 namespace {
 
 struct trial_arguments {
-  experiment_options experiment;
+  experiment_arguments experiment;
   std::size_t configuration = 0;
   std::optional<std::int64_t> frames;
   std::optional<std::int64_t> warmup;
@@ -28,7 +28,8 @@ exit_status run_trial(trial_arguments& given) {
     throw input_error("--configuration: the experiment has fewer configurations");
   }
   device_set devices = given.experiment.open_devices(planned);
-  const auto runner = make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
+  const auto runner =
+      make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
   const trial_exchange trial{
       planned.files, runner->run(given.configuration, {given.frames, given.warmup}, nullptr)};
   std::fputs(text_of(trial).c_str(), stdout);

@@ -1,4 +1,4 @@
-#include "tools/graphline/experiment_options.hpp"
+#include "tools/graphline/experiment_arguments.hpp"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,14 @@
 
 namespace graphline {
 
-void experiment_options::add_to(CLI::App& command) {
+void experiment_arguments::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT.yaml", path_, "What to compare")->required();
   command.add_option("--device", device_, "auto, host, cuda or cuda:N")
       ->type_name("DEVICE")
       ->capture_default_str();
 }
 
-experiment_plan experiment_options::make_plan(bool show_warnings) {
+experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   const plan_target machine = target_of(device_);
   diagnostics found;
   const experiment_spec spec = read_experiment(read_source(path_), found);
@@ -30,7 +30,7 @@ experiment_plan experiment_options::make_plan(bool show_warnings) {
   return planned;
 }
 
-device_set experiment_options::open_devices(const experiment_plan& planned) const {
+device_set experiment_arguments::open_devices(const experiment_plan& planned) const {
   std::vector<const plan*> plans;
   for (const auto& configuration : planned.configurations) {
     for (const plan& p : configuration.members) plans.push_back(&p);
@@ -38,7 +38,7 @@ device_set experiment_options::open_devices(const experiment_plan& planned) cons
   return {device_, plans};
 }
 
-std::uint64_t experiment_options::memory_budget() const {
+std::uint64_t experiment_arguments::memory_budget() const {
   // Half of it: pinned memory, libraries and whatever else the machine does need some too.
   for (const auto& backend : builtin_devices().backends()) {
     if (backend.name != builtin_devices().resolve({device_, 0})) continue;

@@ -11,7 +11,7 @@
 namespace graphline {
 
 /// The part of the command line that says which experiment, and on which device.
-class experiment_options {
+class experiment_arguments {
  public:
   /// Adds EXPERIMENT.yaml and --device.
   void add_to(CLI::App& command);
