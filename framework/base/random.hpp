@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace graphline {
 
@@ -28,6 +31,13 @@ inline std::uint64_t seed_from(std::string_view name) noexcept {
 /// every machine, which std::uniform_real_distribution is not.
 inline double uniform_unit(std::mt19937_64& generator) {
   return static_cast<double>(generator() >> 11) * 0x1.0p-53;
+}
+
+/// Puts items in random order: Fisher-Yates with a reduction of our own, so that a seed gives the
+/// same order on every machine, which std::shuffle does not.
+template <class T>
+void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
 }
 
 }  // namespace graphline

@@ -238,6 +238,13 @@ class operation_trace {
 };
 
 /// Something that runs stages: a GPU or CPU threads. Must outlive all it has made.
+///
+/// Its members may be called from several threads at once, and so may `done` and `wait` of an
+/// event, so that pipelines may run at once, each from threads of its own. Three things
+/// concern all of them: `synchronize` waits for what every thread has enqueued and is refused while
+/// any of them captures; there is one clock, whose error and drift are those since whoever checked
+/// it last; and host functions are called one at a time. So pipelines should be made ready, which
+/// captures, allocates and synchronizes, while no other runs.
 class device {
  public:
   virtual ~device() = default;

@@ -9,12 +9,6 @@
 namespace graphline {
 namespace {
 
-/// Fisher-Yates with our own reduction: std::shuffle's order is the library's own.
-template <class T>
-void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
-  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
-}
-
 std::int64_t frames_for_a_quarter_second(const run_record& warmup) {
   if (warmup.frames.empty()) return 3;
   const auto& first = warmup.frames.front();

@@ -16,15 +16,41 @@ std::string onetbb_version() {
   return TBB_runtime_version();
 }
 
+namespace {
+
+/// The threads that oneTBB may have: as many as all pools of the process want together. A control
+/// of each pool's own would hold all of them to the least, and of pipelines that run at once one
+/// could keep the threads that another waits for.
+class permitted_threads {
+ public:
+  explicit permitted_threads(int count) : count_(count) { change(count_); }
+  ~permitted_threads() { change(-count_); }
+  permitted_threads(const permitted_threads&) = delete;
+  permitted_threads& operator=(const permitted_threads&) = delete;
+
+ private:
+  static void change(int by) {
+    static std::mutex mutex;
+    static int wanted = 0;
+    static std::unique_ptr<tbb::global_control> control;
+    const std::scoped_lock lock(mutex);
+    wanted += by;
+    if (wanted == 0) return control.reset();
+    // oneTBB counts the program's main thread in, which here only supervises.
+    control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                    static_cast<std::size_t>(wanted) + 1);
+  }
+
+  const int count_;
+};
+
+}  // namespace
+
 /// oneTBB's threads for CPU stages: an arena apart from the program's own, with a thread per core
 /// the device does not compute on.
 class task_pool {
  public:
-  explicit task_pool(int threads)
-      // oneTBB counts the program's main thread in, which here only supervises.
-      : permitted_(tbb::global_control::max_allowed_parallelism,
-                   static_cast<std::size_t>(threads) + 1),
-        arena_(threads, 0) {}
+  explicit task_pool(int threads) : permitted_(threads), arena_(threads, 0) {}
 
   ~task_pool() {
     arena_.execute([this] { group_.wait(); });
@@ -43,7 +69,7 @@ class task_pool {
   }
 
  private:
-  tbb::global_control permitted_;
+  permitted_threads permitted_;
   tbb::task_arena arena_;
   tbb::task_group group_;
 };

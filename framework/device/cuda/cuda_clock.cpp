@@ -27,6 +27,7 @@ cuda_clock::cuda_clock(cuda_engine& engine) : engine_(engine) {
 
 clock_check cuda_clock::check() {
   engine_.failed.throw_if_set();
+  const std::scoped_lock one_at_a_time(checking_);
   place(next_);
   const std::scoped_lock lock(mutex_);
   clock_check result;

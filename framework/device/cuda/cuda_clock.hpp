@@ -19,7 +19,8 @@ class cuda_clock {
  public:
   explicit cuda_clock(cuda_engine& engine);
 
-  /// Sets the anchor anew, from the tightest of several tries. The device should be idle.
+  /// Sets the anchor anew, from the tightest of several tries. The device should be idle. From any
+  /// thread.
   clock_check check();
 
   /// Device time between two events that have passed. Throws `run_error` naming the one that has
@@ -42,10 +43,11 @@ class cuda_clock {
   host_point read(const anchor& from, cudaEvent_t e, const std::string& name) const;
 
   cuda_engine& engine_;
+  std::mutex checking_;  // checks go one after another
+  anchor next_;          // under `checking_`
+  bool checked_ = false;
   mutable std::mutex mutex_;  // of what points are read from while it is replaced
   anchor current_;
-  anchor next_;
-  bool checked_ = false;
 };
 
 }  // namespace graphline
