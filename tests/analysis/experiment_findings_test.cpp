@@ -260,6 +260,13 @@ TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
               Contains(AllOf(StartsWith("priorities took effect"), HasSubstr("p95 74."))));
 }
 
+TEST(priority_findings, wait_for_blocks_enough_to_tell) {
+  const auto record = with_and_without_priorities();
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
+  EXPECT_THAT(findings_of(record, summary), Each(Not(HasSubstr("priorities is visible"))));
+}
+
 TEST(priority_findings, are_not_made_of_pairs_that_differ_in_more) {
   auto record = with_and_without_priorities();
   record.configurations[1].assignments.emplace_back("wait", "spin");
