@@ -45,6 +45,7 @@ struct experiment_spec {
   std::vector<assignment> run;     ///< settings of all configurations, `frames` among them
   std::vector<assignment> params;  ///< parameters of all configurations
   std::vector<configuration_spec> configurations;  ///< at least one, unless `together`
+  bool varied = false;                             ///< the configurations are a grid, spelled out
   std::vector<member_spec> together;               ///< empty, or at least two
   experiment_settings how;
   std::shared_ptr<const source_text> source;

@@ -45,4 +45,19 @@ bool check_name(const named& name, std::string_view what, diagnostics& out) {
   return false;
 }
 
+bool check_label(const named& name, std::string_view what, diagnostics& out) {
+  const bool blank = name.text.find_first_not_of(' ') == std::string::npos;
+  if (!blank && name.text.size() <= longest_name && printable(name.text) == name.text) return true;
+  if (blank) {
+    out.error(name.place, fmt::format("the name of {} is empty", what));
+  } else if (name.text.size() > longest_name) {
+    out.error(name.place, fmt::format("the name of {} is longer than {} bytes: {}", what,
+                                      longest_name, quote(name.text)));
+  } else {
+    out.error(name.place, fmt::format("{} cannot be the name of {}: it holds a control character",
+                                      quote(name.text), what));
+  }
+  return false;
+}
+
 }  // namespace graphline

@@ -14,4 +14,9 @@ bool is_name(std::string_view text) noexcept;
 /// Reports what is no name, as "the name of a stage" where `what` says so. Answers `is_name`.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
+/// Reports what cannot name a configuration or a member of an experiment, as "the name of a member"
+/// where `what` says so: an empty text, control characters, more than 100 bytes. Such names are
+/// only shown, so that all else may stand in them. Answers whether it is fine.
+bool check_label(const named& name, std::string_view what, diagnostics& out);
+
 }  // namespace graphline

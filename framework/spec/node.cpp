@@ -1,6 +1,7 @@
 #include "framework/spec/node.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -63,6 +64,23 @@ std::string node::describe() const {
       return "a mapping";
   }
   return "nothing";
+}
+
+std::string node::in_one_line() const {
+  std::vector<std::string> parts;
+  switch (form_) {
+    case form::null:
+      return "null";
+    case form::scalar:
+      return text_;
+    case form::sequence:
+      for (const node& item : items_) parts.push_back(item.in_one_line());
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case form::mapping:
+      for (const member& m : members_) parts.push_back(m.key.text + ": " + m.value.in_one_line());
+      return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+  return {};
 }
 
 }  // namespace graphline

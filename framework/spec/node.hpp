@@ -55,6 +55,10 @@ class node {
   /// What a message calls it: "nothing", "'abc'", "a list", "a mapping".
   std::string describe() const;
 
+  /// The value on one line, as YAML could hold it: "abc", "[1, 2]", "{cuda: 32, host: 1}". A scalar
+  /// is its text alone, without quotes.
+  std::string in_one_line() const;
+
  private:
   enum form form_ = form::null;
   bool quoted_ = false;

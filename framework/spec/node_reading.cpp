@@ -117,6 +117,36 @@ std::optional<nanoseconds> read_duration(const node& n, std::string_view what, d
   return std::nullopt;
 }
 
+std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out) {
+  constexpr std::string_view expected = "a percentage, such as 1%";
+  const std::string_view text = n.is_scalar() ? n.text() : std::string_view();
+  if (!text.ends_with('%')) {
+    // Whether the sign is all that is missing shows when the text is read as a number.
+    diagnostics ignored;
+    if (read_decimal<double>(n, what, expected, ignored)) {
+      out.error(n.where(), fmt::format("'{}' needs %, such as 1%", what));
+    } else {
+      report_mismatch(n, what, expected, out);
+    }
+    return std::nullopt;
+  }
+  std::string_view digits = text.substr(0, text.size() - 1);
+  digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
+  diagnostics problems;
+  const node number = node::scalar(std::string(digits), n.quoted(), n.where());
+  const auto percent = read_decimal<double>(number, what, expected, problems);
+  if (!percent) {
+    report_mismatch(n, what, expected, out);
+    return std::nullopt;
+  }
+  if (*percent <= 0 || *percent >= 100) {
+    out.error(n.where(), fmt::format("'{}' must be more than 0% and less than 100%, found {}", what,
+                                     quote(n.text())));
+    return std::nullopt;
+  }
+  return *percent / 100;
+}
+
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out) {
   return read_list<std::int64_t>(n, what, "a list of whole numbers", read_decimal<std::int64_t>,

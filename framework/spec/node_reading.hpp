@@ -30,6 +30,9 @@ std::optional<std::string> read_text(const node& n, std::string_view what, diagn
 /// A duration with its unit, such as 20ms; without a unit the message proposes one.
 std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
 
+/// A part of a whole as a percentage, more than 0 and less than 100: 0.01 for 1%.
+std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);
+
 /// A list of whole numbers; a single number counts as a list of one.
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out);

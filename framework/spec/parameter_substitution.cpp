@@ -66,11 +66,11 @@ node placed(const node& n, const place& where) {
   return node::sequence(std::move(items), where);
 }
 
-std::string as_text(const node& n) {
-  if (!n.is_sequence()) return n.text();
-  std::vector<std::string> items;
-  for (const node& item : n.items()) items.push_back(as_text(item));
-  return fmt::format("[{}]", fmt::join(items, ", "));
+/// Whether the options hold a value for the parameter, whatever the file says.
+bool is_given(const std::string& name, const reading_options& options) {
+  return std::ranges::any_of(options.values,
+                             [&](const node::member& m) { return m.key.text == name; }) ||
+         std::ranges::any_of(options.set, [&](const auto& entry) { return entry.first == name; });
 }
 
 }  // namespace
@@ -80,14 +80,26 @@ parameter_values::parameter_values(const node& section, const reading_options& o
   if (!section.is_null() && check_mapping(section, "params", out)) {
     for (const auto& [name, content] : section.members()) {
       if (!check_name(name, "a parameter", out)) continue;
-      // A value from the command line stands for every backend, so none needs to be given here.
-      const bool is_set = std::ranges::any_of(
-          options.set, [&](const auto& assignment) { return assignment.first == name.text; });
-      const bool replaced = is_set && content.is_mapping() && !content.find(options.backend);
+      // A value from elsewhere takes the place of every backend's, so none needs to be given here.
+      const bool replaced =
+          is_given(name.text, options) && content.is_mapping() && !content.find(options.backend);
       values_.push_back({name, replaced ? node() : choose(content, name, options.backend, out)});
     }
   }
+  for (const auto& [name, content] : options.values) apply(name, content, options.backend, out);
   for (const auto& [name, text] : options.set) apply(name, text, out);
+}
+
+void parameter_values::apply(const named& name, const node& content, const std::string& backend,
+                             diagnostics& out) {
+  value* target = find(name.text);
+  if (target == nullptr) {
+    out.error(name.place, fmt::format("the pipeline has no parameter {}{}", quote(name.text),
+                                      values_.empty() ? "" : suggestion(name.text, names())));
+    return;
+  }
+  target->content = choose(content, name, backend, out);
+  target->keeps_place = true;
 }
 
 void parameter_values::apply(const std::string& name, const std::string& text, diagnostics& out) {
@@ -108,6 +120,7 @@ void parameter_values::apply(const std::string& name, const std::string& text, d
                               written));
   } else {
     target->content = std::move(content);
+    target->keeps_place = false;
   }
 }
 
@@ -136,7 +149,8 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
     return n;
   }
   found->used = true;
-  return found->content.is_null() ? n : placed(found->content, n.where());
+  if (found->content.is_null()) return n;
+  return found->keeps_place ? found->content : placed(found->content, n.where());
 }
 
 void parameter_values::report_unused(diagnostics& out) const {
@@ -149,7 +163,7 @@ void parameter_values::report_unused(diagnostics& out) const {
 std::vector<std::pair<std::string, std::string>> parameter_values::resolved() const {
   std::vector<std::pair<std::string, std::string>> list;
   for (const value& v : values_) {
-    if (!v.content.is_null()) list.emplace_back(v.name.text, as_text(v.content));
+    if (!v.content.is_null()) list.emplace_back(v.name.text, v.content.in_one_line());
   }
   return list;
 }

@@ -10,15 +10,16 @@
 
 namespace graphline {
 
-/// The values of a file's `params:` section for one backend, with `--set` applied, ready to be put
-/// in the place of `$name`.
+/// The values of a file's `params:` section for one backend, with what the options set applied,
+/// ready to be put in the place of `$name`.
 class parameter_values {
  public:
   /// Reads the section, a mapping from names to a scalar, a list, or a mapping from backends to
-  /// either; `section` may be null. What is wrong in it or in `options.set` goes to `out`.
+  /// either; `section` may be null. What is wrong in it or in the options goes to `out`.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
-  /// `n` with every unquoted `$name` replaced by its value, which takes the place of its use.
+  /// `n` with every unquoted `$name` replaced by its value, which takes the place of its use; one
+  /// of `options.values` keeps its own.
   /// Unknown names are reported and left as they are.
   node substitute(const node& n, diagnostics& out);
 
@@ -33,10 +34,12 @@ class parameter_values {
     named name;
     node content;  ///< null if the value was wrong, which has been reported
     bool used = false;
+    bool keeps_place = false;  ///< of another file, where a mistake in it is to be shown
   };
 
   value* find(std::string_view name) noexcept;
   std::vector<std::string> names() const;
+  void apply(const named& name, const node& content, const std::string& backend, diagnostics& out);
   void apply(const std::string& name, const std::string& text, diagnostics& out);
 
   std::vector<value> values_;

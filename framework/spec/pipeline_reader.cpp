@@ -1,7 +1,6 @@
 #include "framework/spec/pipeline_reader.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,11 +17,6 @@
 
 namespace graphline {
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
 
 /// Whether the document is a pipeline at all; says what it is if not.
 bool check_document(const node& root, const place& file, diagnostics& out) {

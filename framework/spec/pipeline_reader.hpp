@@ -7,6 +7,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/place.hpp"
+#include "framework/spec/node.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
@@ -15,7 +16,13 @@ namespace graphline {
 struct reading_options {
   std::string backend = "host";  ///< which of a per-device value's entries holds: "host" or "cuda"
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
+  /// Values of parameters from another file, applied before `set`, each in any form that `params:`
+  /// takes. What is wrong with one is reported at its place there.
+  std::vector<node::member> values = {};
 };
+
+/// The folder of a file, at which relative paths in it start; "." for a name without one.
+std::string folder_of(const std::string& path);
 
 /// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
 /// it cannot be read, is a directory, is empty, or is binary.

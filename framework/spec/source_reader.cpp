@@ -33,6 +33,11 @@ struct file_closer {
 
 }  // namespace
 
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 std::shared_ptr<const source_text> read_source(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) refuse(path, "this is a folder; a file is expected");

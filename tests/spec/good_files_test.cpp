@@ -86,6 +86,37 @@ TEST(a_pipeline_file, takes_parameters_from_the_command_line_the_last_one_winnin
   EXPECT_EQ(spec.parameters, (assignments{{"batch", "8"}, {"side", "224"}}));
 }
 
+TEST(a_pipeline_file, takes_parameters_from_another_file_with_their_places) {
+  const auto other = std::make_shared<const source_text>("other.yaml", "batch: many\n");
+  const node many = node::scalar("many", false, {other, 1, 8, 4});
+  reading_options options;
+  options.values = {{{"batch", {other, 1, 1, 5}}, many}};
+  const std::string path = GRAPHLINE_TEST_DIR "/good/two_models.yaml";
+  EXPECT_EQ(read_pipeline_text(file_text(path), options, path).said.render(),
+            "other.yaml:1:8: error: 'shape' must be a list of whole numbers, such as [1, 3, 224, "
+            "224], found 'many'\n"
+            "    1 | batch: many\n"
+            "      |        ^~~~");
+
+  options.values[0].value = node::mapping({{{"cuda"}, 16}, {{"host"}, 2}});
+  EXPECT_EQ(read_good("two_models", options).parameters,
+            (assignments{{"batch", "2"}, {"side", "112"}}));
+  options.backend = "cuda";
+  EXPECT_EQ(read_good("two_models", options).parameters,
+            (assignments{{"batch", "16"}, {"side", "224"}}));
+  options.set = {{"batch", "8"}};
+  EXPECT_EQ(read_good("two_models", options).parameters,
+            (assignments{{"batch", "8"}, {"side", "224"}}))
+      << "the command line has the last word";
+
+  options.set.clear();
+  options.values[0].key.text = "bacth";
+  EXPECT_EQ(read_pipeline_text(file_text(path), options, path).said.render(),
+            "other.yaml:1:1: error: the pipeline has no parameter 'bacth' (did you mean 'batch'?)\n"
+            "    1 | batch: many\n"
+            "      | ^~~~~");
+}
+
 TEST(a_pipeline_file, may_set_everything_there_is) {
   const pipeline_spec spec = read_good("every_setting");
   EXPECT_EQ(spec.name.text, "größe-1.5_試験");

@@ -103,6 +103,25 @@ TEST(read_duration, proposes_a_unit_where_only_that_is_missing) {
             "error: 'deadline' must be a duration in ns, us, ms or s, such as 20ms, found '-20ms'");
 }
 
+TEST(read_percent, takes_a_part_of_a_whole_with_its_sign) {
+  diagnostics out;
+  EXPECT_DOUBLE_EQ(read_percent("1%", "margin", out).value_or(0), 0.01);
+  EXPECT_DOUBLE_EQ(read_percent("0.25 %", "margin", out).value_or(0), 0.0025);
+  EXPECT_FALSE(out.has_errors()) << out.render();
+  EXPECT_EQ(said([](auto& o) { read_percent("0.01", "margin", o); }),
+            "error: 'margin' needs %, such as 1%");
+  EXPECT_EQ(said([](auto& o) { read_percent("0%", "margin", o); }),
+            "error: 'margin' must be more than 0% and less than 100%, found '0%'");
+  EXPECT_EQ(said([](auto& o) { read_percent("-1%", "margin", o); }),
+            "error: 'margin' must be more than 0% and less than 100%, found '-1%'");
+  for (const char* text : {"%", "x%", "1%%", "nan%", "1e999%", "one"}) {
+    EXPECT_EQ(
+        said([&](auto& o) { read_percent(text, "margin", o); }),
+        std::string("error: 'margin' must be a percentage, such as 1%, found '") + text + "'");
+  }
+  EXPECT_FALSE(read_percent(node::sequence({"1%"}), "margin", out));
+}
+
 TEST(read_integers, takes_a_single_number_for_a_list_of_one) {
   diagnostics out;
   EXPECT_EQ(read_integers(3, "k", out), std::vector<std::int64_t>{3});

@@ -37,5 +37,14 @@ TEST(node, describes_itself_as_messages_put_it) {
   EXPECT_EQ(node::mapping({}).describe(), "a mapping");
 }
 
+TEST(node, is_shown_on_one_line_as_yaml_could_hold_it) {
+  const node list = node::sequence({1, node::sequence({"a", true})});
+  EXPECT_EQ(list.in_one_line(), "[1, [a, true]]");
+  EXPECT_EQ(node::mapping({{{"cuda"}, 32}, {{"host"}, list}}).in_one_line(),
+            "{cuda: 32, host: [1, [a, true]]}");
+  EXPECT_EQ(node::scalar("1 2", true, {}).in_one_line(), "1 2");
+  EXPECT_EQ(node().in_one_line(), "null");
+}
+
 }  // namespace
 }  // namespace graphline

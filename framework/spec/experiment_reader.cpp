@@ -1,0 +1,256 @@
+#include "framework/spec/experiment_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/utf8.hpp"
+#include "framework/spec/assignment_reader.hpp"
+#include "framework/spec/configuration_grid.hpp"
+#include "framework/spec/configuration_list.hpp"
+#include "framework/spec/experiment_settings_reader.hpp"
+#include "framework/spec/member_reader.hpp"
+#include "framework/spec/names.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/parameter_reference.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/settings_reader.hpp"
+#include "framework/spec/yaml_reader.hpp"
+
+namespace graphline {
+namespace {
+
+/// A key that cannot stand beside `together`, and why.
+struct excluded_key {
+  const char* key;
+  const char* instead;
+};
+constexpr excluded_key not_with_together[] = {
+    {"pipeline", "each member names its own"},
+    {"params", "each member has its own"},
+    {"run", "each member has its own"},
+    {"frames", "write it under 'run' of each member"},
+    {"warmup", "write it under 'run' of each member"},
+    {"vary",
+     "what is compared are the members together and each alone; vary in an experiment on "
+     "one pipeline"},
+    {"configurations", "what is compared are the members together and each alone"},
+    {"baseline", "each member is compared with itself alone"},
+    {"exclude", "there is no grid to leave anything out of"},
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+/// The member of a mapping that has this key, with the key's place, or null.
+const node::member* find_member(const node& mapping, std::string_view key) {
+  const auto found = std::ranges::find_if(mapping.members(),
+                                          [&](const node::member& m) { return m.key.text == key; });
+  return found == mapping.members().end() ? nullptr : &*found;
+}
+
+/// Whether the document is an experiment at all; says what it is if not.
+bool check_document(const node& root, const place& file, diagnostics& out) {
+  if (root.is_null()) {
+    out.error(file,
+              "there is nothing in this file but comments; an experiment has at least the keys "
+              "'experiment', 'pipeline' and 'vary'");
+    return false;
+  }
+  if (!root.is_mapping()) {
+    out.error(root.where(),
+              "an experiment file must be a mapping with the keys 'experiment', 'pipeline' and "
+              "'vary', found " +
+                  root.describe());
+    return false;
+  }
+  if (root.find("experiment") != nullptr) return true;
+  const bool compares = root.find("vary") != nullptr || root.find("configurations") != nullptr ||
+                        root.find("together") != nullptr;
+  const node::member* stages = find_member(root, "stages");
+  const node::member* pipeline = find_member(root, "pipeline");
+  if (stages == nullptr && (compares || pipeline == nullptr)) return true;
+  out.error((pipeline != nullptr ? pipeline : stages)->key.place,
+            "this file declares a pipeline, not an experiment; run it with 'graphline run'");
+  return false;
+}
+
+/// Reports every `$name`, once where an alias repeats it.
+void refuse_references(const node& n, std::set<std::pair<std::size_t, std::size_t>>& seen,
+                       diagnostics& out) {
+  for (const node& item : n.items()) refuse_references(item, seen, out);
+  for (const node::member& m : n.members()) refuse_references(m.value, seen, out);
+  if (!parameter_reference(n) || !seen.emplace(n.where().line, n.where().column).second) return;
+  out.error(n.where(), fmt::format("{} cannot stand here: an experiment has no parameters of its "
+                                   "own, so write the value; put a text that begins with '$' in "
+                                   "quotes",
+                                   n.describe()));
+}
+
+void check_top_keys(const node& root, diagnostics& out) {
+  std::vector<std::string> known = {"experiment", "description",    "pipeline", "params",
+                                    "run",        "frames",         "warmup",   "vary",
+                                    "baseline",   "configurations", "exclude",  "together"};
+  const std::vector<std::string>& how = experiment_setting_keys();
+  known.insert(known.end(), how.begin(), how.end());
+  std::vector<node::member> others;
+  for (const node::member& m : root.members()) {
+    const std::string& key = m.key.text;
+    if (!contains(known, key) && contains(setting_keys(), key)) {
+      out.error(m.key.place, fmt::format("'{}' is a setting of the run: write it under 'run', or "
+                                         "under 'vary' with a list of values",
+                                         key));
+    } else {
+      others.push_back(m);
+    }
+  }
+  check_keys(node::mapping(std::move(others)), "an experiment", known, out);
+}
+
+named read_experiment_name(const node& root, const place& file, diagnostics& out) {
+  const node* value = root.find("experiment");
+  if (value == nullptr) {
+    out.error(file, "the key 'experiment' is missing; it names the experiment");
+    return {};
+  }
+  const auto text = read_text(*value, "experiment", out);
+  if (!text) return {"", value->where()};
+  named name{*text, value->where()};
+  if (!check_name(name, "an experiment", out)) name.text.clear();
+  return name;
+}
+
+named read_pipeline_path(const node& root, const place& file, diagnostics& out) {
+  const node* value = root.find("pipeline");
+  if (value == nullptr) {
+    out.error(file,
+              "the key 'pipeline' is missing; it is the path of the pipeline whose configurations "
+              "are compared");
+    return {};
+  }
+  const auto text = read_text(*value, "pipeline", out);
+  if (text && text->empty()) {
+    out.error(value->where(),
+              "'pipeline' must be the path of a pipeline file, found an empty text");
+  }
+  return {text.value_or(""), value->where()};
+}
+
+/// `run:` with `frames` and `warmup`, which stand beside it.
+std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
+  std::vector<assignment> list;
+  const auto at_top = [](const assignment& a) {
+    return a.key.text == "frames" || a.key.text == "warmup";
+  };
+  if (const node* n = root.find("run")) list = read_run_assignments(*n, out);
+  for (const assignment& a : list) {
+    if (!at_top(a)) continue;
+    out.error(a.key.place, fmt::format("'{}' stands at the top of an experiment, beside 'trials'; "
+                                       "move it there",
+                                       a.key.text));
+  }
+  std::erase_if(list, at_top);
+  settings ignored;
+  for (const char* key : {"frames", "warmup"}) {
+    const node::member* found = find_member(root, key);
+    if (found == nullptr) continue;
+    read_setting(ignored, key, found->value, out);
+    list.push_back({found->key, found->value});
+  }
+  return list;
+}
+
+/// What varies cannot be the same for all.
+void check_varied(const node& vary, const experiment_spec& spec, diagnostics& out) {
+  for (const auto& [key, values] : vary.members()) {
+    for (const std::vector<assignment>* common : {&spec.run, &spec.params}) {
+      const assignment* found = find_assignment(*common, key.text);
+      if (found == nullptr) continue;
+      out.error(key.place, fmt::format("{} varies here but is set for all configurations on line "
+                                       "{}; take it out of one of the two",
+                                       quote(key.text), found->key.place.line));
+    }
+  }
+}
+
+void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out) {
+  const place file{spec.source};
+  spec.pipeline = read_pipeline_path(root, file, out);
+  spec.run = read_common_run(root, out);
+  if (const node* n = root.find("params")) spec.params = read_parameter_assignments(*n, out);
+
+  const node* vary = root.find("vary");
+  const node* baseline = root.find("baseline");
+  const node* exclude = root.find("exclude");
+  if (const node::member* list = find_member(root, "configurations")) {
+    if (vary != nullptr) {
+      out.error(list->key.place,
+                "'configurations' cannot stand beside 'vary': configurations are either a list or "
+                "a grid");
+    } else {
+      spec.configurations = read_configurations(list->value, baseline, out);
+      if (exclude != nullptr) {
+        out.error(find_member(root, "exclude")->key.place,
+                  "'exclude' leaves out parts of the grid of 'vary'; of 'configurations' take off "
+                  "the list what is not to run");
+      }
+      return;
+    }
+  }
+  if (vary == nullptr) {
+    out.error(file,
+              "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
+              "vary: {timing: [none, event]}");
+    return;
+  }
+  spec.varied = true;
+  spec.configurations = read_grid(*vary, baseline, exclude, out);
+  check_varied(*vary, spec, out);
+}
+
+void read_together(const node& root, const node& together, experiment_spec& spec,
+                   diagnostics& out) {
+  for (const auto& [key, instead] : not_with_together) {
+    const node::member* found = find_member(root, key);
+    if (found == nullptr) continue;
+    out.error(found->key.place,
+              fmt::format("'{}' cannot stand beside 'together': {}", key, instead));
+  }
+  spec.together = read_members(together, out);
+}
+
+}  // namespace
+
+experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out) {
+  experiment_spec spec;
+  spec.source = source;
+  spec.directory = folder_of(source->name());
+  const place file{source};
+
+  const std::size_t before = out.all().size();
+  const node root = read_yaml(source, out);
+  const bool unreadable = root.is_null() && out.all().size() > before;
+  if (unreadable || !check_document(root, file, out)) return spec;
+
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  refuse_references(root, seen, out);
+  check_top_keys(root, out);
+  spec.name = read_experiment_name(root, file, out);
+  if (const node* n = root.find("description")) {
+    spec.description = read_text(*n, "description", out).value_or("");
+  }
+  spec.how = read_experiment_settings(root, out);
+  if (const node* together = root.find("together")) {
+    read_together(root, *together, spec, out);
+  } else {
+    read_one_pipeline(root, spec, out);
+  }
+  return spec;
+}
+
+}  // namespace graphline

@@ -1,0 +1,97 @@
+#include "framework/spec/member_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "framework/base/utf8.hpp"
+#include "framework/spec/assignment_reader.hpp"
+#include "framework/spec/names.hpp"
+#include "framework/spec/node_reading.hpp"
+
+namespace graphline {
+namespace {
+
+named read_pipeline_path(const node& item, diagnostics& out) {
+  const node* value = item.find("pipeline");
+  if (value == nullptr) {
+    out.error(item.where(), "a member of 'together' needs a 'pipeline', the path of its file");
+    return {"", item.where()};
+  }
+  const auto text = read_text(*value, "pipeline", out);
+  if (text && text->empty()) {
+    out.error(value->where(),
+              "'pipeline' must be the path of a pipeline file, found an empty text");
+  }
+  return {text.value_or(""), value->where()};
+}
+
+/// As given; else after the file; empty where that has been reported.
+named read_member_name(const node& item, const named& pipeline, diagnostics& out) {
+  named name{std::filesystem::path(pipeline.text).stem().string(), pipeline.place};
+  if (const node* value = item.find("name")) {
+    const auto text = read_text(*value, "name", out);
+    if (!text) return {"", value->where()};
+    name = {*text, value->where()};
+  } else if (pipeline.text.empty()) {
+    return {"", pipeline.place};
+  }
+  if (!check_label(name, "a member", out)) name.text.clear();
+  return name;
+}
+
+member_spec read_member(const node& item, diagnostics& out) {
+  check_keys(item, "a member of 'together'", {"name", "pipeline", "priority", "run", "params"},
+             out);
+  member_spec member;
+  member.pipeline = read_pipeline_path(item, out);
+  member.name = read_member_name(item, member.pipeline, out);
+  if (const node* n = item.find("priority")) {
+    member.priority = read_word<priority>(*n, "priority", out);
+  }
+  if (const node* n = item.find("run")) member.run = read_run_assignments(*n, out);
+  if (const node* n = item.find("params")) member.params = read_parameter_assignments(*n, out);
+  return member;
+}
+
+void check_duplicates(const std::vector<member_spec>& members, diagnostics& out) {
+  std::unordered_map<std::string_view, const place*> first;
+  for (const member_spec& member : members) {
+    if (member.name.text.empty()) continue;
+    const auto [earlier, is_new] = first.emplace(member.name.text, &member.name.place);
+    if (is_new) continue;
+    out.error(member.name.place,
+              fmt::format("a member named {} is there already, on line {}; give each a 'name' of "
+                          "its own",
+                          quote(member.name.text), earlier->second->line));
+  }
+}
+
+}  // namespace
+
+std::vector<member_spec> read_members(const node& section, diagnostics& out) {
+  std::vector<member_spec> members;
+  if (!section.is_sequence()) {
+    report_mismatch(section, "together", "a list of members, each with a 'pipeline'", out);
+    return members;
+  }
+  if (section.items().size() < 2) {
+    out.error(section.where(),
+              "'together' needs at least two members; for a single pipeline use 'pipeline' with "
+              "'vary' or 'configurations'");
+  }
+  for (const node& item : section.items()) {
+    if (item.is_mapping()) {
+      members.push_back(read_member(item, out));
+    } else {
+      report_mismatch(item, "together", "a list of mappings with 'name' and 'pipeline'", out);
+    }
+  }
+  check_duplicates(members, out);
+  return members;
+}
+
+}  // namespace graphline

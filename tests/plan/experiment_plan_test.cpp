@@ -1,0 +1,219 @@
+#include "framework/plan/experiment_plan.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/plan/experiment_testing.hpp"
+
+namespace graphline::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using texts = std::vector<std::string>;
+
+/// Plans an experiment on `small_pipeline` of which nothing may be said.
+planned_experiment planned(const experiment_folder& folder, const std::string& lines,
+                           const plan_target& target = {}) {
+  folder.write("small.yaml", small_pipeline);
+  planned_experiment e = plan_text(folder, "experiment: e\npipeline: small.yaml\n" + lines, target);
+  EXPECT_EQ(e.out.render(), "");
+  return e;
+}
+
+TEST(a_planned_experiment, has_a_plan_for_each_configuration_with_its_settings) {
+  const experiment_folder folder;
+  const planned_experiment e = planned(folder,
+                                       "description: d\n"
+                                       "run: {strategy: overlap, wait: spin}\n"
+                                       "frames: 7\n"
+                                       "warmup: 1\n"
+                                       "vary: {timing: [none, event], in_flight: [1, 2]}\n"
+                                       "baseline: {timing: none}\n"
+                                       "trials: 3\n");
+  EXPECT_EQ(e.plan.name, "e");
+  EXPECT_EQ(e.plan.description, "d");
+  EXPECT_EQ(e.plan.how.trials, 3);
+  EXPECT_THAT(names_of(e.plan),
+              ElementsAre("timing=none in_flight=1", "timing=none in_flight=2",
+                          "timing=event in_flight=1", "timing=event in_flight=2"));
+  EXPECT_THAT(pairs_of(e.plan), ElementsAre("2.0<0.0", "3.0<1.0"));
+  const planned_configuration& last = e.plan.configurations[3];
+  EXPECT_THAT(last.what.assignments, ElementsAre(Pair("timing", "event"), Pair("in_flight", "2")));
+  EXPECT_THAT(last.what.members, ElementsAre("small"));
+  ASSERT_EQ(last.members.size(), 1U);
+  EXPECT_EQ(last.members[0].run.timing, timing_method::event);
+  EXPECT_EQ(last.members[0].run.in_flight, 2);
+  EXPECT_EQ(last.members[0].run.strategy, strategy::overlap);
+  EXPECT_EQ(last.members[0].run.wait, wait_mode::spin);
+  EXPECT_EQ(last.members[0].run.frames, 7);
+  EXPECT_EQ(last.members[0].run.warmup, 1);
+  EXPECT_EQ(e.plan.configurations[0].members[0].run.timing, timing_method::none);
+}
+
+TEST(a_planned_experiment, sets_parameters_for_all_and_by_configuration) {
+  const experiment_folder folder;
+  const planned_experiment e = planned(folder,
+                                       "params: {side: 8}\n"
+                                       "vary: {batch: [2, 4], threads: [1]}\n");
+  ASSERT_EQ(e.plan.configurations.size(), 2U);
+  const plan& second = e.plan.configurations[1].members.at(0);
+  EXPECT_EQ(tensor_of(second, "image").type.shape, (shape{4, 8}));
+  EXPECT_THAT(second.parameters,
+              ElementsAre(Pair("batch", "4"), Pair("side", "8"), Pair("sizes", "[2, 3]")));
+  EXPECT_EQ(second.run.threads, 1);
+}
+
+TEST(a_planned_experiment, takes_lists_and_values_for_each_backend_as_parameters) {
+  const experiment_folder folder;
+  const std::string lines = "vary: {sizes: [[5], [6, 7]], batch: [1, {cuda: 64, host: 2}]}\n";
+  const planned_experiment e = planned(folder, lines);
+  ASSERT_EQ(e.plan.configurations.size(), 4U);
+  const plan& last = e.plan.configurations[3].members.at(0);
+  EXPECT_EQ(tensor_of(last, "b").type.shape, (shape{6, 7}));
+  EXPECT_EQ(tensor_of(last, "image").type.shape, (shape{2, 4}));
+  EXPECT_EQ(e.plan.configurations[3].what.name, "sizes=[6, 7] batch={cuda: 64, host: 2}");
+
+  const planned_experiment cuda = planned(folder, lines, {.backend = "cuda"});
+  EXPECT_EQ(tensor_of(cuda.plan.configurations.at(3).members.at(0), "image").type.shape,
+            (shape{64, 4}));
+}
+
+TEST(a_planned_experiment, lets_a_listed_configuration_set_anew_what_is_set_for_all) {
+  const experiment_folder folder;
+  const planned_experiment e = planned(folder,
+                                       "params: {batch: 2}\n"
+                                       "run: {strategy: async}\n"
+                                       "configurations:\n"
+                                       "  - {name: one by one, strategy: serial}\n"
+                                       "  - {name: as it is}\n"
+                                       "  - {name: larger, batch: 3}\n"
+                                       "baseline: as it is\n");
+  EXPECT_THAT(names_of(e.plan), ElementsAre("one by one", "as it is", "larger"));
+  EXPECT_THAT(pairs_of(e.plan), ElementsAre("0.0<1.0", "2.0<1.0"));
+  EXPECT_EQ(e.plan.configurations[0].members.at(0).run.strategy, strategy::serial);
+  EXPECT_EQ(e.plan.configurations[1].members.at(0).run.strategy, strategy::async);
+  EXPECT_EQ(tensor_of(e.plan.configurations[2].members.at(0), "image").type.shape, (shape{3, 4}));
+  EXPECT_THAT(e.plan.configurations[1].what.assignments, IsEmpty());
+}
+
+TEST(a_planned_experiment, notes_what_it_read_and_for_which_device) {
+  const experiment_folder folder;
+  folder.write("sub/small.yaml", small_pipeline);
+  const std::string text =
+      "experiment: e\npipeline: sub/../sub/small.yaml\nvary: {timing: [none]}\n";
+  const planned_experiment e = plan_text(folder, text, {.backend = "cuda"});
+  EXPECT_EQ(e.out.render(), "");
+  ASSERT_EQ(e.plan.files.size(), 3U);
+  EXPECT_EQ(folder.without_path(e.plan.files[0].first), "exp.yaml");
+  EXPECT_THAT(e.plan.files[0].second, ::testing::MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_EQ(e.plan.files[1].first, "sub/../sub/small.yaml");
+  EXPECT_THAT(e.plan.files[2], Pair("device", "cuda"));
+
+  const planned_experiment again = plan_text(folder, text, {.backend = "cuda"});
+  EXPECT_EQ(again.plan.files, e.plan.files);
+  folder.write("sub/small.yaml", small_pipeline + std::string("# changed\n"));
+  const planned_experiment changed = plan_text(folder, text, {.backend = "cuda"});
+  EXPECT_EQ(changed.plan.files[0], e.plan.files[0]);
+  EXPECT_NE(changed.plan.files[1].second, e.plan.files[1].second);
+}
+
+TEST(a_checksum, is_that_of_fnv_1a_in_64_bits) {
+  const experiment_folder folder;
+  folder.write("a.yaml", "foobar");
+  const planned_experiment e =
+      plan_text(folder, "experiment: e\npipeline: a.yaml\nvary: {timing: [none]}\n");
+  ASSERT_EQ(e.plan.files.size(), 3U);
+  EXPECT_EQ(e.plan.files[1].second, "85944171f73967e8") << "from the authors' test suite";
+}
+
+TEST(a_planned_experiment, has_the_kinds_of_its_pipelines_plugins) {
+  const experiment_folder folder;
+  folder.write("p.yaml",
+               "pipeline: p\n"
+               "params: {how: input}\n"
+               "plugins: " GRAPHLINE_PLUGIN_DIR
+               "/good.so\n"
+               "stages:\n"
+               "  - {name: a, kind: test.fail, how: $how}\n");
+  const planned_experiment e =
+      plan_text(folder, "experiment: e\npipeline: p.yaml\nvary: {how: [input, private]}\n");
+  EXPECT_EQ(e.out.render(), "");
+  ASSERT_EQ(e.plan.configurations.size(), 2U);
+  const plan& second = e.plan.configurations[1].members.at(0);
+  EXPECT_EQ(stage_of(second, "a").kind, e.registry->find("test.fail"));
+  EXPECT_EQ(stage_of(second, "a").config.arguments.text("how"), "private");
+}
+
+/// Two pipelines, the second with a stage of high priority.
+void write_members(const experiment_folder& folder) {
+  folder.write("camera.yaml", small_pipeline);
+  folder.write("batch.yaml",
+               "pipeline: nightly\n"
+               "stages:\n"
+               "  - {name: a, kind: gpu, shape: [2], priority: high}\n"
+               "  - {name: b, kind: gpu, reads: a}\n");
+}
+
+TEST(pipelines_together, are_compared_with_each_alone_and_with_none_having_priority) {
+  const experiment_folder folder;
+  write_members(folder);
+  const planned_experiment e =
+      plan_text(folder,
+                "experiment: e\n"
+                "together:\n"
+                "  - {pipeline: camera.yaml, priority: high, run: {frames: 30, deadline: 33ms}}\n"
+                "  - {name: bulk, pipeline: batch.yaml, priority: low}\n");
+  EXPECT_EQ(e.out.render(), "");
+  EXPECT_THAT(names_of(e.plan),
+              ElementsAre("camera alone", "bulk alone", "together", "together without priorities"));
+  EXPECT_THAT(pairs_of(e.plan), ElementsAre("2.0<0.0", "2.1<1.0", "2.0<3.0", "2.1<3.1"));
+  EXPECT_THAT(e.plan.configurations[1].what.members, ElementsAre("bulk"));
+  EXPECT_THAT(e.plan.configurations[2].what.members, ElementsAre("camera", "bulk"));
+  EXPECT_THAT(e.plan.configurations[2].what.assignments, IsEmpty());
+  ASSERT_EQ(e.plan.configurations[2].members.size(), 2U);
+  const plan& camera = e.plan.configurations[2].members[0];
+  const plan& bulk = e.plan.configurations[2].members[1];
+  EXPECT_EQ(camera.run.frames, 30);
+  EXPECT_EQ(camera.run.deadline, 33'000'000);
+  ASSERT_FALSE(camera.streams.empty());
+  for (const planned_stream& s : camera.streams) EXPECT_EQ(s.priority, priority::high);
+  for (const planned_stream& s : bulk.streams) EXPECT_EQ(s.priority, priority::low);
+  for (const plan& p : e.plan.configurations[3].members) {
+    EXPECT_FALSE(p.run.priorities);
+    for (const planned_stream& s : p.streams) EXPECT_EQ(s.priority, priority::normal);
+  }
+  EXPECT_EQ(e.plan.files.size(), 4U);
+}
+
+TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same) {
+  const experiment_folder folder;
+  write_members(folder);
+  const planned_experiment e =
+      plan_text(folder,
+                "experiment: e\n"
+                "together:\n"
+                "  - {name: one, pipeline: camera.yaml}\n"
+                "  - {name: two, pipeline: camera.yaml, params: {batch: 9}}\n");
+  EXPECT_EQ(e.out.render(), "");
+  EXPECT_THAT(names_of(e.plan), ElementsAre("one alone", "two alone", "together"));
+  EXPECT_THAT(pairs_of(e.plan), ElementsAre("2.0<0.0", "2.1<1.0"));
+  EXPECT_EQ(tensor_of(e.plan.configurations[2].members.at(1), "image").type.shape, (shape{9, 4}));
+  EXPECT_EQ(e.plan.files.size(), 3U) << "a file is read once";
+}
+
+TEST(pipelines_together, differ_in_priority_by_their_files_too) {
+  const experiment_folder folder;
+  write_members(folder);
+  const std::string members =
+      "experiment: e\n"
+      "together:\n"
+      "  - {pipeline: camera.yaml}\n"
+      "  - {pipeline: batch.yaml";
+  EXPECT_EQ(plan_text(folder, members + "}\n").plan.configurations.size(), 4U);
+  EXPECT_EQ(plan_text(folder, members + ", run: {priorities: off}}\n").plan.configurations.size(),
+            3U);
+}
+
+}  // namespace
+}  // namespace graphline::testing
