@@ -68,9 +68,9 @@ class grid {
       out.error(vary.where(), "'vary' needs at least one key, such as {timing: [none, event]}");
       return;
     }
-    // Bounds what a long list costs to compare, beside the number of configurations.
     size_ = 1;
     for (const auto& [key, values] : vary.members()) {
+      // Not looked at value by value, which for a list of any length would take long.
       if (values.is_sequence() && values.items().size() > most_configurations) {
         size_ = most_configurations + 1;
         axes_.push_back({key, {}, {}});
@@ -89,8 +89,9 @@ class grid {
   /// Configurations before any is excluded; 0 when they cannot be told.
   std::size_t size() const { return size_; }
 
-  /// Reads some keys with a value each. Nothing after an error.
+  /// Reads some keys with a value each. Nothing after an error, or without keys to hold them to.
   std::optional<partial> read_partial(const node& n, const std::string& what) {
+    if (axes_.empty()) return std::nullopt;
     if (!n.is_mapping()) {
       report_mismatch(n, what, fmt::format("a mapping such as {}", example()), out_);
       return std::nullopt;
