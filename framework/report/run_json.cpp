@@ -103,17 +103,6 @@ json load_json(const run_record& record, const load_summary& load) {
       {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
 }
 
-json deadline_json(const deadline_summary& deadline) {
-  const auto ms = [](const std::optional<nanoseconds>& ns) {
-    return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
-  };
-  return {{"unit", "ms"},
-          {"limit", ms(deadline.limit)},
-          {"missed", deadline.missed},
-          {"median_late", ms(deadline.median_late)},
-          {"worst_late", ms(deadline.worst_late)}};
-}
-
 }  // namespace
 
 std::string run_json(const run_record& record) {
