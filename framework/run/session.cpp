@@ -95,9 +95,11 @@ class session::implementation {
     if (!warm.interrupted && !warm.failure) {
       batch measured{record.run.frames, record.run.warmup,   &kept,
                      options.stop,      options.on_progress, false};
+      if (options.before_frames) options.before_frames();
       pipeline_.device().profile(true);
       result = executor_->run(measured);
       pipeline_.device().profile(false);
+      if (!result.failure && options.after_frames) options.after_frames();
       if (!result.failure) check_clock(record, true);
       if (result.completed > 0) last_slot_ = slot_of(result.completed);
     }

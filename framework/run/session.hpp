@@ -30,6 +30,9 @@ struct run_options {
   /// Called once between the warm-up and the first measured frame, so that several runs can begin
   /// together; not when the warm-up has failed or was stopped.
   std::function<void()> before_frames = {};
+  /// Called once after the last measured frame, before the device is used for anything else, so
+  /// that what comes then disturbs no other run; not when a frame has failed.
+  std::function<void()> after_frames = {};
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
 };
