@@ -14,6 +14,7 @@
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/plan/planner.hpp"
+#include "framework/run/concurrent_runs.hpp"
 #include "framework/run/session.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -154,6 +155,30 @@ TEST_F(cuda_session, computes_what_the_host_device_does_in_every_graph_mode) {
         }
       }
     }
+  }
+}
+
+TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_mode) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  for (const auto& [word, graphs] : graph_mode_words) {
+    SCOPED_TRACE(word);
+    session leading(plan_for(forked(graphs, strategy::async, 2), registry, "cuda"), *cuda);
+    session other(plan_for(forked(graphs, strategy::overlap, 1), registry, "cuda"), *cuda);
+    const auto expected = checksums(leading.run());
+    const auto records =
+        run_at_once({{.name = "leading", .session = &leading, .on = cuda.get(), .leads = true},
+                     {.name = "other", .session = &other, .on = cuda.get(), .frames = 10'000}},
+                    nullptr);
+    for (const auto& r : records) ASSERT_FALSE(r.failure) << *r.failure;
+    EXPECT_EQ(records[0].frames.size(), 9U);
+    EXPECT_EQ(checksums(records[0]), expected);
+    run_options same;
+    same.frames = records[1].run.frames;
+    EXPECT_EQ(checksums(records[1]), checksums(other.run(same)));
+    EXPECT_EQ(records[0].clock_error, records[1].clock_error);
+    EXPECT_GT(records[0].clock_error, 0);
+    EXPECT_EQ(records[0].clock_drift, records[1].clock_drift);
   }
 }
 

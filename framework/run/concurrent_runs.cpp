@@ -1,0 +1,202 @@
+#include "framework/run/concurrent_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <map>
+#include <system_error>
+#include <thread>
+
+#include "framework/base/error.hpp"
+#include "framework/run/meeting.hpp"
+
+namespace graphline {
+namespace {
+
+/// A run that ended with the others had room for many more samples than came.
+void give_back_room(run_record& record) {
+  record.frames.shrink_to_fit();
+  for (auto& stage : record.stages) {
+    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
+      column->shrink_to_fit();
+    }
+    for (auto& part : stage.parts) part.device.shrink_to_fit();
+  }
+}
+
+/// From the first measured frame to the last, on the host's clock.
+struct running_time {
+  nanoseconds begin = std::numeric_limits<nanoseconds>::max();
+  nanoseconds end = std::numeric_limits<nanoseconds>::min();
+  nanoseconds epoch = 0;  ///< of the record's stamps
+};
+
+running_time running_time_of(const run_record& record, nanoseconds ended_at) {
+  running_time t;
+  if (record.frames.empty()) return t;
+  t.epoch = ended_at - record.frames.back().end;
+  t.begin = t.epoch + record.frames.front().begin;
+  t.end = ended_at;
+  return t;
+}
+
+std::int64_t frames_outside(const run_record& record, const running_time& own,
+                            const running_time& other) {
+  return std::ranges::count_if(record.frames, [&](const frame_record& f) {
+    return own.epoch + f.end <= other.begin || own.epoch + f.begin >= other.end;
+  });
+}
+
+bool failed(const run_record& record) {
+  return record.failure.has_value();
+}
+
+bool has_device_stages(const run_record& record) {
+  return std::ranges::any_of(record.stages,
+                             [](const auto& stage) { return stage.on == side::device; });
+}
+
+class company {
+ public:
+  company(const std::vector<concurrent_run>& runs, const stop_request* stop)
+      : runs_(runs),
+        stop_(stop),
+        meeting_(leads_of(runs)),
+        records_(runs.size()),
+        thrown_(runs.size()) {}
+
+  std::vector<run_record> run() {
+    std::vector<std::thread> threads;
+    threads.reserve(runs_.size());
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      try {
+        threads.emplace_back([this, i] { run_one(i); });
+      } catch (const std::system_error& e) {
+        thrown_[i] = std::make_exception_ptr(run_error(fmt::format(
+            "'{}' could not be given a thread to run in: {}; end other programs or raise the limit "
+            "of threads (ulimit -u)",
+            runs_[i].name, e.what())));
+        meeting_.leave(i, true);
+      }
+    }
+    meeting_.see_through(stop_);
+    for (auto& t : threads) t.join();
+    for (const auto& problem : thrown_) {
+      if (problem) std::rethrow_exception(problem);
+    }
+    tell_why_stopped();
+    share_clocks();
+    warn_of_waits();
+    warn_of_frames_without_others();
+    return std::move(records_);
+  }
+
+ private:
+  static std::vector<bool> leads_of(const std::vector<concurrent_run>& runs) {
+    std::vector<bool> leads;
+    for (const auto& r : runs) leads.push_back(r.leads);
+    return leads;
+  }
+
+  void run_one(std::size_t i) noexcept {
+    try {
+      run_options options;
+      options.frames = runs_[i].frames;
+      options.stop = meeting_.stop_of(i);
+      options.before_frames = [this, i] { meeting_.begin(i); };
+      options.after_frames = [this, i] { meeting_.end(i); };
+      records_[i] = runs_[i].session->run(options);
+    } catch (...) {
+      thrown_[i] = std::current_exception();
+    }
+    meeting_.leave(i, thrown_[i] != nullptr || failed(records_[i]));
+  }
+
+  /// A stop that came from the others is no interruption by a person.
+  void tell_why_stopped() {
+    const auto why = meeting_.why();
+    if (why == meeting_end::person) return;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      run_record& record = records_[i];
+      if (!record.interrupted) continue;
+      record.interrupted = false;
+      if (why == meeting_end::leaders) {
+        record.run.frames = static_cast<std::int64_t>(record.frames.size());
+        give_back_room(record);
+        continue;
+      }
+      const auto cause = std::ranges::find_if(records_, failed);
+      const auto& name = runs_[static_cast<std::size_t>(cause - records_.begin())].name;
+      record.warnings.push_back(
+          fmt::format("stopped after {} frames, because '{}' failed", record.frames.size(), name));
+    }
+  }
+
+  void share_clocks() {
+    std::map<const device*, clock_check> found;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      clock_check& worst = found[runs_[i].on];
+      worst.error = std::max(worst.error, records_[i].clock_error);
+      const nanoseconds drift = records_[i].clock_drift;
+      if (std::abs(drift) > std::abs(worst.drift)) worst.drift = drift;
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      records_[i].clock_error = found[runs_[i].on].error;
+      records_[i].clock_drift = found[runs_[i].on].drift;
+    }
+  }
+
+  void warn_of_waits() {
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (records_[i].run.timing != timing_method::sync) continue;
+      for (std::size_t other = 0; other < runs_.size(); ++other) {
+        const bool shared = other != i && runs_[i].on == runs_[other].on;
+        if (!shared || !has_device_stages(records_[other])) continue;
+        records_[i].warnings.push_back(fmt::format(
+            "timing: sync waits for the whole device, and so for the stages of '{}' too: stage "
+            "times hold these waits; timing: event has no part in them",
+            runs_[other].name));
+      }
+    }
+  }
+
+  /// A few frames at either end are a matter of when threads wake up.
+  void warn_of_frames_without_others() {
+    if (meeting_.why() != meeting_end::leaders || std::ranges::any_of(records_, failed)) return;
+    std::vector<running_time> times;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      times.push_back(running_time_of(records_[i], meeting_.ended_at(i).value_or(0)));
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (!runs_[i].leads) continue;
+      const auto all = static_cast<std::int64_t>(records_[i].frames.size());
+      for (std::size_t other = 0; other < runs_.size(); ++other) {
+        if (other == i) continue;
+        const auto alone = frames_outside(records_[i], times[i], times[other]);
+        if (alone * 100 <= all) continue;
+        records_[i].warnings.push_back(
+            fmt::format("{} of {} frames ran without '{}' beside them, which began later or ended "
+                        "earlier",
+                        alone, all, runs_[other].name));
+      }
+    }
+  }
+
+  const std::vector<concurrent_run>& runs_;
+  const stop_request* stop_;
+  meeting meeting_;
+  std::vector<run_record> records_;         ///< each written by its own thread
+  std::vector<std::exception_ptr> thrown_;  ///< likewise
+};
+
+}  // namespace
+
+std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
+                                    const stop_request* stop) {
+  return company(runs, stop).run();
+}
+
+}  // namespace graphline

@@ -1,0 +1,223 @@
+#include "framework/run/concurrent_runs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/frame_allowance.hpp"
+#include "tests/run/together_testing.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct way {
+  strategy how;
+  graph_mode graphs;
+};
+
+/// "camera", which leads, and "batch", which goes on as long as it does.
+class concurrent_runs : public testing::TestWithParam<way> {
+ protected:
+  void make(hook h = {}, timing_method timing = timing_method::event) {
+    registry_ = make_registry(std::move(h));
+    for (const auto* name : {"camera", "batch"}) {
+      auto spec = small_pipeline(name, GetParam().how, GetParam().graphs);
+      spec.run.timing = timing;
+      sessions_.push_back(
+          std::make_unique<session>(plan_for_host(spec, registry_), *device_, nullptr));
+      runs_.push_back({.name = name, .session = sessions_.back().get(), .on = device_.get()});
+    }
+    runs_[0].leads = true;
+    runs_[1].frames = 20'000;
+  }
+
+  std::unique_ptr<device> device_ = open_host_device(1);
+  stage_registry registry_;
+  std::vector<std::unique_ptr<session>> sessions_;
+  std::vector<concurrent_run> runs_;
+};
+
+TEST_P(concurrent_runs, go_on_at_the_same_time) {
+  if (GetParam().graphs == graph_mode::frame) {
+    GTEST_SKIP() << "host functions are called one at a time: none can wait for another";
+  }
+  tally calls;
+  std::atomic<bool> met = true;
+  std::atomic<bool> watching = false;
+  make([&](const std::string& stage, std::int64_t frame) {
+    if (!watching) return;
+    calls.add(stage);
+    if (frame < 4) return;
+    const auto* other = stage.starts_with("camera") ? "batch in" : "camera in";
+    if (stage.ends_with(" in") && frame < 9 && !calls.wait_for(other, frame - 1)) met = false;
+  });
+  watching = true;
+  const auto records = run_at_once(runs_, nullptr);
+  EXPECT_TRUE(met);
+  for (const auto& r : records) {
+    EXPECT_FALSE(r.failure) << *r.failure;
+    EXPECT_FALSE(r.interrupted);
+    EXPECT_FALSE(r.frames.empty());
+  }
+}
+
+TEST_P(concurrent_runs, end_with_the_leading_one_and_compute_what_each_does_alone) {
+  make();
+  const auto camera_alone = checksums(sessions_[0]->run());
+  const auto records = run_at_once(runs_, nullptr);
+  EXPECT_THAT(records[0].frames, SizeIs(30));
+  EXPECT_EQ(checksums(records[0]), camera_alone);
+  EXPECT_EQ(records[0].run.frames, 30);
+  EXPECT_EQ(records[1].run.frames, static_cast<std::int64_t>(records[1].frames.size()));
+  EXPECT_FALSE(records[1].interrupted);
+  run_options same;
+  same.frames = records[1].run.frames;
+  EXPECT_EQ(checksums(records[1]), checksums(sessions_[1]->run(same)));
+}
+
+TEST_P(concurrent_runs, stop_where_one_fails_and_tell_of_it) {
+  tally calls;
+  std::atomic<bool> fails = false;
+  make([&](const std::string& stage, std::int64_t) {
+    if (!fails) return;
+    calls.add(stage);
+    // Late in its run, and long before the leading one is done.
+    if (stage == "batch in" && calls.of(stage) == 12) throw std::runtime_error("out of film");
+  });
+  runs_[0].frames = 200'000;
+  fails = true;
+  const auto records = run_at_once(runs_, nullptr);
+  ASSERT_TRUE(records[1].failure);
+  EXPECT_THAT(*records[1].failure, HasSubstr("stage 'batch in', frame 11: out of film"));
+  EXPECT_FALSE(records[0].failure);
+  EXPECT_FALSE(records[0].interrupted);
+  EXPECT_LT(records[0].frames.size(), 200'000U);
+  EXPECT_THAT(records[0].warnings, Contains(HasSubstr("because 'batch' failed")));
+}
+
+TEST_P(concurrent_runs, do_not_wait_for_one_that_fails_in_its_warm_up) {
+  for (const std::string name : {"camera", "batch"}) {
+    sessions_.clear();
+    runs_.clear();
+    std::atomic<bool> fails = false;
+    make([&](const std::string& stage, std::int64_t) {
+      if (fails && stage == name + " out") throw std::runtime_error("out of film");
+    });
+    fails = true;
+    const auto records = run_at_once(runs_, nullptr);
+    const auto failing = name == "camera" ? 0U : 1U;
+    EXPECT_EQ(records[failing].failure, "stage '" + name + " out', frame 0: out of film");
+    EXPECT_FALSE(records[1 - failing].failure);
+    EXPECT_FALSE(records[1 - failing].interrupted);
+    EXPECT_THAT(records[1 - failing].warnings,
+                Contains("stopped after 0 frames, because '" + name + "' failed"));
+  }
+}
+
+TEST_P(concurrent_runs, all_stop_when_a_person_says_so) {
+  stop_request stop;
+  tally calls;
+  make([&](const std::string& stage, std::int64_t) {
+    calls.add(stage);
+    if (calls.of("camera in") == 20) stop.raise();
+  });
+  runs_[0].frames = 200'000;
+  runs_[1].frames = 200'000;
+  const auto records = run_at_once(runs_, &stop);
+  for (const auto& r : records) {
+    EXPECT_TRUE(r.interrupted);
+    EXPECT_FALSE(r.failure);
+    EXPECT_LT(r.frames.size(), 200'000U);
+  }
+}
+
+TEST_P(concurrent_runs, say_which_frames_had_nothing_beside_them) {
+  make();
+  runs_[1].frames = 0;
+  const auto records = run_at_once(runs_, nullptr);
+  EXPECT_THAT(records[0].warnings,
+              Contains(HasSubstr("30 of 30 frames ran without 'batch' beside them")));
+  EXPECT_THAT(records[1].warnings, IsEmpty());
+}
+
+TEST_P(concurrent_runs, say_that_sync_waits_for_the_others_too) {
+  if (GetParam().graphs == graph_mode::frame)
+    GTEST_SKIP() << "what is in a frame's graph cannot be waited for";
+  make({}, timing_method::sync);
+  const auto records = run_at_once(runs_, nullptr);
+  EXPECT_THAT(records[0].warnings, Contains(HasSubstr("so for the stages of 'batch' too")));
+  EXPECT_THAT(records[1].warnings, Contains(HasSubstr("so for the stages of 'camera' too")));
+}
+
+TEST_P(concurrent_runs, get_frames_enough_to_last_by_what_the_trial_before_took) {
+  make();
+  frame_allowance allowance;
+  allowance.give(0, runs_, nullptr);
+  EXPECT_EQ(runs_[0].frames, std::nullopt);
+  const std::int64_t first = runs_[1].frames.value();
+  EXPECT_GT(first, 0);
+  EXPECT_LE(first, frame_allowance::most_frames);
+
+  std::vector<run_record> records(2);
+  records[1].frames.resize(static_cast<std::size_t>(first));
+  allowance.learn(0, runs_, records);
+  allowance.give(0, runs_, nullptr);
+  EXPECT_EQ(runs_[1].frames, std::min(4 * first, frame_allowance::most_frames));
+  records[1].frames.resize(10);
+  allowance.learn(0, runs_, records);
+  allowance.give(0, runs_, nullptr);
+  EXPECT_EQ(runs_[1].frames, 36);
+}
+
+INSTANTIATE_TEST_SUITE_P(ways, concurrent_runs,
+                         testing::Values(way{strategy::serial, graph_mode::off},
+                                         way{strategy::async, graph_mode::stage},
+                                         way{strategy::overlap, graph_mode::stage},
+                                         way{strategy::async, graph_mode::frame}),
+                         [](const auto& value) {
+                           return std::string(to_word(value.param.how)) + "_" +
+                                  std::string(to_word(value.param.graphs));
+                         });
+
+TEST(concurrent_pools, leave_each_other_threads_for_cpu_stages) {
+  // Neither gives its thread back while it has frames left: with one thread for both, the other
+  // would not get to its first.
+  tally calls;
+  std::atomic<bool> met = true;
+  const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+    calls.add(stage);
+    const auto* other = stage == "first" ? "second" : "first";
+    if (frame >= 4 && frame < 9 && !calls.wait_for(other, frame - 1)) met = false;
+  });
+  const auto dev = open_host_device(1);
+  pipeline_spec spec;
+  spec.run.strategy = strategy::overlap;
+  spec.run.frames = 20;
+  spec.run.warmup = 2;
+  spec.stages = {make_stage("first", "cpu_mix", {}), make_stage("d", "device_mix", {"first"})};
+  session first(plan_for_host(spec, registry), *dev);
+  spec.stages = {make_stage("second", "cpu_mix", {})};
+  session second(plan_for_host(spec, registry), *dev);
+  const auto records =
+      run_at_once({{.name = "first", .session = &first, .on = dev.get(), .leads = true},
+                   {.name = "second", .session = &second, .on = dev.get(), .frames = 20'000}},
+                  nullptr);
+  EXPECT_TRUE(met);
+  EXPECT_THAT(records[0].frames, SizeIs(20));
+}
+
+}  // namespace
+}  // namespace graphline
