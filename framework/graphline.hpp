@@ -27,8 +27,10 @@
 #include "framework/plan/plan.hpp"     // what will happen
 #include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
 
+#include "framework/run/experiment.hpp"  // configurations against each other, trial by trial
 #include "framework/run/overhead_experiment.hpp"  // what each timing method costs, by experiment
-#include "framework/run/session.hpp"  // a plan is made ready and run, as often as you like
+#include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
+#include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/record/overhead_record.hpp"  // those of many runs under each timing method
 #include "framework/record/run_record.hpp"       // the raw samples of a run

@@ -23,16 +23,20 @@ struct experiment_progress {
 };
 
 struct experiment_options {
-  std::vector<trial_record> done = {};  ///< trials of before a pause, in order; not repeated
+  /// Trials of before a pause, in order; not repeated, but for those that failed, which are left
+  /// out.
+  std::vector<trial_record> done = {};
   const stop_request* stop = nullptr;
   std::function<void(const experiment_progress&)> on_progress = {};
   std::function<void(const trial_record&)> on_trial = {};  ///< each new trial, as it ends
 };
 
 /// Runs the trials of an experiment block by block, each block in a random order that depends on
-/// the seed and the block alone. Ends after the trials asked for, at the time limit, or when every
-/// interval is narrow enough; early, with what there is, when a trial fails or the stop request is
-/// raised. Throws what `runner` and `on_trial` throw.
+/// the seed and the block alone. Ends after the trials asked for and, where affected blocks are
+/// repeated, as many further blocks as make up for them, at most as many again; at the time limit,
+/// though not before the first block, or when every interval is narrow enough; early, with what there is, when a trial fails or the
+/// stop request is raised: a trial that this cuts short is left out. Throws what `on_trial` throws,
+/// and what `runner` throws unless that is an interruption.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
 

@@ -1,0 +1,313 @@
+#include "framework/run/experiment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/error.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Made-up runs of twenty frames; keeps which configurations it was asked for.
+class scripted_runner final : public trial_runner {
+ public:
+  std::vector<run_record> run(std::size_t configuration, const stop_request* stop) override {
+    const auto trial = static_cast<std::size_t>(std::ranges::count(asked, configuration));
+    asked.push_back(configuration);
+    run_record record;
+    record.interrupted = stop != nullptr && stop->raised();
+    // No two frames alike, and trials a percent or so apart, not alike for two configurations.
+    const auto apart = static_cast<nanoseconds>(trial * (3 + 4 * configuration) % 5);
+    for (nanoseconds i = 0; i < 20; ++i) {
+      const nanoseconds length = 1'000'000 + 5'000 * apart + 100 * (7 * i % 13);
+      record.frames.push_back({i * 2'000'000, i * 2'000'000, i * 2'000'000 + length});
+    }
+    if (script) script(configuration, trial, record);
+    std::vector<run_record> members;
+    members.push_back(std::move(record));
+    return members;
+  }
+
+  std::vector<std::size_t> asked;
+  /// May change what the n-th trial of a configuration gives.
+  std::function<void(std::size_t configuration, std::size_t trial, run_record&)> script;
+};
+
+/// Configurations named a, b, c, ..., compared with the first.
+experiment_plan planned(std::size_t configurations, std::int64_t trials) {
+  experiment_plan p;
+  p.name = "made up";
+  p.how.trials = trials;
+  for (std::size_t i = 0; i < configurations; ++i) {
+    planned_configuration c;
+    c.what.name = std::string(1, static_cast<char>('a' + i));
+    c.what.members = {"pipeline"};
+    c.members.emplace_back();
+    p.configurations.push_back(std::move(c));
+    if (i > 0) p.pairs.push_back({{i, 0}, {0, 0}});
+  }
+  return p;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> order(const experiment_record& record) {
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  for (const auto& t : record.trials) order.emplace_back(t.block, t.configuration);
+  return order;
+}
+
+TEST(experiment, runs_each_configuration_once_in_every_block) {
+  scripted_runner runner;
+  const auto record = run_experiment(planned(4, 6), runner, {});
+  ASSERT_THAT(record.trials, SizeIs(24));
+  for (std::size_t block = 0; block < 6; ++block) {
+    std::set<std::size_t> seen;
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(record.trials[block * 4 + i].block, block);
+      seen.insert(record.trials[block * 4 + i].configuration);
+    }
+    EXPECT_THAT(seen, SizeIs(4)) << "block " << block;
+  }
+  EXPECT_THAT(record.stopped, IsEmpty());
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_EQ(record.name, "made up");
+  EXPECT_THAT(record.configurations, SizeIs(4));
+  EXPECT_THAT(record.pairs, SizeIs(3));
+}
+
+TEST(experiment, orders_blocks_differently_and_in_the_same_way_for_the_same_seed) {
+  auto p = planned(5, 12);
+  const auto run = [&] {
+    scripted_runner runner;
+    run_experiment(p, runner, {});
+    return runner.asked;
+  };
+  const auto first = run();
+  EXPECT_EQ(run(), first);
+  std::set<std::vector<std::size_t>> orders;
+  for (std::size_t block = 0; block < 12; ++block) {
+    const auto begin = first.begin() + static_cast<std::ptrdiff_t>(5 * block);
+    orders.emplace(begin, begin + 5);
+  }
+  EXPECT_GT(orders.size(), 6U);
+  p.how.seed = 2;
+  EXPECT_NE(run(), first);
+}
+
+TEST(experiment, goes_on_after_a_pause_wherever_that_came_as_though_there_had_been_none) {
+  const auto p = planned(3, 4);
+  scripted_runner all;
+  const auto whole = run_experiment(p, all, {});
+  for (std::size_t pause = 0; pause <= whole.trials.size(); ++pause) {
+    experiment_options options;
+    options.done = {whole.trials.begin(),
+                    whole.trials.begin() + static_cast<std::ptrdiff_t>(pause)};
+    std::size_t added = 0;
+    options.on_trial = [&](const trial_record&) { ++added; };
+    scripted_runner rest;
+    const auto resumed = run_experiment(p, rest, options);
+    EXPECT_EQ(order(resumed), order(whole)) << "pause after " << pause;
+    EXPECT_EQ(added, 12 - pause);
+    for (std::size_t i = 1; i < resumed.trials.size(); ++i) {
+      EXPECT_LE(resumed.trials[i - 1].begun, resumed.trials[i].begun) << "pause after " << pause;
+    }
+  }
+}
+
+TEST(experiment, counts_the_time_of_trials_before_a_pause_and_not_the_pause) {
+  auto p = planned(2, 4);
+  p.how.time_limit = 3'600'000'000'000;
+  experiment_options options;
+  trial_record earlier;
+  earlier.members.emplace_back();
+  earlier.members[0].frames = {{0, 0, 5'000'000'000}};
+  for (const std::size_t configuration : {0, 1}) {
+    earlier.configuration = configuration;
+    earlier.begun = static_cast<nanoseconds>(configuration) * 600'000'000'000;
+    options.done.push_back(earlier);
+  }
+  scripted_runner runner;
+  const auto record = run_experiment(p, runner, options);
+  ASSERT_THAT(record.trials, SizeIs(8));
+  EXPECT_GE(record.trials[2].begun, 605'000'000'000);
+  EXPECT_LT(record.trials.back().begun, 3'600'000'000'000);
+
+  options.done.back().begun = 3'600'000'000'000;
+  const auto late = run_experiment(p, runner, options);
+  EXPECT_THAT(late.trials, SizeIs(2));
+  EXPECT_EQ(late.stopped,
+            "the time limit of 3600 s was reached after 1 trial of each configuration");
+}
+
+TEST(experiment, completes_a_block_that_began_before_the_time_limit) {
+  auto p = planned(3, 10);
+  p.how.time_limit = 1;
+  scripted_runner runner;
+  const auto record = run_experiment(p, runner, {});
+  EXPECT_THAT(record.trials, SizeIs(3));
+  EXPECT_THAT(record.stopped, HasSubstr("the time limit of 1.00 ns was reached after 1 trial of"));
+}
+
+TEST(experiment, runs_a_trial_that_failed_before_a_pause_again) {
+  const auto p = planned(2, 2);
+  scripted_runner runner;
+  runner.script = [](std::size_t, std::size_t, run_record& r) { r.failure = "out of film"; };
+  experiment_options options;
+  options.done = run_experiment(p, runner, {}).trials;
+  ASSERT_THAT(options.done, SizeIs(1));
+  runner.script = nullptr;
+  const auto record = run_experiment(p, runner, options);
+  EXPECT_THAT(record.trials, SizeIs(4));
+  EXPECT_THAT(record.stopped, IsEmpty());
+}
+
+TEST(experiment, ends_with_a_trial_that_failed_and_says_in_what) {
+  scripted_runner runner;
+  runner.script = [](std::size_t configuration, std::size_t trial, run_record& r) {
+    if (configuration == 1 && trial == 2) r.failure = "stage 'head', frame 3: out of film";
+  };
+  experiment_options options;
+  std::size_t kept = 0;
+  options.on_trial = [&](const trial_record&) { ++kept; };
+  const auto record = run_experiment(planned(2, 9), runner, options);
+  ASSERT_FALSE(record.trials.empty());
+  EXPECT_EQ(record.trials.back().configuration, 1U);
+  EXPECT_EQ(record.trials.back().block, 2U);
+  EXPECT_EQ(record.trials.size(), kept);
+  EXPECT_EQ(record.stopped,
+            "a trial of configuration 'b' failed: stage 'head', frame 3: out of film");
+  EXPECT_FALSE(record.interrupted);
+}
+
+TEST(experiment, leaves_out_the_trial_that_an_interruption_cut_short) {
+  stop_request stop;
+  scripted_runner runner;
+  runner.script = [&](std::size_t, std::size_t, run_record& r) {
+    if (runner.asked.size() == 5) {
+      stop.raise();
+      r.interrupted = true;
+    }
+  };
+  experiment_options options;
+  options.stop = &stop;
+  std::size_t kept = 0;
+  options.on_trial = [&](const trial_record&) { ++kept; };
+  const auto record = run_experiment(planned(3, 9), runner, options);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_EQ(record.stopped, "interrupted");
+  EXPECT_THAT(record.trials, SizeIs(4));
+  EXPECT_EQ(kept, 4U);
+}
+
+TEST(experiment, keeps_what_there_is_when_interrupted_while_a_pipeline_is_prepared) {
+  scripted_runner runner;
+  runner.script = [&](std::size_t, std::size_t, run_record&) {
+    if (runner.asked.size() == 3) throw interrupted_error("interrupted while preparing");
+  };
+  const auto record = run_experiment(planned(2, 9), runner, {});
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_THAT(record.trials, SizeIs(2));
+}
+
+TEST(experiment, passes_on_what_a_runner_and_a_store_throw) {
+  scripted_runner runner;
+  experiment_options options;
+  options.on_trial = [](const trial_record&) { throw run_error("the disk is full"); };
+  EXPECT_THROW(run_experiment(planned(2, 2), runner, options), run_error);
+  runner.script = [](std::size_t, std::size_t, run_record&) { throw run_error("no memory"); };
+  EXPECT_THROW(run_experiment(planned(2, 2), runner, {}), run_error);
+}
+
+TEST(experiment, tells_which_configuration_is_next_and_how_long_is_left) {
+  scripted_runner runner;
+  std::vector<experiment_progress> told;
+  std::vector<std::string> names;
+  experiment_options options;
+  options.on_progress = [&](const experiment_progress& p) {
+    told.push_back(p);
+    names.emplace_back(p.configuration);
+  };
+  run_experiment(planned(2, 2), runner, options);
+  ASSERT_THAT(told, SizeIs(5));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(told[i].done, static_cast<std::int64_t>(i));
+    EXPECT_EQ(told[i].total, 4);
+    EXPECT_EQ(names[i], std::string(1, static_cast<char>('a' + runner.asked[i])));
+    EXPECT_EQ(told[i].left.has_value(), i > 0);
+  }
+  EXPECT_EQ(told[4].done, 4);
+  EXPECT_EQ(told[4].left, 0);
+  EXPECT_THAT(names[4], IsEmpty());
+}
+
+TEST(experiment, stops_once_every_interval_is_narrow_enough) {
+  auto p = planned(2, 60);
+  p.how.narrow_to = 0.05;
+  scripted_runner runner;
+  const auto record = run_experiment(p, runner, {});
+  EXPECT_GT(record.trials.size(), 2U);
+  EXPECT_LT(record.trials.size(), 120U);
+  EXPECT_EQ(record.trials.size() % 2, 0U);
+  EXPECT_THAT(record.stopped, HasSubstr("every interval reached at most 5 % to either side after"));
+}
+
+TEST(experiment, does_all_its_trials_when_no_interval_gets_narrow) {
+  auto p = planned(2, 12);
+  p.how.narrow_to = 1e-9;
+  scripted_runner runner;
+  const auto record = run_experiment(p, runner, {});
+  EXPECT_THAT(record.trials, SizeIs(24));
+  EXPECT_THAT(record.stopped, IsEmpty());
+}
+
+/// Makes every frame of a record three times as long.
+void slow_down(run_record& record) {
+  for (auto& f : record.frames) f.end = f.begin + 3 * (f.end - f.begin);
+}
+
+TEST(experiment, makes_up_for_affected_blocks_with_as_many_further_ones) {
+  auto p = planned(2, 12);
+  p.how.repeat_affected = true;
+  scripted_runner runner;
+  runner.script = [](std::size_t, std::size_t trial, run_record& r) {
+    if (trial == 4 || trial == 9) slow_down(r);
+  };
+  const auto record = run_experiment(p, runner, {});
+  EXPECT_THAT(record.trials, SizeIs(2 * 14));
+  EXPECT_THAT(record.stopped, IsEmpty());
+
+  runner.asked.clear();
+  experiment_options resumed;
+  resumed.done = {record.trials.begin(), record.trials.begin() + 2 * 12 + 1};
+  EXPECT_EQ(order(run_experiment(p, runner, resumed)), order(record));
+  p.how.repeat_affected = false;
+  runner.asked.clear();
+  EXPECT_THAT(run_experiment(p, runner, {}).trials, SizeIs(2 * 12));
+}
+
+TEST(experiment, makes_up_for_repeated_blocks_that_are_affected_too) {
+  auto p = planned(2, 12);
+  p.how.repeat_affected = true;
+  scripted_runner runner;
+  runner.script = [](std::size_t, std::size_t trial, run_record& r) {
+    if (trial == 4 || trial == 12) slow_down(r);
+  };
+  const auto record = run_experiment(p, runner, {});
+  EXPECT_THAT(record.trials, SizeIs(2 * 14));
+  EXPECT_THAT(record.stopped, IsEmpty());
+}
+
+}  // namespace
+}  // namespace graphline
