@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -14,6 +15,17 @@
 
 namespace graphline {
 namespace {
+
+/// A run that ended with the others had room for many more samples than came.
+void give_back_room(run_record& record) {
+  record.frames.shrink_to_fit();
+  for (auto& stage : record.stages) {
+    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
+      column->shrink_to_fit();
+    }
+    for (auto& part : stage.parts) part.device.shrink_to_fit();
+  }
+}
 
 /// From the first measured frame to the last, on the host's clock.
 struct running_time {
@@ -114,6 +126,7 @@ class company {
       record.interrupted = false;
       if (why == meeting_end::leaders) {
         record.run.frames = static_cast<std::int64_t>(record.frames.size());
+        give_back_room(record);
         continue;
       }
       const auto cause = std::ranges::find_if(records_, failed);
@@ -124,15 +137,16 @@ class company {
   }
 
   void share_clocks() {
+    std::map<const device*, clock_check> found;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      for (std::size_t other = 0; other < runs_.size(); ++other) {
-        if (runs_[i].on != runs_[other].on) continue;
-        run_record& record = records_[i];
-        record.clock_error = std::max(record.clock_error, records_[other].clock_error);
-        if (std::abs(records_[other].clock_drift) > std::abs(record.clock_drift)) {
-          record.clock_drift = records_[other].clock_drift;
-        }
-      }
+      clock_check& worst = found[runs_[i].on];
+      worst.error = std::max(worst.error, records_[i].clock_error);
+      const nanoseconds drift = records_[i].clock_drift;
+      if (std::abs(drift) > std::abs(worst.drift)) worst.drift = drift;
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      records_[i].clock_error = found[runs_[i].on].error;
+      records_[i].clock_drift = found[runs_[i].on].drift;
     }
   }
 

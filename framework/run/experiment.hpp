@@ -32,11 +32,13 @@ struct experiment_options {
 };
 
 /// Runs the trials of an experiment block by block, each block in a random order that depends on
-/// the seed and the block alone. Ends after the trials asked for and, where affected blocks are
-/// repeated, as many further blocks as make up for them, at most as many again; at the time limit,
-/// though not before the first block, or when every interval is narrow enough; early, with what
-/// there is, when a trial fails or the stop request is raised: a trial that this cuts short is left
-/// out. Throws what `on_trial` throws, and what `runner` throws unless that is an interruption.
+/// the seed and the block alone.
+///
+/// Ends after the trials asked for and, where affected blocks are repeated, as many further blocks
+/// as make up for them, at most as many again; at the time limit, though not before the first
+/// block; or when every interval is narrow enough. Early, with what there is, when a trial fails or
+/// the stop request is raised: a trial that this cuts short is left out. Throws what `on_trial`
+/// throws, and what `runner` throws unless that is an interruption.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
 

@@ -33,7 +33,7 @@ void meeting::leave(std::size_t run, bool failed) {
 }
 
 void meeting::see_through(const stop_request* stop) {
-  constexpr auto look_every = std::chrono::milliseconds(5);
+  constexpr auto look_every = std::chrono::milliseconds(10);
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
     if (stop != nullptr && stop->raised()) halt(meeting_end::person);

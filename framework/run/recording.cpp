@@ -35,16 +35,15 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
 }
 
 void recording::hand_over(run_record& to, std::int64_t completed) && {
-  // A run that was to end with another had room for many more frames than came.
-  const auto cut = [keep = static_cast<std::size_t>(completed)](auto& column) {
-    if (column.empty()) return;
-    column.resize(keep);
-    column.shrink_to_fit();
-  };
-  cut(frames_);
+  const auto keep = static_cast<std::size_t>(completed);
+  frames_.resize(keep);
   for (auto& stage : stages_) {
-    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) cut(*column);
-    for (auto& part : stage.parts) cut(part.device);
+    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
+      if (!column->empty()) column->resize(keep);
+    }
+    for (auto& part : stage.parts) {
+      if (!part.device.empty()) part.device.resize(keep);
+    }
   }
   to.frames = std::move(frames_);
   to.stages = std::move(stages_);
