@@ -30,22 +30,19 @@ void run_frames_in_order(const batch& b, std::int64_t depth, wait_mode how, batc
     if (stopped()) return std::nullopt;
     return result.completed < next ? glance_at_device : glance_at_stop;
   };
-  if (b.schedule != nullptr) {
-    const due_wait wait(how);
-    for (;; ++next) {
-      if (next - result.completed == depth) finish_oldest();
-      const auto due = b.schedule->next(now());
-      if (!due || !wait.until(*due, look)) break;
-      begin(next, due);
-      if (depth == 1) finish_oldest();
+  std::optional<due_wait> wait;
+  if (b.schedule != nullptr) wait.emplace(how);
+  for (;; ++next) {
+    if (next - result.completed == depth) finish_oldest();
+    std::optional<nanoseconds> due;
+    if (wait) {
+      due = b.schedule->next(now());
+      if (!due || !wait->until(*due, look)) break;
+    } else if (next == b.frames || stopped()) {
+      break;
     }
-  } else {
-    for (; next < b.frames; ++next) {
-      if (next - result.completed == depth) finish_oldest();
-      if (stopped()) break;
-      begin(next, std::optional<nanoseconds>());
-      if (depth == 1) finish_oldest();
-    }
+    begin(next, due);
+    if (depth == 1) finish_oldest();
   }
   while (result.completed < next) finish_oldest();
 }
