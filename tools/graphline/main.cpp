@@ -91,6 +91,7 @@ int run_program(int argc, char** argv) {
   add_run_command(program, chosen);
   add_check_command(program, chosen);
   add_overhead_command(program, chosen);
+  add_capacity_command(program, chosen);
   add_devices_command(program, chosen);
   add_stages_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
