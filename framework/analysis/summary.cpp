@@ -40,6 +40,22 @@ deadline_summary against(nanoseconds limit, const std::vector<nanoseconds>& time
   return result;
 }
 
+load_summary load_of(const run_record& record) {
+  load_summary result;
+  result.dropped = record.load.dropped.size();
+  result.due = record.frames.size() + result.dropped;
+  result.queue_wait = distribution::of(queue_wait_times(record));
+  auto due = record.load.dropped;
+  for (const auto& frame : record.frames) due.push_back(frame.due);
+  if (due.size() < 2) return result;
+  const auto [first, last] = std::minmax_element(due.begin(), due.end());
+  if (*first < *last) {
+    result.offered =
+        static_cast<double>(due.size() - 1) * 1e9 / static_cast<double>(*last - *first);
+  }
+  return result;
+}
+
 stage_summary summarize(const stage_record& stage, const settings& run,
                         const std::optional<distribution>& end_to_end) {
   stage_summary result;
@@ -126,6 +142,13 @@ std::vector<nanoseconds> end_to_end_times(const run_record& record) {
   return times;
 }
 
+std::vector<nanoseconds> queue_wait_times(const run_record& record) {
+  std::vector<nanoseconds> times;
+  times.reserve(record.frames.size());
+  for (const auto& frame : record.frames) times.push_back(frame.begin - frame.due);
+  return times;
+}
+
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
   std::vector<nanoseconds> times;
   times.reserve(stamps.size());
@@ -139,6 +162,7 @@ run_summary summarize(const run_record& record) {
   if (record.run.deadline) result.deadline = against(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
   result.throughput = throughput_of(record.frames);
+  if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));

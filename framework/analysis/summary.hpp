@@ -50,12 +50,21 @@ struct deadline_summary {
   std::optional<nanoseconds> worst_late;
 };
 
+/// Frames that were due on a schedule.
+struct load_summary {
+  std::size_t due = 0;  ///< that ran to their end or were dropped
+  std::size_t dropped = 0;
+  std::optional<double> offered;           ///< frames due in a second; nothing below two
+  std::optional<distribution> queue_wait;  ///< from due to begin of each frame that ran
+};
+
 /// What a run's raw samples say.
 struct run_summary {
   std::optional<distribution> end_to_end;  ///< from due to end of each frame
   std::optional<double> throughput;        ///< measured frames a second, first begin to last end
   std::vector<stage_summary> stages;       ///< as in the record
   std::optional<deadline_summary> deadline;
+  std::optional<load_summary> load;   ///< nothing with `arrival: closed`
   std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
 };
 
@@ -63,6 +72,9 @@ run_summary summarize(const run_record& record);
 
 /// From due to end of each frame, in order.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
+
+/// From due to begin of each frame, in order.
+std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// Ends minus begins, in order.
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);

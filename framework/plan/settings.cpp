@@ -16,6 +16,27 @@ void check_ranges(const settings& run, const place& where, diagnostics& out) {
   at_least("warmup", run.warmup, 0);
   at_least("threads", run.threads, 0);
   if (run.deadline && *run.deadline <= 0) out.error(where, "deadline must be longer than 0 ns");
+  at_least("queue", run.queue, 1);
+}
+
+void check_load(const settings& run, const place& where, diagnostics& out) {
+  if (run.arrival == arrival::closed) {
+    if (!run.rate) return;
+    out.error(where, fmt::format("rate: {} makes no sense with arrival: closed, where a frame is "
+                                 "due as soon as there is room for it; use arrival: constant or "
+                                 "poisson, or leave out the rate",
+                                 *run.rate));
+    return;
+  }
+  if (!run.rate) {
+    out.error(where, fmt::format("arrival: {} needs to know how many frames are due in a second; "
+                                 "add a rate, such as rate: 30",
+                                 to_word(run.arrival)));
+  } else if (!(*run.rate > 0 && *run.rate <= 1e6)) {
+    out.error(where, fmt::format("rate must be more than 0 and at most 1000000 frames a second, "
+                                 "found {}",
+                                 *run.rate));
+  }
 }
 
 /// What is launched as a whole leaves nothing between to wait for or to time from the host.
@@ -44,6 +65,7 @@ void check_frame_graph(const settings& run, const place& where, diagnostics& out
 
 void check_settings(const settings& run, const place& where, diagnostics& out) {
   check_ranges(run, where, out);
+  check_load(run, where, out);
   if (run.strategy == strategy::serial && run.in_flight > 1) {
     out.error(where,
               fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "

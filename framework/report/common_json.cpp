@@ -67,6 +67,12 @@ json settings_json(const run_record& record) {
                  {"params", std::move(params)},
                  {"priorities", run.priorities},
                  {"threads", run.threads}};
+  result["arrival"] = to_word(run.arrival);
+  if (run.arrival != arrival::closed) {
+    result["rate"] = run.rate ? json(*run.rate) : json();
+    result["queue"] = run.queue;
+    result["when_full"] = to_word(run.when_full);
+  }
   if (run.deadline) result["deadline_ms"] = milliseconds(static_cast<double>(*run.deadline));
   return result;
 }

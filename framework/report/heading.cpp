@@ -21,9 +21,17 @@ std::string subject_of(const run_record& record) {
 }
 
 std::string way_of(const settings& run) {
-  return fmt::format("{}, graphs {}, {} in flight, wait {}{}", to_word(run.strategy),
-                     to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
-                     run.priorities ? "" : ", priorities off");
+  auto text = fmt::format("{}, graphs {}, {} in flight, wait {}{}", to_word(run.strategy),
+                          to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
+                          run.priorities ? "" : ", priorities off");
+  if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
+  return text;
+}
+
+std::string arrival_of(const settings& run) {
+  auto text = std::string(to_word(run.arrival));
+  if (run.rate) text += fmt::format(" {:.7g} frame/s", *run.rate);
+  return text;
 }
 
 std::string parameters_of(const run_record& record) {

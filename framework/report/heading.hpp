@@ -11,8 +11,12 @@ namespace graphline {
 /// "two_models on host: NAME (1 compute thread)".
 std::string subject_of(const run_record& record);
 
-/// "async, graphs stage, 1 frame in flight, wait block"; names priorities where they are off.
+/// "async, graphs stage, 1 frame in flight, wait block"; names priorities where they are off, and
+/// arrivals where they follow a schedule.
 std::string way_of(const settings& run);
+
+/// "constant 30 frame/s"; "closed".
+std::string arrival_of(const settings& run);
 
 /// "batch=1, side=112"; empty without parameters.
 std::string parameters_of(const run_record& record);

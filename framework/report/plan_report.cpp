@@ -10,6 +10,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/plan/memory_need.hpp"
 #include "framework/plan/placement.hpp"
+#include "framework/report/heading.hpp"
 #include "framework/report/text_table.hpp"
 
 namespace graphline {
@@ -118,6 +119,11 @@ std::string header(const plan& p, const plan_target& target) {
   if (run.threads > 0) words.push_back(fmt::format("threads {}", run.threads));
   if (run.deadline) {
     words.push_back("deadline " + format_duration(static_cast<double>(*run.deadline)));
+  }
+  if (run.arrival != arrival::closed) {
+    words.push_back("arrival " + arrival_of(run));
+    words.push_back(fmt::format("queue {}", run.queue));
+    words.push_back(fmt::format("when full {}", to_word(run.when_full)));
   }
   return text + listed("  run         ", words);
 }

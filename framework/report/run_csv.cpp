@@ -55,8 +55,11 @@ std::string run_csv(const run_record& record) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", frame, fields, stamps.begin,
                    stamps.end, stamps.length());
   };
+  const bool scheduled = record.run.arrival != arrival::closed;
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-    row(frame, ",,end_to_end", {record.frames[frame].due, record.frames[frame].end});
+    const frame_record& at = record.frames[frame];
+    row(frame, ",,end_to_end", {at.due, at.end});
+    if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
     for (const auto& c : columns) {
       if (frame < c.stamps->size()) row(frame, c.fields, (*c.stamps)[frame]);
     }
@@ -68,7 +71,7 @@ std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t row =
       sizeof "100000,name_of_stage,device,device_time,123456789012,123456789012,123456789";
   const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  return csv_header.size() + count * row * (1 + 2 * stages);
+  return csv_header.size() + count * row * (2 + 2 * stages);
 }
 
 }  // namespace graphline

@@ -83,11 +83,24 @@ json memory_json(const memory_usage& memory) {
 }
 
 json output_json(const output_record& output) {
-  return {{"tensor", output.tensor},
-          {"shape", output.type.shape.extents()},
-          {"checksum", output.checksum},
-          {"dtype", to_string(output.type.element)},
-          {"finite", output.finite}};
+  return {{"tensor", output.tensor},     {"shape", output.type.shape.extents()},
+          {"checksum", output.checksum}, {"dtype", to_string(output.type.element)},
+          {"finite", output.finite},     {"values", output.values}};
+}
+
+json load_json(const run_record& record, const load_summary& load) {
+  json dropped = json::array();
+  for (const auto due : record.load.dropped) {
+    dropped.push_back(milliseconds(static_cast<double>(due)));
+  }
+  return {
+      {"due", load.due},
+      {"dropped", load.dropped},
+      {"dropped_due_ms", std::move(dropped)},
+      {"found_full", record.load.found_full},
+      {"longest_queue", record.load.longest_queue},
+      {"offered", {{"unit", "frame/s"}, {"value", load.offered ? json(*load.offered) : json()}}},
+      {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
 }
 
 json deadline_json(const deadline_summary& deadline) {
@@ -125,6 +138,8 @@ std::string run_json(const run_record& record) {
   result["outputs"] = std::move(outputs);
   result["warnings"] = summary.warnings;
   if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
+  if (summary.load) result["load"] = load_json(record, *summary.load);
+  result["processor_time_ms"] = milliseconds(static_cast<double>(record.processor_time));
   result["description"] = record.description;
   result["stage_time_is"] = meaning_of(record.run.timing);
   result["clock_error_ns"] = record.clock_error;
@@ -138,12 +153,13 @@ std::string run_json(const run_record& record) {
 }
 
 std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {
-  constexpr std::uint64_t around = 8192;        // device, settings, environment, outputs
+  constexpr std::uint64_t around = 16384;       // device, settings, environment, outputs
   constexpr std::uint64_t around_stage = 1024;  // names and percentiles
   constexpr std::uint64_t sample = sizeof "1234.123456,";
   const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  // A device stage has two columns, its time and the time to enqueue it.
-  return around + stages * around_stage + samples * sample * (1 + 2 * stages);
+  // A frame has its time and, on a schedule, its wait; a device stage its time and the time to
+  // enqueue it.
+  return around + stages * around_stage + samples * sample * (2 + 2 * stages);
 }
 
 }  // namespace graphline

@@ -135,7 +135,16 @@ std::string stage_table(const run_record& record, const run_summary& summary) {
   return table.text();
 }
 
-std::string deadline_fact(const deadline_summary& deadline, std::size_t frames) {
+std::string throughput_fact(const run_summary& summary) {
+  auto text = three_digits(*summary.throughput) + " frame/s";
+  if (summary.load && summary.load->offered) {
+    text += fmt::format("; {} frame/s were due", three_digits(*summary.load->offered));
+  }
+  return fact("throughput", text);
+}
+
+std::string deadline_fact(const deadline_summary& deadline, std::size_t frames,
+                          std::size_t dropped) {
   auto text = fmt::format("{}: ", format_duration(static_cast<double>(deadline.limit)));
   if (deadline.missed == 0) {
     text += fmt::format("met by {}",
@@ -146,7 +155,22 @@ std::string deadline_fact(const deadline_summary& deadline, std::size_t frames) 
                         format_duration(static_cast<double>(*deadline.median_late)),
                         format_duration(static_cast<double>(*deadline.worst_late)));
   }
+  if (dropped > 0)
+    text += fmt::format("; {} more {} dropped", dropped, dropped == 1 ? "was" : "were");
   return fact("deadline", text);
+}
+
+std::string queue_fact(const run_record& record, const load_summary& load) {
+  const auto& found = record.load;
+  auto text = fmt::format("at most {} waited, found full {}, dropped {} of {}",
+                          counted(found.longest_queue, "frame"), counted(found.found_full, "time"),
+                          load.dropped, counted(static_cast<std::int64_t>(load.due), "frame"));
+  if (load.queue_wait) {
+    text += fmt::format("; {} (median) and {} (worst) from due to begin",
+                        format_duration(static_cast<double>(load.queue_wait->median())),
+                        format_duration(static_cast<double>(load.queue_wait->max())));
+  }
+  return fact("queue", text);
 }
 
 std::string memory_fact(const memory_usage& memory) {
@@ -203,13 +227,14 @@ std::string run_table(const run_record& record) {
       text += stage_table(record, summary) + "\n";
       text += part_tables(record, summary);
     }
-    if (summary.throughput) {
-      text += fact("throughput", three_digits(*summary.throughput) + " frame/s");
+    if (summary.throughput) text += throughput_fact(summary);
+    if (summary.deadline) {
+      text += deadline_fact(*summary.deadline, record.frames.size(), record.load.dropped.size());
     }
-    if (summary.deadline) text += deadline_fact(*summary.deadline, record.frames.size());
   } else {
     text += "No frame was measured.\n\n";
   }
+  if (summary.load) text += queue_fact(record, *summary.load);
   text += memory_fact(record.memory);
   if (const auto cost = graph_cost_of(record)) text += fact("graphs", graph_sentence(*cost));
   for (const auto& output : record.outputs) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "framework/base/stop_request.hpp"
+#include "framework/run/frame_schedule.hpp"
 #include "framework/run/prepared_pipeline.hpp"
 #include "framework/run/recording.hpp"
 #include "framework/run/session.hpp"
@@ -15,12 +16,13 @@ namespace graphline {
 
 /// Frames to run one after another, in one go.
 struct batch {
-  std::int64_t frames = 0;
+  std::int64_t frames = 0;        ///< with a schedule: those of it, dropped ones among them
   std::int64_t first_number = 0;  ///< of its first frame, counted from the start of the run
   recording* into = nullptr;      ///< with room for `frames`
   const stop_request* stop = nullptr;
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
+  frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
 };
 
 /// How a batch went.

@@ -26,11 +26,12 @@ class frame_executor final : public executor {
     std::int64_t next = 0;
     try {
       run_frames_in_order(
-          b, depth, result, next,
-          [&](std::int64_t frame) {
+          b, depth, runner.how(), result, next,
+          [&](std::int64_t frame, std::optional<nanoseconds> due) {
             launch(runner, slots[static_cast<std::size_t>(frame % depth)],
-                   {frame, b.first_number + frame});
+                   {frame, b.first_number + frame}, due);
           },
+          [&] { return oldest_ended(b, result); },
           [&] { finish_oldest(runner, b, meter, result); });
     } catch (...) {
       result.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
@@ -41,13 +42,23 @@ class frame_executor final : public executor {
   }
 
  private:
-  void launch(const stage_runner& runner, slot& s, frame_position frame) {
+  void launch(const stage_runner& runner, slot& s, frame_position frame,
+              std::optional<nanoseconds> due) {
     const shown_range shown(runner.on(), "frame");
     at_frame_ = frame.number;
     at_stage_.reset();
     s.frame->current() = {.runner = &runner, .frame = frame, .abandoned = &abandoned_};
-    runner.into().frame_begun(frame.index, now());
+    runner.into().frame_begun(frame.index, due, now());
     s.frame->launch(runner.into().method());
+  }
+
+  bool oldest_ended(const batch& b, const batch_result& result) {
+    auto& slots = pipeline_.slots();
+    at_frame_ = b.first_number + result.completed;
+    at_stage_.reset();
+    return slots[static_cast<std::size_t>(result.completed) % slots.size()]
+        .frame->complete()
+        .done();
   }
 
   /// Throws what a CPU stage of the frame threw. Frames end in order, so those before it are told

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "framework/plan/plan.hpp"
@@ -22,9 +23,11 @@ class recording {
   timing_method method() const noexcept { return method_; }
   std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(frames_.size()); }
 
-  void frame_begun(std::int64_t frame, nanoseconds at) noexcept {
+  /// A frame without a time to be due at is due when it begins.
+  void frame_begun(std::int64_t frame, std::optional<nanoseconds> due, nanoseconds at) noexcept {
     auto& f = frames_[static_cast<std::size_t>(frame)];
-    f.due = f.begin = at - epoch_;
+    f.due = due.value_or(at) - epoch_;
+    f.begin = at - epoch_;
   }
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
     frames_[static_cast<std::size_t>(frame)].end = at - epoch_;

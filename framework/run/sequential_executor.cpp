@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "framework/run/executor.hpp"
@@ -46,11 +47,12 @@ class sequential_executor final : public executor {
     std::int64_t next = 0;
     try {
       run_frames_in_order(
-          b, depth, result, next,
-          [&](std::int64_t frame) {
+          b, depth, runner.how(), result, next,
+          [&](std::int64_t frame, std::optional<nanoseconds> due) {
             begin_frame(runner, slots[static_cast<std::size_t>(frame % depth)],
-                        {frame, b.first_number + frame});
+                        {frame, b.first_number + frame}, due);
           },
+          [&] { return oldest_ended(b, result); },
           [&] { finish_oldest(runner, b, meter, result); });
     } catch (...) {
       result.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
@@ -60,10 +62,11 @@ class sequential_executor final : public executor {
   }
 
  private:
-  void begin_frame(const stage_runner& runner, slot& s, frame_position frame) {
+  void begin_frame(const stage_runner& runner, slot& s, frame_position frame,
+                   std::optional<nanoseconds> due) {
     const shown_range shown(runner.on(), "frame");
     at_frame_ = frame.number;
-    runner.into().frame_begun(frame.index, now());
+    runner.into().frame_begun(frame.index, due, now());
     for (auto& stage : s.stages) {
       at_stage_ = stage.index;
       if (stage.cpu != nullptr) {
@@ -74,6 +77,16 @@ class sequential_executor final : public executor {
         if (waits_each_stage_) stage.complete->wait(runner.how());
       }
     }
+  }
+
+  bool oldest_ended(const batch& b, const batch_result& result) {
+    auto& slots = pipeline_.slots();
+    const slot& s = slots[static_cast<std::size_t>(result.completed) % slots.size()];
+    at_frame_ = b.first_number + result.completed;
+    return std::all_of(last_.begin(), last_.end(), [&](std::size_t index) {
+      at_stage_ = index;
+      return s.stages[index].complete->done();
+    });
   }
 
   void finish_oldest(const stage_runner& runner, const batch& b, progress_meter& meter,

@@ -1,9 +1,9 @@
 #include "framework/run/session.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -11,40 +11,19 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
+#include "framework/run/frame_schedule.hpp"
 #include "framework/run/npy.hpp"
+#include "framework/run/output_description.hpp"
 #include "framework/run/prepared_pipeline.hpp"
 #include "framework/run/recording.hpp"
 #include "framework/run/stage_trace.hpp"
 
 namespace graphline {
 namespace {
-
-/// 64-bit FNV-1a, as 16 hexadecimal digits.
-std::string checksum(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte b : bytes) {
-    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3ULL;
-  }
-  return fmt::format("{:016x}", hash);
-}
-
-template <class T>
-bool all_finite(std::span<const std::byte> bytes) {
-  const auto* values = reinterpret_cast<const T*>(bytes.data());
-  for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
-    if (!std::isfinite(values[i])) return false;
-  }
-  return true;
-}
-
-bool finite(const tensor_type& type, std::span<const std::byte> bytes) {
-  if (type.element == dtype::float32) return all_finite<float>(bytes);
-  if (type.element == dtype::float64) return all_finite<double>(bytes);
-  return true;
-}
 
 /// A stage or tensor name as part of a file name; names hold no slashes (the reader sees to it),
 /// but one that a C++ program made may.
@@ -53,6 +32,38 @@ std::string file_part(std::string name) {
     if (c == '/' || c == '\0') c = '_';
   }
   return name;
+}
+
+/// What a pipeline that is prepared now holds of the device's memory, and the peak that preparing
+/// it reached, where that can be told: other pipelines may hold memory too, and may have reached a
+/// higher one before.
+memory_usage taken_since(const memory_usage& before, const memory_usage& after) {
+  const auto beyond = [](std::size_t more, std::size_t less) {
+    return more > less ? more - less : 0;
+  };
+  memory_usage taken;
+  taken.device_bytes = beyond(after.device_bytes, before.device_bytes);
+  taken.pinned_bytes = beyond(after.pinned_bytes, before.pinned_bytes);
+  taken.device_peak_bytes = taken.device_bytes;
+  taken.pinned_peak_bytes = taken.pinned_bytes;
+  if (after.device_peak_bytes > before.device_peak_bytes) {
+    taken.device_peak_bytes = beyond(after.device_peak_bytes, before.device_bytes);
+  }
+  if (after.pinned_peak_bytes > before.pinned_peak_bytes) {
+    taken.pinned_peak_bytes = beyond(after.pinned_peak_bytes, before.pinned_bytes);
+  }
+  taken.allocations = after.allocations - before.allocations;
+  return taken;
+}
+
+/// Processor time of all threads of this process so far.
+nanoseconds processor_time() {
+  rusage used;
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto ns = [](const timeval& t) {
+    return nanoseconds{t.tv_sec} * 1'000'000'000 + nanoseconds{t.tv_usec} * 1'000;
+  };
+  return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
@@ -67,14 +78,17 @@ std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
 class session::implementation {
  public:
   implementation(plan p, device& d, const stop_request* stop)
-      : pipeline_(std::move(p), d, stop), executor_(make_executor(pipeline_)) {}
+      : before_(d.usage()),
+        pipeline_(std::move(p), d, stop),
+        memory_(taken_since(before_, d.usage())),
+        executor_(make_executor(pipeline_)) {}
 
   const plan& planned() const noexcept { return pipeline_.planned(); }
 
   run_record run(const run_options& options) {
     run_record record = describe(options);
     const timing_method method = record.run.timing;
-    refusal_of(method).throw_if_errors();
+    refusal_of(method, record.run.rate).throw_if_errors();
     pipeline_.prepare(method);
     if (method == timing_method::layers && !has_parts()) {
       record.warnings.push_back(
@@ -95,13 +109,19 @@ class session::implementation {
     if (!warm.interrupted && !warm.failure) {
       batch measured{record.run.frames, record.run.warmup,   &kept,
                      options.stop,      options.on_progress, false};
+      auto schedule = make_schedule(record.run);
+      if (schedule) measured.schedule = &*schedule;
+      if (options.before_frames) options.before_frames();
       pipeline_.device().profile(true);
+      const nanoseconds used_before = processor_time();
       result = executor_->run(measured);
+      record.processor_time = processor_time() - used_before;
       pipeline_.device().profile(false);
+      if (schedule) record.load = std::move(*schedule).hand_over(epoch);
       if (!result.failure) check_clock(record, true);
       if (result.completed > 0) last_slot_ = slot_of(result.completed);
     }
-    record.memory = pipeline_.device().usage();
+    record.memory = memory_;
     std::move(kept).hand_over(record, result.completed);
     record.interrupted = result.interrupted;
     record.failure = result.failure;
@@ -113,7 +133,8 @@ class session::implementation {
     std::vector<timing_method> list;
     for (const auto& entry : timing_method_words) {
       const bool meant = entry.second != timing_method::layers || has_parts();
-      if (meant && !refusal_of(entry.second).has_errors()) list.push_back(entry.second);
+      if (meant && !refusal_of(entry.second, planned().run.rate).has_errors())
+        list.push_back(entry.second);
     }
     return list;
   }
@@ -148,13 +169,23 @@ class session::implementation {
   }
 
  private:
-  /// Why the plan cannot be timed by a method, if so.
-  diagnostics refusal_of(timing_method method) const {
+  /// Why the plan cannot be timed by a method or loaded at a rate, if so.
+  diagnostics refusal_of(timing_method method, std::optional<double> rate) const {
     settings run = planned().run;
     run.timing = method;
+    run.rate = rate;
     diagnostics found;
     check_settings(run, {}, found);
     return found;
+  }
+
+  /// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
+  /// random arrivals.
+  std::optional<frame_schedule> make_schedule(const settings& run) const {
+    if (run.arrival == arrival::closed) return std::nullopt;
+    const auto seed = mix_seed(run.seed, seed_from(planned().pipeline));
+    return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, seed), run.queue,
+                          run.when_full);
   }
 
   bool has_parts() const {
@@ -176,6 +207,7 @@ class session::implementation {
     record.run.timing = options.timing.value_or(record.run.timing);
     record.run.frames = options.frames.value_or(record.run.frames);
     record.run.warmup = options.warmup.value_or(record.run.warmup);
+    if (options.rate) record.run.rate = options.rate;
     record.device = pipeline_.device().properties();
     record.environment = describe_environment();
     add_library_versions(record.environment);
@@ -225,7 +257,7 @@ class session::implementation {
       const auto& t = planned().tensors[i];
       if (!t.output()) continue;
       const auto bytes = pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on);
-      record.outputs.push_back({t.name, t.type, checksum(bytes), finite(t.type, bytes)});
+      record.outputs.push_back(describe_output(t.name, t.type, bytes));
       if (!record.outputs.back().finite) {
         record.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", t.name));
       }
@@ -237,7 +269,9 @@ class session::implementation {
     write_npy(folder / (file_part(name) + ".npy"), type, data);
   }
 
+  memory_usage before_;
   prepared_pipeline pipeline_;
+  memory_usage memory_;  ///< of this pipeline
   std::unique_ptr<executor> executor_;
   std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
 };

@@ -55,8 +55,8 @@ class session {
 
   /// Runs warm-up and measured frames. A failure in a stage does not throw: the record that comes
   /// back holds the frames completed before it, and `failure` says what happened, naming stage and
-  /// frame. Throws `input_error` for a timing method that the plan does not allow, `run_error`
-  /// where what the method takes cannot be prepared.
+  /// frame. Throws `input_error` for a timing method or a rate that the plan does not allow,
+  /// `run_error` where what the method takes cannot be prepared.
   run_record run(const run_options& options = {});
 
   /// Runs each device stage alone a few times while the device notes its operations, and adds these

@@ -10,6 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "framework/run/due_wait.hpp"
+
 namespace graphline {
 
 std::string onetbb_version() {
@@ -122,6 +124,7 @@ batch_result task_graph::run(const batch& b) {
   active_ = 1;
   for (auto& slot : live_) {
     for (std::size_t i = 0; i < rules_.size(); ++i) slot.missing[i] = rules_[i].missing;
+    slot.busy = false;
   }
 
   pile first;
@@ -129,14 +132,18 @@ batch_result task_graph::run(const batch& b) {
     // Frame 0 has none before it.
     for (std::uint32_t i = 0; i < rules_.size(); ++i) release({0, i}, first);
   }
-  const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
-  for (std::int64_t i = 0; i < slots; ++i) {
-    begin_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
-    work_off(first);
+  progress_meter meter(b);
+  if (b.schedule != nullptr) {
+    begin_frames_on_schedule(b, meter, first);
+  } else {
+    const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
+    for (std::int64_t i = 0; i < slots; ++i) {
+      begin_next_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
+      work_off(first);
+    }
   }
   one_less_active();
 
-  progress_meter meter(b);
   std::unique_lock lock(end_lock_);
   while (!end_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
     meter.frame_done(completed_.load(), now());
@@ -156,17 +163,56 @@ batch_result task_graph::run(const batch& b) {
   return result;
 }
 
-void task_graph::begin_frame(std::uint32_t slot, frame_position frame, pile& into) {
+/// Until none is left, a stop is asked for or a frame has failed.
+void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into) {
+  const due_wait wait(runner_->how());
+  const auto look = [&]() -> std::optional<nanoseconds> {
+    meter.frame_done(completed_.load(std::memory_order_relaxed), now());
+    if (stopping_.load(std::memory_order_relaxed)) return std::nullopt;
+    if (b.stop != nullptr && b.stop->raised()) {
+      interrupted_ = true;
+      return std::nullopt;
+    }
+    return glance_at_stop;
+  };
+  const auto depth = static_cast<std::int64_t>(live_.size());
+  for (std::int64_t i = 0;; ++i) {
+    const auto slot = static_cast<std::uint32_t>(i % depth);
+    live_slot& live = live_[slot];
+    while (live.busy.load(std::memory_order_acquire)) {
+      if (!look()) return;
+      if (runner_->how() == wait_mode::block) {
+        std::unique_lock lock(end_lock_);
+        end_.wait_for(lock, std::chrono::nanoseconds(glance_at_stop),
+                      [&] { return !live.busy || stopping_; });
+      } else {
+        wait.pause(0);
+      }
+    }
+    const auto due = b.schedule->next(now());
+    if (!due || !wait.until(*due, look)) return;
+    live.busy.store(true, std::memory_order_relaxed);
+    begin_frame(slot, {i, b.first_number + i}, due, into);
+    work_off(into);
+  }
+}
+
+void task_graph::begin_next_frame(std::uint32_t slot, frame_position frame, pile& into) {
   if (frame.index >= batch_->frames || stopping_.load(std::memory_order_relaxed)) return;
   if (batch_->stop != nullptr && batch_->stop->raised()) {
     interrupted_ = true;
     return;
   }
+  begin_frame(slot, frame, std::nullopt, into);
+}
+
+void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
+                             std::optional<nanoseconds> due, pile& into) {
   live_slot& live = live_[slot];
   live.frame = frame;
   const shown_range shown(pipeline_.device(), "frame");
   live.ends_left.store(ends_, std::memory_order_relaxed);
-  runner_->into().frame_begun(frame.index, now());
+  runner_->into().frame_begun(frame.index, due, now());
   for (const std::uint32_t stage : sources_) release({slot, stage}, into);
 }
 
@@ -262,8 +308,23 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
     return;
   }
   completed_.fetch_add(1, std::memory_order_relaxed);
+  if (batch_->schedule != nullptr) {
+    free_slot(live);
+    return;
+  }
   const auto depth = static_cast<std::int64_t>(live_.size());
-  begin_frame(slot, {frame.index + depth, frame.number + depth}, into);
+  begin_next_frame(slot, {frame.index + depth, frame.number + depth}, into);
+}
+
+/// For the next frame of a schedule.
+void task_graph::free_slot(live_slot& slot) {
+  if (runner_->how() != wait_mode::block) {
+    slot.busy.store(false, std::memory_order_release);
+    return;
+  }
+  const std::lock_guard lock(end_lock_);
+  slot.busy.store(false, std::memory_order_release);
+  end_.notify_all();
 }
 
 /// In a thread of the watcher.
@@ -291,6 +352,7 @@ void task_graph::fail(std::uint32_t slot, std::optional<std::size_t> stage) noex
   if (!failure_) {
     failure_ = describe_failure(pipeline_.planned(), stage, live_[slot].frame.number);
   }
+  end_.notify_all();  // a frame of a schedule may wait for the slot, which stays as it is
 }
 
 void task_graph::one_less_active() noexcept {

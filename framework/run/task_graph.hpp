@@ -29,7 +29,8 @@ class task_pool;
 /// CPU stages.
 ///
 /// No stage overlaps itself: with several frames in flight, frame n + 1 of a stage also waits for
-/// frame n of it. So frames complete in order, and each slot begins its next frame itself.
+/// frame n of it. So frames complete in order, and each slot begins its next frame itself; where
+/// frames are due on a schedule, the thread that runs the batch begins them.
 class task_graph final : public executor {
  public:
   explicit task_graph(prepared_pipeline& pipeline);
@@ -67,6 +68,7 @@ class task_graph final : public executor {
   struct live_slot {
     std::unique_ptr<std::atomic<std::uint32_t>[]> missing;  ///< per stage
     std::atomic<std::uint32_t> ends_left{0};
+    std::atomic<bool> busy{false};  ///< with a frame of a schedule
     frame_position frame;
   };
 
@@ -80,12 +82,16 @@ class task_graph final : public executor {
   };
 
   void make_rules();
-  void begin_frame(std::uint32_t slot, frame_position frame, pile& into);
+  void begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into);
+  void begin_next_frame(std::uint32_t slot, frame_position frame, pile& into);
+  void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
+                   pile& into);
   void release(item i, pile& into);
   void put(item i, pile& into);
   void work_off(pile& p);
   void carry_out(item i, pile& into);
   void end_of_branch(std::uint32_t slot, pile& into);
+  void free_slot(live_slot& slot);
   void seen_complete(item i, std::exception_ptr problem);
   void fail(std::uint32_t slot, std::optional<std::size_t> stage) noexcept;
   void one_less_active() noexcept;
@@ -106,7 +112,7 @@ class task_graph final : public executor {
   std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> active_{0};  ///< piles and awaited completions; none left: the end
   std::mutex end_lock_;
-  std::condition_variable end_;
+  std::condition_variable end_;         ///< of the batch and, on a schedule, of each frame
   bool ended_ = false;                  ///< under `end_lock_`
   std::optional<std::string> failure_;  ///< the first; under `end_lock_`
 

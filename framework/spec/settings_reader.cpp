@@ -55,6 +55,19 @@ void read_deadline(settings& run, const node& value, diagnostics& out) {
   run.deadline = deadline;
 }
 
+void read_rate(settings& run, const node& value, diagnostics& out) {
+  const auto rate = read_number(value, "rate", out);
+  if (!rate) return;
+  // Not a number fails the comparison too.
+  if (!(*rate > 0 && *rate <= 1e6)) {
+    out.error(value.where(), fmt::format("'rate' must be more than 0 and at most 1,000,000 frames "
+                                         "a second, found {}",
+                                         value.text()));
+    return;
+  }
+  run.rate = rate;
+}
+
 // The one list of what can be set.
 constexpr setting all_settings[] = {
     {"strategy",
@@ -98,6 +111,19 @@ constexpr setting all_settings[] = {
        read_in_range(run.threads, value, "threads", 0, 1024, out);
      }},
     {"deadline", read_deadline},
+    {"arrival",
+     [](settings& run, const node& value, diagnostics& out) {
+       read_into(run.arrival, read_word<arrival>(value, "arrival", out));
+     }},
+    {"rate", read_rate},
+    {"queue",
+     [](settings& run, const node& value, diagnostics& out) {
+       read_in_range(run.queue, value, "queue", 1, 1'000'000, out);
+     }},
+    {"when_full",
+     [](settings& run, const node& value, diagnostics& out) {
+       read_into(run.when_full, read_word<queue_policy>(value, "when_full", out));
+     }},
 };
 
 }  // namespace

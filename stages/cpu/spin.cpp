@@ -8,18 +8,33 @@ namespace {
 
 class spin final : public cpu_stage {
  public:
-  explicit spin(nanoseconds duration) : duration_(duration) {}
+  explicit spin(const arguments& given)
+      : duration_(given.duration("duration")), stall_(given.duration("stall")) {
+    if (given.has("stall_at")) stall_at_ = given.integer("stall_at");
+  }
 
-  void run(const cpu_call&) override {
-    if (duration_ == 0) return;  // an empty stage is to cost nothing, not even a look at the clock
-    const nanoseconds end = now() + duration_;
+  void run(const cpu_call& call) override {
+    const nanoseconds duration = call.frame == stall_at_ ? duration_ + stall_ : duration_;
+    if (duration == 0) return;  // an empty stage is to cost nothing, not even a look at the clock
+    const nanoseconds end = now() + duration;
     while (now() < end) {
     }
   }
 
  private:
   nanoseconds duration_;
+  nanoseconds stall_;
+  std::int64_t stall_at_ = -1;  ///< negative: in no frame
 };
+
+/// Reads and writes nothing, whatever it waits for: no cost.
+stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+  if (given.duration("stall") > 0 && !given.has("stall_at")) {
+    out.error(given.where("stall"),
+              "'stall' needs to know which frame it falls on; add stall_at, such as stall_at: 20");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -36,13 +51,20 @@ stage_kind spin_kind() {
                       .help = "Time by the monotonic clock; 0ms makes a stage that does nothing.",
                       .default_value = {},
                       .required = true,
+                      .minimum = 0},
+                     {.name = "stall",
+                      .type = parameter_type::duration,
+                      .help = "How much longer one frame takes, as a fault to see the effect of.",
+                      .default_value = "0ms",
+                      .minimum = 0},
+                     {.name = "stall_at",
+                      .type = parameter_type::integer,
+                      .help = "The frame that stalls, from 0, with those of the warm-up counted.",
+                      .default_value = {},
                       .minimum = 0}};
-  // Reads and writes nothing, whatever it waits for: no cost.
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
-  };
+  kind.infer = infer;
   kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
-    return std::make_unique<spin>(config.arguments.duration("duration"));
+    return std::make_unique<spin>(config.arguments);
   };
   return kind;
 }

@@ -63,6 +63,7 @@ run_record run_of(timing_method method, const std::vector<frame_times>& frames) 
   score.tensor = "score";
   score.type.shape = {1, 1};
   score.checksum = "00c0ffee00c0ffee";
+  score.values = {0.25};
   record.outputs.push_back(std::move(score));
   record.stages = {stage("backbone", "network", side::device, "main"),
                    stage("noise", "cpu.random_normal", side::cpu, ""),
@@ -103,6 +104,25 @@ run_record two_models_in_parts(std::size_t count) {
     stage.parts[0].device.push_back({whole.begin, between});
     stage.parts[1].device.push_back({between, whole.end});
   }
+  return record;
+}
+
+run_record two_models_on_schedule(std::size_t count) {
+  auto record = two_models(timing_method::event, count);
+  record.run.frames += 2;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 13.5;
+  record.run.queue = 2;
+  record.run.when_full = queue_policy::drop_newest;
+  record.run.deadline = 80'000'000;
+  for (std::size_t i = 0; i < count; ++i) {
+    record.frames[i].due -= scaled(20'000'000, std::abs(wobble(8, i)));
+  }
+  record.load.dropped = {record.frames[1].begin - 30'000'000,
+                         record.frames.back().begin - 30'000'000};
+  record.load.found_full = 2;
+  record.load.longest_queue = 2;
+  record.processor_time = 5'200'000'000;
   return record;
 }
 

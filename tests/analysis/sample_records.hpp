@@ -29,6 +29,11 @@ run_record two_models(timing_method method, std::size_t count);
 /// time.
 run_record two_models_in_parts(std::size_t count);
 
+/// A run of `count` frames that were due at 13.5 a second, beginning up to 20 ms late; two more,
+/// due 30 ms before the second and the last began, found the queue full and were dropped. The
+/// deadline is 80 ms. At least two frames.
+run_record two_models_on_schedule(std::size_t count);
+
 /// Adds what the two graphs of the pipeline cost: 2.1 ms to make, and 7 us less to launch than to
 /// enqueue what is in them, each time.
 void add_graphs(run_record& to);

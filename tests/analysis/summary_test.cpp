@@ -72,6 +72,32 @@ TEST(summary, divides_frames_by_the_time_from_first_begin_to_last_end) {
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 500);
 }
 
+TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {
+  EXPECT_FALSE(summarize(samples::two_models(timing_method::event, 3)).load);
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.frames = {{.due = 0, .begin = 10, .end = 500'000'000},
+                   {.due = 500'000'000, .begin = 500'000'040, .end = 600'000'000},
+                   {.due = 2'000'000'000, .begin = 2'000'000'020, .end = 2'100'000'000}};
+  record.load.dropped = {1'000'000'000, 1'500'000'000};
+  const auto load = summarize(record).load;
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->due, 5U);
+  EXPECT_EQ(load->dropped, 2U);
+  EXPECT_DOUBLE_EQ(*load->offered, 2);  // five in two seconds, the ends counted once
+  EXPECT_EQ(load->queue_wait->median(), 20);
+  EXPECT_EQ(load->queue_wait->max(), 40);
+}
+
+TEST(summary, offers_no_rate_of_fewer_than_two_frames) {
+  run_record record;
+  record.run.arrival = arrival::poisson;
+  EXPECT_FALSE(summarize(record).load->offered);
+  EXPECT_FALSE(summarize(record).load->queue_wait);
+  record.frames = {{.due = 5, .begin = 6, .end = 7}};
+  EXPECT_FALSE(summarize(record).load->offered);
+}
+
 TEST(summary, shares_out_the_mean_end_to_end) {
   const auto s = summarize(samples::run_of(timing_method::event, {{}, {}}));
   EXPECT_DOUBLE_EQ(*s.stages[0].share, 70.0 / 74);

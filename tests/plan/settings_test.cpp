@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::testing {
@@ -70,6 +72,28 @@ TEST(settings, refuse_in_a_frames_graph_what_happens_between_its_stages) {
                                              HasSubstr("use strategy: async"))));
 }
 
+TEST(settings, refuse_a_schedule_without_a_rate_and_a_rate_without_a_schedule) {
+  settings run;
+  run.arrival = arrival::poisson;
+  EXPECT_THAT(errors(run), ElementsAre(AllOf(HasSubstr("arrival: poisson needs to know"),
+                                             HasSubstr("such as rate: 30"))));
+  run.rate = 29.97;
+  EXPECT_THAT(errors(run), IsEmpty());
+  run.arrival = arrival::closed;
+  EXPECT_THAT(errors(run),
+              ElementsAre(AllOf(HasSubstr("rate: 29.97 makes no sense with arrival: closed"),
+                                HasSubstr("use arrival: constant or poisson"))));
+}
+
+TEST(settings, refuse_a_rate_that_no_clock_can_keep) {
+  settings run;
+  run.arrival = arrival::constant;
+  for (const double wrong : {0.0, -30.0, 1e6 + 1, std::numeric_limits<double>::quiet_NaN()}) {
+    run.rate = wrong;
+    EXPECT_THAT(errors(run), ElementsAre(HasSubstr("rate must be more than 0 and at most")));
+  }
+}
+
 TEST(settings, refuse_numbers_out_of_range) {
   settings run;
   run.in_flight = 0;
@@ -77,11 +101,12 @@ TEST(settings, refuse_numbers_out_of_range) {
   run.warmup = -1;
   run.threads = -1;
   run.deadline = 0;
+  run.queue = 0;
   EXPECT_THAT(
       errors(run),
       ElementsAre("in_flight must be at least 1, found 0", "frames must be at least 1, found 0",
                   "warmup must be at least 0, found -1", "threads must be at least 0, found -1",
-                  "deadline must be longer than 0 ns"));
+                  "deadline must be longer than 0 ns", "queue must be at least 1, found 0"));
 }
 
 TEST(planner, checks_settings_too) {

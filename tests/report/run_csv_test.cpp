@@ -36,6 +36,15 @@ TEST(run_csv, begins_a_frame_when_it_was_due) {
   EXPECT_EQ(run_csv(record), std::string(csv_header) + "0,,,end_to_end,100,150,50\n");
 }
 
+TEST(run_csv, has_a_row_for_the_wait_of_a_frame_that_was_due_on_a_schedule) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.frames = {{.due = 100, .begin = 130, .end = 150}};
+  EXPECT_EQ(run_csv(record), std::string(csv_header) +
+                                 "0,,,end_to_end,100,150,50\n"
+                                 "0,,,queue_wait,100,130,30\n");
+}
+
 TEST(run_csv, quotes_names_that_need_it) {
   run_record record;
   record.run.timing = timing_method::event;
@@ -51,6 +60,7 @@ TEST(run_csv, quotes_names_that_need_it) {
 
 TEST(run_csv, becomes_no_larger_than_announced) {
   EXPECT_LE(run_csv(two_models(timing_method::event, 1000)).size(), expected_csv_bytes(1000, 3));
+  EXPECT_LE(run_csv(samples::two_models_on_schedule(998)).size(), expected_csv_bytes(1000, 3));
 }
 
 }  // namespace

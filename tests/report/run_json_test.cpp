@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/analysis/sample_records.hpp"
@@ -180,10 +181,37 @@ TEST(run_json, says_how_a_run_ended) {
   EXPECT_EQ(of(record)["settings"]["deadline_ms"], 1.0);
 }
 
+TEST(run_json, tells_of_frames_that_were_due_on_a_schedule) {
+  EXPECT_FALSE(of(two_models(timing_method::event, 3)).contains("load"));
+  const auto record = samples::two_models_on_schedule(3);
+  const auto result = of(record);
+  const auto& load = result["load"];
+  EXPECT_EQ(load["due"], 5);
+  EXPECT_EQ(load["dropped"], 2);
+  EXPECT_EQ(load["dropped_due_ms"][0], static_cast<double>(record.load.dropped[0]) / 1e6);
+  EXPECT_EQ(load["found_full"], 2);
+  EXPECT_EQ(load["longest_queue"], 2);
+  EXPECT_EQ(load["queue_wait"]["count"], 3);
+  EXPECT_EQ(load["queue_wait"]["samples"][1],
+            static_cast<double>(record.frames[1].begin - record.frames[1].due) / 1e6);
+  EXPECT_EQ(result["settings"]["arrival"], "constant");
+  EXPECT_EQ(result["settings"]["rate"], 13.5);
+  EXPECT_EQ(result["settings"]["queue"], 2);
+  EXPECT_EQ(result["settings"]["when_full"], "drop_newest");
+  EXPECT_EQ(result["processor_time_ms"], 5200);
+}
+
+TEST(run_json, keeps_elements_of_the_outputs_and_null_for_those_that_are_no_number) {
+  auto record = two_models(timing_method::none, 1);
+  record.outputs[0].values = {0.5, std::numeric_limits<double>::quiet_NaN(), -1};
+  EXPECT_EQ(of(record)["outputs"][0]["values"], (json{0.5, nullptr, -1.0}));
+}
+
 TEST(run_json, becomes_no_larger_than_announced) {
   const auto size = run_json(two_models(timing_method::event, 1000)).size();
   EXPECT_LE(size, expected_json_bytes(1000, 3));
   EXPECT_GE(2 * size, expected_json_bytes(1000, 3));
+  EXPECT_LE(run_json(samples::two_models_on_schedule(998)).size(), expected_json_bytes(1000, 3));
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ TEST(run_table, shows_a_run_timed_by_synchronizing) {
   expect_golden("run_sync.txt", run_table(two_models(timing_method::sync, 300)));
 }
 
+TEST(run_table, shows_a_run_of_frames_that_were_due_on_a_schedule) {
+  expect_golden("run_schedule.txt", run_table(samples::two_models_on_schedule(45)));
+}
+
 TEST(run_table, shows_a_run_without_stage_times) {
   expect_golden("run_none.txt", run_table(two_models(timing_method::none, 45)));
 }

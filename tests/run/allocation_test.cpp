@@ -22,6 +22,19 @@ long allocations_of(session& s, timing_method method, std::int64_t frames) {
   return counted_new::allocations - before;
 }
 
+void expect_none_per_frame(const pipeline_spec& spec, const stage_registry& registry, device& dev) {
+  session s(plan_for_host(spec, registry), dev);
+  const settings& run = spec.run;
+  for (const auto method : s.timing_methods()) {
+    allocations_of(s, method, 10);
+    const long few = allocations_of(s, method, 10);
+    const long many = allocations_of(s, method, 200);
+    EXPECT_EQ(many, few) << to_word(run.strategy) << ", graphs " << to_word(run.graphs)
+                         << ", timing " << to_word(method) << ", arrival " << to_word(run.arrival)
+                         << ", when full " << to_word(run.when_full);
+  }
+}
+
 TEST(frame_loop, allocates_nothing_per_frame) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();
@@ -30,18 +43,19 @@ TEST(frame_loop, allocates_nothing_per_frame) {
   spec.stages = {make_stage("a", "device_parts", {}), make_stage("b", "cpu_mix", {"a"}),
                  make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})};
   for (const auto how : {strategy::serial, strategy::async}) {
-    for (const auto& [mode, graphs] : graph_mode_words) {
-      if (how == strategy::serial && graphs == graph_mode::frame) continue;
+    for (const auto& graphs : graph_mode_words) {
+      if (how == strategy::serial && graphs.second == graph_mode::frame) continue;
       spec.run.strategy = how;
-      spec.run.graphs = graphs;
-      session s(plan_for_host(spec, registry), *dev);
-      for (const auto method : s.timing_methods()) {
-        allocations_of(s, method, 10);
-        const long few = allocations_of(s, method, 10);
-        const long many = allocations_of(s, method, 200);
-        EXPECT_EQ(many, few) << to_word(how) << ", graphs " << mode << ", timing "
-                             << to_word(method);
+      spec.run.graphs = graphs.second;
+      expect_none_per_frame(spec, registry, *dev);
+      spec.run.arrival = arrival::poisson;
+      spec.run.rate = 50'000;
+      for (const auto& entry : queue_policy_words) {
+        spec.run.when_full = entry.second;
+        expect_none_per_frame(spec, registry, *dev);
       }
+      spec.run.arrival = arrival::closed;
+      spec.run.rate.reset();
     }
   }
 }

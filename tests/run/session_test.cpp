@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -82,8 +84,95 @@ TEST(session, reports_peak_memory_and_asks_for_none_while_running) {
   session s(plan_for_host(chain(), registry), *dev);
   const auto before = dev->usage();
   const run_record record = s.run();
+  EXPECT_EQ(dev->usage().allocations, before.allocations);
   EXPECT_EQ(record.memory.allocations, before.allocations);
+  EXPECT_EQ(record.memory.device_bytes, before.device_bytes);
+  EXPECT_EQ(record.memory.pinned_peak_bytes, before.pinned_peak_bytes);
   EXPECT_GE(record.memory.device_peak_bytes, 2U * 64U * 8U);
+}
+
+TEST(session, reports_its_own_memory_whatever_else_the_device_holds) {
+  const auto registry = make_registry();
+  const auto alone = open_host_device(1);
+  const auto of = [&](device& d) {
+    session s(plan_for_host(chain(), registry), d);
+    return s.run().memory;
+  };
+  const memory_usage expected = of(*alone);
+  const auto shared = open_host_device(1);
+  const memory other = shared->allocate(1 << 20);
+  const memory pinned = shared->allocate_pinned(1 << 20);
+  auto neighbour = chain();
+  neighbour.run.in_flight = 3;
+  session first(plan_for_host(neighbour, registry), *shared);
+  for (int time = 0; time < 2; ++time) {
+    const memory_usage found = of(*shared);
+    EXPECT_EQ(found.device_bytes, expected.device_bytes);
+    EXPECT_EQ(found.pinned_bytes, expected.pinned_bytes);
+    EXPECT_EQ(found.allocations, expected.allocations);
+    // Once the device has held more, only that much is known of the peak.
+    EXPECT_EQ(found.device_peak_bytes, time == 0 ? expected.device_peak_bytes : found.device_bytes);
+    EXPECT_GE(found.pinned_peak_bytes, found.pinned_bytes);
+  }
+}
+
+TEST(session, tells_the_moment_between_the_warmup_and_the_first_measured_frame) {
+  const auto dev = open_host_device(1);
+  std::vector<std::string> log;
+  const auto registry = make_registry(
+      [&](const std::string&, std::int64_t frame) { log.push_back(std::to_string(frame)); });
+  auto spec = chain();
+  spec.run.frames = 2;
+  session s(plan_for_host(spec, registry), *dev);
+  run_options options;
+  options.before_frames = [&] { log.emplace_back("now"); };
+  ASSERT_FALSE(s.run(options).failure);
+  EXPECT_EQ(log, (std::vector<std::string>{"0", "now", "1", "2"}));
+}
+
+TEST(session, tells_no_such_moment_after_a_warmup_that_failed_or_was_stopped) {
+  const auto dev = open_host_device(1);
+  const auto registry =
+      make_registry([](const std::string&, std::int64_t) { throw std::runtime_error("no film"); });
+  session s(plan_for_host(chain(), registry), *dev);
+  run_options options;
+  options.before_frames = [] { ADD_FAILURE() << "there are no frames to come"; };
+  EXPECT_TRUE(s.run(options).failure);
+  stop_request stop;
+  stop.raise();
+  options.stop = &stop;
+  EXPECT_TRUE(s.run(options).interrupted);
+}
+
+TEST(session, counts_the_processor_time_of_the_measured_frames) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+    // By the processor time of this thread, so that it holds however busy the machine is.
+    const auto used = [] {
+      timespec t;
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+      return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    };
+    const nanoseconds end = used() + (frame == 0 ? 200'000'000 : 20'000'000);
+    while (used() < end) {
+    }
+  });
+  auto spec = chain();
+  spec.run.frames = 2;
+  session s(plan_for_host(spec, registry), *dev);
+  const run_record record = s.run();
+  // The system may count in steps of a clock tick, at most 10 ms.
+  EXPECT_GE(record.processor_time, 30'000'000);
+  EXPECT_LT(record.processor_time, 200'000'000);  // the warm-up's are not among it
+}
+
+TEST(session, keeps_elements_of_its_outputs) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  auto spec = chain();
+  spec.stages = {make_stage("b", "cpu_mix", {}, 5)};
+  session s(plan_for_host(spec, registry), *dev);
+  EXPECT_EQ(s.run().outputs.at(0).values, std::vector<double>(64, 5 + 6));  // salt and last frame
 }
 
 TEST(session, tells_progress_of_both_batches) {

@@ -100,6 +100,10 @@ TEST(a_pipeline_file, may_set_everything_there_is) {
   EXPECT_EQ(spec.run.seed, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   EXPECT_EQ(spec.run.threads, 1024);
   EXPECT_EQ(spec.run.deadline, 16'700'000);
+  EXPECT_EQ(spec.run.arrival, arrival::poisson);
+  EXPECT_EQ(spec.run.rate, 29.97);
+  EXPECT_EQ(spec.run.queue, 1'000'000);
+  EXPECT_EQ(spec.run.when_full, queue_policy::drop_newest);
 
   ASSERT_EQ(spec.inputs.size(), 3U);
   EXPECT_EQ(spec.inputs[0].type, (tensor_type{{4}, dtype::int32}));

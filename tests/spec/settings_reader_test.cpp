@@ -14,11 +14,17 @@ TEST(read_setting, sets_one_value_as_a_command_line_gives_it) {
   read_setting(run, "graphs", "off", out);
   read_setting(run, "priorities", "off", out);
   read_setting(run, "deadline", "20 ms", out);
+  read_setting(run, "arrival", "poisson", out);
+  read_setting(run, "rate", "29.97", out);
+  read_setting(run, "when_full", "drop_oldest", out);
   EXPECT_EQ(out.render(), "");
   EXPECT_EQ(run.frames, 7);
   EXPECT_EQ(run.graphs, graph_mode::off);
   EXPECT_FALSE(run.priorities);
   EXPECT_EQ(run.deadline, 20'000'000);
+  EXPECT_EQ(run.arrival, arrival::poisson);
+  EXPECT_EQ(run.rate, 29.97);
+  EXPECT_EQ(run.when_full, queue_policy::drop_oldest);
 }
 
 TEST(read_setting, changes_nothing_when_the_value_is_wrong) {
@@ -56,7 +62,9 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
                           {"in_flight", "1", "64", "0", "65"},
                           {"threads", "0", "1024", "-1", "1025"},
                           {"seed", "0", "9223372036854775807", "-1", "9223372036854775808"},
-                          {"deadline", "1ns", "9e9s", "0ns", "1e10s"}};
+                          {"deadline", "1ns", "9e9s", "0ns", "1e10s"},
+                          {"rate", "0.001", "1000000", "0", "1000000.5"},
+                          {"queue", "1", "1000000", "0", "1000001"}};
   for (const auto& [key, least, most, below, above] : ranges) {
     settings run;
     diagnostics fine;

@@ -63,8 +63,9 @@ void add_overhead_command(CLI::App& program, action& chosen) {
   auto* command =
       program.add_subcommand("overhead", "Show what each timing method costs on a pipeline");
   auto given = std::make_shared<overhead_arguments>();
-  given->pipeline.add_to(*command, {"strategy", "graphs", "in_flight", "wait", "priorities",
-                                    "warmup", "seed", "threads"});
+  given->pipeline.add_to(*command,
+                         {"strategy", "graphs", "in_flight", "wait", "priorities", "warmup", "seed",
+                          "threads", "arrival", "rate", "queue", "when_full"});
   command->add_option("--trials", given->trials, "Trials of each method, in random order")
       ->type_name("N")
       ->check(CLI::Range(1, 10000))

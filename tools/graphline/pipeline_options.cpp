@@ -36,7 +36,13 @@ constexpr setting_option setting_options[] = {
     {"--warmup", "warmup", "N", "Frames before them that are not reported"},
     {"--seed", "seed", "N", "Seed of weights, inputs and random stages"},
     {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
-    {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"}};
+    {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"},
+    {"--arrival", "arrival", "closed|constant|poisson",
+     "When frames are due: each when there is room for it, or on a schedule"},
+    {"--rate", "rate", "R", "Frames due in a second, where they arrive on a schedule"},
+    {"--queue", "queue", "N", "Frames that are due and wait to begin, at most"},
+    {"--when-full", "when_full", "block|drop_oldest|drop_newest",
+     "What becomes of a frame that is due while the queue is full"}};
 
 /// What the host device will compute with.
 int compute_threads(const plan& p) {

@@ -135,7 +135,7 @@ void add_run_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<run_arguments>();
   given->pipeline.add_to(
       *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
-                 "warmup", "seed", "threads", "deadline"});
+                 "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
   command->add_option("--json", given->json, "Write the result, every sample included")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");

@@ -1,0 +1,240 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "framework/base/error.hpp"
+#include "framework/base/stop_request.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+using testing::HasSubstr;
+
+struct way {
+  strategy how;
+  std::int64_t in_flight;
+  graph_mode graphs = graph_mode::stage;
+  wait_mode wait = wait_mode::block;
+};
+
+/// device `d` -> CPU `c` -> device `e`, with `per_second` frames due at a constant rate.
+pipeline_spec loaded(const way& w, double per_second) {
+  pipeline_spec spec;
+  spec.name = {"loaded"};
+  spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
+                 make_stage("e", "device_mix", {"c"})};
+  spec.run.strategy = w.how;
+  spec.run.in_flight = w.in_flight;
+  spec.run.graphs = w.graphs;
+  spec.run.wait = w.wait;
+  spec.run.arrival = arrival::constant;
+  spec.run.rate = per_second;
+  spec.run.frames = 40;
+  spec.run.warmup = 2;
+  return spec;
+}
+
+constexpr double once_an_hour = 1.0 / 3600;
+
+void sleep_for(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+/// In the measured frames.
+hook sleep_in_each_frame(int milliseconds) {
+  return [=](const std::string&, std::int64_t frame) {
+    if (frame >= 2) sleep_for(milliseconds);
+  };
+}
+
+class open_load : public testing::TestWithParam<way> {
+ protected:
+  std::unique_ptr<device> device_ = open_host_device(1);
+};
+
+TEST_P(open_load, makes_frames_due_at_their_rate_whenever_they_begin) {
+  const auto registry = make_registry();
+  session s(plan_for_host(loaded(GetParam(), 1000), registry), *device_);
+  const run_record record = s.run();
+  ASSERT_FALSE(record.failure) << *record.failure;
+  ASSERT_EQ(record.frames.size(), 40U);
+  for (std::size_t i = 0; i < record.frames.size(); ++i) {
+    const auto& frame = record.frames[i];
+    EXPECT_EQ(frame.due, record.frames[0].due + static_cast<nanoseconds>(i) * 1'000'000);
+    EXPECT_LE(frame.due, frame.begin);
+    EXPECT_LE(frame.begin, frame.end);
+  }
+  EXPECT_TRUE(record.load.dropped.empty());
+}
+
+TEST_P(open_load, shows_a_stall_of_100_ms_at_100_frames_a_second_as_ten_late_frames_not_one) {
+  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+    if (frame == 7) sleep_for(100);
+  });
+  session s(plan_for_host(loaded(GetParam(), 100), registry), *device_);
+  const run_record record = s.run();
+  ASSERT_FALSE(record.failure) << *record.failure;
+  // Frames that were due 0, 10, ... 90 ms into the stall are at least 100, 90, ... 10 ms late,
+  // however fast or slow the machine is.
+  const auto late = std::count_if(record.frames.begin(), record.frames.end(),
+                                  [](const auto& f) { return f.end - f.due > 5'000'000; });
+  EXPECT_GE(late, 8);
+}
+
+TEST_P(open_load, drops_frames_of_a_rate_that_is_too_high_and_keeps_others_from_waiting_long) {
+  const auto registry = make_registry(sleep_in_each_frame(1));
+  for (const auto policy : {queue_policy::drop_newest, queue_policy::drop_oldest}) {
+    auto spec = loaded(GetParam(), 100'000);
+    spec.run.frames = 400;
+    spec.run.queue = 4;
+    spec.run.when_full = policy;
+    session s(plan_for_host(spec, registry), *device_);
+    const run_record record = s.run();
+    ASSERT_FALSE(record.failure) << *record.failure;
+    EXPECT_EQ(record.frames.size() + record.load.dropped.size(), 400U);
+    // 400 frames are due within 4 ms, in which few can begin, one after another at 1 ms each.
+    EXPECT_GT(record.load.dropped.size(), 200U);
+    EXPECT_EQ(record.load.found_full, static_cast<std::int64_t>(record.load.dropped.size()));
+    EXPECT_EQ(record.load.longest_queue, 4);
+    EXPECT_TRUE(std::is_sorted(record.load.dropped.begin(), record.load.dropped.end()));
+    const nanoseconds last_due = record.frames[0].due + 399 * nanoseconds{10'000};
+    EXPECT_EQ(record.frames.back().due == last_due, policy == queue_policy::drop_oldest);
+    for (const auto& frame : record.frames) {
+      const auto before_it = std::count_if(
+          record.frames.begin(), record.frames.end(),
+          [&](const auto& other) { return other.begin > frame.due && other.begin < frame.begin; });
+      // Those ahead of it in the queue, and one that was taken off it and about to begin.
+      EXPECT_LE(before_it, 4);
+    }
+  }
+}
+
+TEST_P(open_load, drops_no_frame_that_may_wait_outside_the_queue) {
+  const auto registry = make_registry(sleep_in_each_frame(1));
+  auto spec = loaded(GetParam(), 100'000);
+  spec.run.queue = 4;
+  session s(plan_for_host(spec, registry), *device_);
+  const run_record record = s.run();
+  ASSERT_FALSE(record.failure) << *record.failure;
+  EXPECT_EQ(record.frames.size(), 40U);
+  EXPECT_TRUE(record.load.dropped.empty());
+  EXPECT_GT(record.load.found_full, 0);
+  EXPECT_GT(record.load.longest_queue, 4);
+  // Due 10 us apart, 1 ms of work each: the last counts what it waited for all the others.
+  const auto& last = record.frames.back();
+  EXPECT_GE(last.end - last.due, 38 * nanoseconds{990'000});
+}
+
+TEST_P(open_load, sees_a_frame_end_and_a_request_to_stop_while_the_next_is_due_in_an_hour) {
+  const auto registry = make_registry();
+  session s(plan_for_host(loaded(GetParam(), once_an_hour), registry), *device_);
+  stop_request stop;
+  run_options options;
+  options.stop = &stop;
+  options.on_progress = [&stop](const progress& p) {
+    if (!p.warmup && p.done == 1) stop.raise();
+  };
+  const run_record record = s.run(options);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_FALSE(record.failure);
+  EXPECT_EQ(record.frames.size(), 1U);
+}
+
+TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
+  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+    if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
+  });
+  for (const double rate : {2'000.0, 1'000'000.0}) {
+    session s(plan_for_host(loaded(GetParam(), rate), registry), *device_);
+    const run_record record = s.run();
+    EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
+    EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
+  }
+}
+
+TEST_P(open_load, ends_at_once_when_a_frame_fails_and_the_next_is_due_in_an_hour) {
+  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+    if (frame == 2) throw std::runtime_error("no film");
+  });
+  session s(plan_for_host(loaded(GetParam(), once_an_hour), registry), *device_);
+  const run_record record = s.run();
+  EXPECT_EQ(record.failure, "stage 'c', frame 2: no film");
+  EXPECT_TRUE(record.frames.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    run, open_load,
+    testing::Values(way{strategy::serial, 1}, way{strategy::async, 1}, way{strategy::async, 3},
+                    way{strategy::async, 2, graph_mode::stage, wait_mode::yield},
+                    way{strategy::async, 2, graph_mode::off, wait_mode::spin},
+                    way{strategy::overlap, 1}, way{strategy::overlap, 3},
+                    way{strategy::overlap, 2, graph_mode::stage, wait_mode::yield},
+                    way{strategy::overlap, 1, graph_mode::off, wait_mode::spin},
+                    way{strategy::async, 1, graph_mode::frame},
+                    way{strategy::async, 3, graph_mode::frame},
+                    way{strategy::overlap, 2, graph_mode::frame, wait_mode::spin}),
+    [](const auto& tested) {
+      const way& w = tested.param;
+      return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) +
+             "_in_flight_graphs_" + std::string(to_word(w.graphs)) + "_" +
+             std::string(to_word(w.wait));
+    });
+
+TEST(open_load_session, takes_another_rate_for_a_run_and_none_that_makes_no_sense) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  session s(plan_for_host(loaded({strategy::async, 1}, 1000), registry), *dev);
+  run_options options;
+  options.rate = 2000;
+  const run_record record = s.run(options);
+  EXPECT_EQ(record.run.rate, 2000);
+  EXPECT_EQ(record.frames.at(1).due - record.frames.at(0).due, 500'000);
+  for (const double wrong : {0.0, -1.0, 2e6}) {
+    options.rate = wrong;
+    EXPECT_THROW(s.run(options), input_error) << wrong;
+  }
+  auto spec = loaded({strategy::async, 1}, 1000);
+  spec.run.arrival = arrival::closed;
+  spec.run.rate.reset();
+  session closed(plan_for_host(spec, registry), *dev);
+  options.rate = 100;
+  try {
+    closed.run(options);
+    ADD_FAILURE() << "not refused";
+  } catch (const input_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("use arrival: constant or poisson"));
+  }
+}
+
+TEST(open_load_session, draws_the_same_random_arrivals_for_the_same_seed_and_pipeline) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  const auto due_of = [&](const char* name, std::uint64_t seed) {
+    auto spec = loaded({strategy::async, 1}, 10'000);
+    spec.name = {name};
+    spec.run.arrival = arrival::poisson;
+    spec.run.seed = seed;
+    session s(plan_for_host(spec, registry), *dev);
+    const run_record record = s.run();
+    std::vector<nanoseconds> due;
+    for (const auto& frame : record.frames) due.push_back(frame.due - record.frames[0].due);
+    return due;
+  };
+  const auto first = due_of("camera", 1);
+  EXPECT_EQ(due_of("camera", 1), first);
+  EXPECT_NE(due_of("camera", 2), first);
+  EXPECT_NE(due_of("radar", 1), first);
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,69 @@
+#include "framework/run/output_description.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace graphline {
+namespace {
+
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+template <class T>
+output_record describe(dtype type, const std::vector<T>& values) {
+  return describe_output("y", {shape{static_cast<std::int64_t>(values.size())}, type},
+                         std::as_bytes(std::span(values)));
+}
+
+TEST(output_description, keeps_all_elements_of_a_small_tensor) {
+  EXPECT_THAT(describe<float>(dtype::float32, {1.5F, -2.0F}).values, ElementsAre(1.5, -2));
+  EXPECT_THAT(describe<double>(dtype::float64, {1e300}).values, ElementsAre(1e300));
+  EXPECT_THAT(describe<std::int64_t>(dtype::int64, {-7, 1LL << 40}).values,
+              ElementsAre(-7, 1099511627776));
+  EXPECT_THAT(describe<std::int32_t>(dtype::int32, {-7}).values, ElementsAre(-7));
+  EXPECT_THAT(describe<std::uint8_t>(dtype::uint8, {0, 255}).values, ElementsAre(0, 255));
+  EXPECT_THAT(describe<float>(dtype::float32, {}).values, IsEmpty());
+}
+
+TEST(output_description, converts_half_precision) {
+  // 1, -2, 65504, the least subnormal, the least normal, 0.333251953125
+  EXPECT_THAT(
+      describe<std::uint16_t>(dtype::float16, {0x3c00, 0xc000, 0x7bff, 0x0001, 0x0400, 0x3555})
+          .values,
+      ElementsAre(1, -2, 65504, DoubleEq(std::ldexp(1, -24)), DoubleEq(std::ldexp(1, -14)),
+                  0.333251953125));
+  const auto special = describe<std::uint16_t>(dtype::float16, {0x7c00, 0xfc00, 0x7e00, 0x8000});
+  EXPECT_EQ(special.values[0], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(special.values[1], -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(special.values[2]));
+  EXPECT_TRUE(special.values[3] == 0 && std::signbit(special.values[3]));
+  EXPECT_THAT(describe<std::uint16_t>(dtype::bfloat16, {0x3f80, 0xc040}).values,
+              ElementsAre(1, -3));
+}
+
+TEST(output_description, spaces_the_elements_of_a_large_tensor_evenly_from_the_first) {
+  std::vector<std::int32_t> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+  const auto values = describe(dtype::int32, numbers).values;
+  ASSERT_EQ(values.size(), most_output_values);
+  EXPECT_EQ(values[0], 0);
+  EXPECT_EQ(values[1], 3);  // of 3.90625
+  EXPECT_EQ(values[128], 500);
+  EXPECT_EQ(values[255], 996);  // of 996.09375
+}
+
+TEST(output_description, says_whether_all_of_it_is_finite) {
+  EXPECT_TRUE(describe<float>(dtype::float32, {1, 2}).finite);
+  std::vector<float> numbers(1000, 1.0F);
+  numbers[1] = std::numeric_limits<float>::quiet_NaN();  // not among the elements that are kept
+  EXPECT_FALSE(describe(dtype::float32, numbers).finite);
+}
+
+}  // namespace
+}  // namespace graphline
