@@ -89,6 +89,7 @@ class session::implementation {
     run_record record = describe(options);
     const timing_method method = record.run.timing;
     refusal_of(method, record.run.rate).throw_if_errors();
+    const auto allocations_before = pipeline_.device().usage().allocations;
     pipeline_.prepare(method);
     if (method == timing_method::layers && !has_parts()) {
       record.warnings.push_back(
@@ -122,6 +123,7 @@ class session::implementation {
       if (result.completed > 0) last_slot_ = slot_of(result.completed);
     }
     record.memory = memory_;
+    record.memory.allocations += pipeline_.device().usage().allocations - allocations_before;
     std::move(kept).hand_over(record, result.completed);
     record.interrupted = result.interrupted;
     record.failure = result.failure;
@@ -133,8 +135,8 @@ class session::implementation {
     std::vector<timing_method> list;
     for (const auto& entry : timing_method_words) {
       const bool meant = entry.second != timing_method::layers || has_parts();
-      if (meant && !refusal_of(entry.second, planned().run.rate).has_errors())
-        list.push_back(entry.second);
+      if (!meant || refusal_of(entry.second, planned().run.rate).has_errors()) continue;
+      list.push_back(entry.second);
     }
     return list;
   }
@@ -269,9 +271,9 @@ class session::implementation {
     write_npy(folder / (file_part(name) + ".npy"), type, data);
   }
 
-  memory_usage before_;
+  memory_usage before_;  ///< of the device, before it had this pipeline
   prepared_pipeline pipeline_;
-  memory_usage memory_;  ///< of this pipeline
+  memory_usage memory_;  ///< of this pipeline, once prepared
   std::unique_ptr<executor> executor_;
   std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
 };

@@ -91,6 +91,17 @@ TEST(session, reports_peak_memory_and_asks_for_none_while_running) {
   EXPECT_GE(record.memory.device_peak_bytes, 2U * 64U * 8U);
 }
 
+TEST(session, counts_what_its_frames_allocate) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry(
+      [&](const std::string&, std::int64_t) { static_cast<void>(dev->allocate_pinned(1)); });
+  session s(plan_for_host(chain(), registry), *dev);
+  const auto before = dev->usage();
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(s.run().memory.allocations, before.allocations + 7);  // one for each frame
+  }
+}
+
 TEST(session, reports_its_own_memory_whatever_else_the_device_holds) {
   const auto registry = make_registry();
   const auto alone = open_host_device(1);

@@ -1,0 +1,73 @@
+"""Frames that arrive on a schedule, as a user of the graphline program meets them.
+
+usage: load_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import GRAPHLINE, Case, graphline
+
+OPEN = """pipeline: open
+stages:
+  - {name: work, kind: cpu.spin, duration: 1ms, stall: 100ms, stall_at: 7}
+run: {arrival: constant, rate: 200, frames: 60, warmup: 2, deadline: 10ms}
+"""
+
+
+class load(Case):
+    def test_a_stall_makes_all_frames_late_that_fall_due_in_it(self):
+        done = graphline("run", self.pipeline(OPEN), "--json", "-")
+        self.expect(done, 0, "constant 200 frame/s", "dropped 0 of 60")
+        result = json.loads(done.stdout)
+        self.assertEqual(result["settings"]["arrival"], "constant")
+        self.assertEqual(result["settings"]["rate"], 200)
+        self.assertGreaterEqual(result["deadline"]["missed"], 15)
+        self.assertEqual(result["load"]["queue_wait"]["count"], 60)
+
+    def test_frames_that_a_full_queue_drops_are_counted(self):
+        done = graphline("run", self.pipeline(OPEN), "--queue", 2, "--when-full", "drop_oldest",
+                         "--json", "-")
+        self.expect(done, 0, "dropped")
+        found = json.loads(done.stdout)["load"]
+        self.assertEqual(found["due"], 60)
+        self.assertEqual(found["longest_queue"], 2)
+        self.assertGreaterEqual(found["dropped"], 15)  # of some twenty
+        self.assertEqual(found["dropped"], len(found["dropped_due_ms"]))
+        self.assertEqual(found["queue_wait"]["count"], 60 - found["dropped"])
+
+    def test_csv_has_a_row_for_the_wait_of_each_frame(self):
+        done = graphline("run", self.pipeline(OPEN), "--arrival", "poisson", "--csv", "-")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        for measure in ("end_to_end", "queue_wait", "cpu_time"):
+            self.assertEqual(sum(row["measure"] == measure for row in rows), 60)
+
+    def test_a_schedule_and_a_rate_need_each_other(self):
+        path = self.pipeline()
+        self.expect(graphline("run", path, "--arrival", "poisson"), 2, "add a rate")
+        self.expect(graphline("check", path, "--rate", 30), 2, "use arrival: constant or poisson")
+        self.expect(graphline("overhead", path, "--arrival", "constant", "--rate", 0), 2,
+                    "'rate' must be more than 0")
+        self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
+                    "constant 29.97 frame/s", stream="stdout")
+
+    def test_ctrl_c_ends_the_wait_for_a_frame_that_is_due_in_an_hour(self):
+        path = self.pipeline(OPEN)
+        for words in (["--wait", "block"], ["--strategy", "overlap", "--wait", "yield"]):
+            with subprocess.Popen([GRAPHLINE, "run", path, "--rate", "0.0003", *words],
+                                  stdout=subprocess.PIPE, text=True) as running:
+                time.sleep(1)  # by then it mostly waits; before that it ends in the same way
+                running.send_signal(signal.SIGINT)
+                text, _ = running.communicate(timeout=60)
+            self.assertEqual(running.returncode, 130, words)
+            self.assertIn("INTERRUPTED", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
