@@ -18,7 +18,7 @@ std::string in_words(nanoseconds ns) {
 
 /// "52.1 ms (95 % interval 50.0 ms to 55.1 ms)".
 std::string with_interval(const bound_check& times) {
-  if (!times.value) return "beyond what frames took, since too many were dropped or not waited for";
+  if (!times.value) return "unknown, with too many frames dropped or not waited for";
   if (times.low && times.high) {
     return fmt::format("{} (95 % interval {} to {})", in_words(*times.value), in_words(*times.low),
                        in_words(*times.high));

@@ -33,7 +33,8 @@ class session_probe {
     capacity_run run;
     run.record = session_.run(options);
     const bool stopped = stop_ != nullptr && stop_->raised();
-    run.cut_off = run.record.interrupted && !stopped && !run.record.frames.empty();
+    run.cut_off =
+        run.record.interrupted && !stopped && !run.record.failure && !run.record.frames.empty();
     if (run.cut_off) run.overdue = overdue_at_end(run.record, rate);
     return run;
   }

@@ -83,12 +83,26 @@ class capacity_search {
     return true;
   }
 
-  /// Lowers the rate found until longer runs confirm it.
+  /// Lowers the rate found, in steps that grow, until longer runs confirm it; then looks between
+  /// that rate and the one above it, by longer runs too.
   void confirm() {
-    double rate = *holds_;
-    const double lowest = lowest_part * rate;
-    for (double step = how().within; rate > lowest; rate /= 1 + step, step *= 2) {
-      if (holds(rate, true).value_or(true)) return;
+    double low = *holds_;
+    std::optional<double> high;  // did not hold in longer runs
+    const double lowest = lowest_part * low;
+    for (double step = how().within;; step *= 2) {
+      const auto held = holds(low, true);
+      if (!held) return;
+      if (*held) break;
+      high = low;
+      low /= 1 + step;
+      if (low < lowest) return;
+    }
+    constexpr double rounding = 1e-9;
+    while (high && *high > low * (1 + how().within + rounding)) {
+      const double rate = std::sqrt(low * *high);
+      const auto held = holds(rate, true);
+      if (!held) return;
+      (*held ? low : *high) = rate;
     }
   }
 
@@ -114,13 +128,14 @@ class capacity_search {
       record_.runs.push_back(std::move(run));
       if (last) return std::nullopt;
       found = summarize(std::span(record_.runs).subspan(begin), how());
-      const bool decided = found.verdict != bound_verdict::open;
-      if (found.verdict == bound_verdict::fails || (decided && i + 1 >= count.first)) break;
+      const bool holding = found.verdict == bound_verdict::holds && i + 1 >= count.first;
+      if (holding || found.verdict == bound_verdict::fails) break;
     }
     ++probes_;
     if (!found.held) return std::nullopt;
     auto& bracket = *found.held ? holds_ : fails_;
     bracket = rate;
+    if (fails_ && holds_ && *fails_ <= *holds_) holds_.reset();  // a longer run knows better
     if (options_.stop != nullptr && options_.stop->raised()) {
       record_.interrupted = true;
       return std::nullopt;

@@ -48,11 +48,10 @@ std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_l
 /// Searches for the highest rate at which the percentile holds. Half the throughput of the closed
 /// loop comes first, since frames alone may already take too long; then the gap between rates that
 /// hold and those that do not is halved until it is narrow enough. Without a number of frames, the
-/// search decides on one as soon as it knows the throughput. A rate at which the verdict is
-/// open runs again, up to four times in all. In the end the rate found is confirmed by fresh,
-/// longer runs, under `poisson` with other moments, and lowered as long as it does not hold in
-/// these. Ends early, with what there is, when a run fails or is interrupted, or the stop request
-/// is raised.
+/// search decides on one as soon as it knows the throughput. A rate at which the verdict is open
+/// runs again, up to four times in all. In the end the rate found is confirmed by fresh, longer
+/// runs, under `poisson` with other moments, and lowered as far as these ask for. Ends early, with
+/// what there is, when a run fails or is interrupted, or the stop request is raised.
 capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
                               const capacity_options& options = {});
 

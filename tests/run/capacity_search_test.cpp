@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "framework/analysis/capacity.hpp"
 #include "framework/analysis/capacity_findings.hpp"
-#include "framework/run/capacity_probe.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 
 namespace graphline {
@@ -129,7 +127,7 @@ TEST(capacity_search, lowers_a_rate_that_longer_runs_do_not_confirm) {
   };
   const auto record = find_capacity(settings_for({}, 5'000'000, 240), probe);
   EXPECT_LE(found_by(record), 801);
-  EXPECT_GT(found_by(record), 600);
+  EXPECT_GT(found_by(record), 780);
 }
 
 TEST(capacity_search, confirms_at_other_moments_than_it_searched_at) {
@@ -228,32 +226,6 @@ TEST(capacity_search, of_runs_too_short_for_the_queue_is_said_to_be_doubtful) {
   const auto how = settings_for(queue, 30'000'000, 240);
   const auto found = findings_of(summarize(find_capacity(how, probe_of(queue))), how);
   EXPECT_NE(found.back().find("--frames 1800"), std::string::npos) << found.back();
-}
-
-TEST(capacity_probe, knows_how_many_frames_are_overdue) {
-  capacity_settings how;
-  how.bound = 10'000'000;
-  EXPECT_EQ(overdue_frames(how, 1000, 10'000'000, 0), 0);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 0), 100);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 60), 40);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 101), 0);
-  how.arrival = arrival::poisson;
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 0), 70);
-}
-
-TEST(capacity_probe, is_cut_off_only_when_the_frames_to_come_cannot_change_the_verdict) {
-  capacity_settings how;
-  how.bound = 10;
-  for (const double p : {0.5, 0.9, 0.95, 0.99, 0.999}) {
-    how.percentile = p;
-    const auto frames = usual_capacity_frames(how);
-    const auto late = enough_late(how, frames);
-    ASSERT_LT(late, frames) << p;
-    // In time first, then late, the most clustered there is.
-    std::vector<nanoseconds> times(static_cast<std::size_t>(frames - late), 5);
-    times.resize(static_cast<std::size_t>(frames), 20);
-    EXPECT_GT(check_bound({times}, p, how.bound).late_share(), 1 - p);
-  }
 }
 
 }  // namespace
