@@ -48,14 +48,14 @@ class capacity(unittest.TestCase):
                 ((), ("--under 60ms", "deadline")),
                 (("--under", "60"), ("unit", "60ms")),
                 (("--under", "0ms"), ("above zero",)),
-                (("--under", "60ms", "--percentile", "p94"), ("p94", "did you mean 'p9")),
+                (("--under", "60ms", "--percentile", "p94"), ("'p94'", "p50, p90, p95, p99, p99.9")),
                 (("--under", "60ms", "--percentile", "95"), ("p50, p90, p95, p99, p99.9",)),
                 (("--under", "60ms", "--within", "2"), ("2%",)),
                 (("--under", "60ms", "--within", "90%"), ("50%",)),
                 (("--under", "60ms", "--arrival", "closed"), ("no rate", "constant or poisson")),
                 (("--under", "60ms", "--arrival", "poison"), ("did you mean 'poisson'",)),
                 (("--under", "60ms", "--frames", "20"), ("at least 79 frames",)),
-                (("--under", "60ms", "--percentile", "p99", "--frames", "300"), ("at least 409",)),
+                (("--under", "60ms", "--percentile", "p99", "--frames", "300"), ("at least 408",)),
         ):
             err = self.run_it(*words, status=2).stderr
             for fragment in fragments:
@@ -71,38 +71,38 @@ class capacity(unittest.TestCase):
         self.assertEqual(result["probes"], [])
 
     def test_the_highest_rate_is_found_below_the_throughput(self):
+        # A bound so long that a busy machine does not break it: then what shows that a rate is too
+        # high is that the queue grows, as it must with a frame that takes 2 ms at the least.
         path = self.folder / "c.json"
-        done = self.run_it("--under", "40ms", "--percentile", "p90", "--within", "10%", "--frames",
+        done = self.run_it("--under", "2s", "--percentile", "p90", "--within", "10%", "--frames",
                            "100", "--json", path, status=0)
-        self.assertIn("capacity", done.stdout)
         result = json.loads(path.read_text())
         self.assertEqual(result["schema"], "graphline.capacity/1")
         self.assertEqual(result["settings"]["arrival"], "constant")
-        # Sound however busy the machine is: a frame takes 2 ms at the least.
         found = result["capacity"]["value"]
         self.assertIsNotNone(found, done.stdout)
-        self.assertGreater(found, 0)
         self.assertLessEqual(found, 510)
         self.assertLessEqual(result["closed_loop"]["value"], 501)
-        held = [p for p in result["probes"] if p["held"] and p["rate"] == found]
-        self.assertTrue(held)
-        for probe in result["probes"]:
-            for run in probe["runs"]:
-                samples = run["end_to_end"]["samples"]
-                if not run["cut_off"]:
-                    self.assertEqual(len(samples) + run["dropped"], run["frames_due"])
-                self.assertGreaterEqual(min(samples), 2)
+        self.assertGreater(result["capacity"]["lowest_that_failed"], found)
+        self.assertRegex(done.stdout, r"capacity +\d")
+        self.assertTrue([p for p in result["probes"] if p["held"] and p["rate"] == found])
+        for run in (run for probe in result["probes"] for run in probe["runs"]):
+            samples = run["end_to_end"]["samples"]
+            self.assertEqual(len(samples), run["frames_due"])
+            self.assertGreaterEqual(min(samples), 2)
 
-    def test_frames_that_come_too_fast_are_late_and_the_run_is_cut_off(self):
+    def test_frames_that_a_full_queue_drops_are_counted(self):
         path = self.folder / "c.json"
-        self.run_it("--under", "8ms", "--percentile", "p90", "--within", "50%", "--arrival",
-                    "poisson", "--frames", "200", "--json", path, status=0)
+        self.run_it("--under", "2s", "--percentile", "p50", "--within", "50%", "--arrival",
+                    "poisson", "--queue", "1", "--when-full", "drop_newest", "--frames", "50",
+                    "--json", path, status=0)
         result = json.loads(path.read_text())
         self.assertEqual(result["settings"]["arrival"], "poisson")
-        failed = [p for p in result["probes"] if p["held"] is False]
-        self.assertTrue(failed)
-        for probe in failed:
-            self.assertGreater(probe["late"] + probe["queue_grew_in"], 0)
+        self.assertEqual(result["settings"]["when_full"], "drop_newest")
+        runs = [run for probe in result["probes"] for run in probe["runs"]]
+        for run in runs:
+            self.assertEqual(run["end_to_end"]["count"] + run["dropped"], run["frames_due"])
+        self.assertGreater(sum(run["dropped"] for run in runs), 0)
 
     def test_the_bound_and_the_arrivals_may_stand_in_the_file(self):
         text = PAUSES.replace("timing: none",
