@@ -66,15 +66,17 @@ class capacity_search {
   }
 
   /// Brings rates that hold and do not close together. The closed loop's throughput counts as a
-  /// rate that does not, until in the end it is tried: it may have been measured too low.
+  /// rate that does not, until in the end it is tried: it may have been measured too low. Then
+  /// higher ones are tried, until one does not hold.
   bool narrow() {
     for (int raises = 0; raises < most_raises;) {
       const double high = fails_.value_or(ceiling_);
       const bool narrow_enough = high <= *holds_ * (1 + how().within);
       if (narrow_enough && fails_) return true;
-      const auto held = holds(narrow_enough ? high : std::sqrt(*holds_ * high), false);
+      const bool at_ceiling = !fails_ && (narrow_enough || raises > 0);
+      const auto held = holds(at_ceiling ? high : std::sqrt(*holds_ * high), false);
       if (!held) return false;
-      if (narrow_enough && *held) {
+      if (at_ceiling && *held) {
         if (ceiling_ >= most_rate) return true;
         ceiling_ = std::min(most_rate, 1.1 * ceiling_);
         ++raises;
@@ -183,11 +185,14 @@ std::int64_t least_capacity_frames(double percentile) {
 }
 
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
-  constexpr double longest_run = 30;  // seconds
+  constexpr double longest_run = 30;  // seconds, for the sake of the queue
+  constexpr double least_run = 1;     // seconds: in less, one hitch of the machine is all there is
+  constexpr double most_for_that = 20'000;  // frames
+  const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
   const auto queue = std::min(frames_for_queue(how, closed_loop),
                               static_cast<std::int64_t>(longest_run * closed_loop));
-  const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
-  return std::max({std::int64_t{100}, beyond, queue});
+  const auto second = static_cast<std::int64_t>(std::min(least_run * closed_loop, most_for_that));
+  return std::max({std::int64_t{100}, beyond, queue, second});
 }
 
 capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,

@@ -41,8 +41,9 @@ struct capacity_options {
 std::int64_t least_capacity_frames(double percentile);
 
 /// So many frames that a rate is judged in one run unless it is close to the highest: about twelve
-/// of them lie beyond the percentile. At least 100. With the closed loop's throughput known, as
-/// many as `frames_for_queue` where that takes at most half a minute.
+/// of them lie beyond the percentile. At least 100. With the closed loop's throughput known, at
+/// least what takes a second, though at most 20,000 for that; and as many as `frames_for_queue`
+/// where that takes at most half a minute.
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
 
 /// Searches for the highest rate at which the percentile holds. Half the throughput of the closed

@@ -187,7 +187,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       ->type_name("constant|poisson");
   command
       ->add_option("--frames", given->frames,
-                   "Frames of a run (default: at least 240 for p95, 1200 for p99)")
+                   "Frames of a run (default: at least 240 for p95, and for a second)")
       ->type_name("N")
       ->check(CLI::Range(1, 10'000'000));
   command
