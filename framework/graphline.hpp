@@ -28,16 +28,23 @@
 #include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
 
 #include "framework/run/experiment.hpp"  // configurations against each other, trial by trial
+#include "framework/run/capacity_probe.hpp"   // runs of a session at rates that are asked for
+#include "framework/run/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/overhead_experiment.hpp"  // what each timing method costs, by experiment
 #include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
 #include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
 
+#include "framework/record/capacity_record.hpp"  // the runs of a search for the highest rate
 #include "framework/record/overhead_record.hpp"  // those of many runs under each timing method
 #include "framework/record/run_record.hpp"       // the raw samples of a run
 
+#include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
+#include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
 #include "framework/analysis/overhead.hpp"  // costs of timing methods, with their intervals
 #include "framework/analysis/summary.hpp"   // percentiles, spread and shares of a run
 
+#include "framework/report/capacity_json.hpp"   // the highest rate and all that were tried, as JSON
+#include "framework/report/capacity_table.hpp"  // likewise, as a table
 #include "framework/report/overhead_json.hpp"   // timing methods side by side, as JSON
 #include "framework/report/overhead_table.hpp"  // likewise, as a table
 #include "framework/report/plan_report.hpp"     // a plan as text

@@ -8,11 +8,20 @@ namespace graphline {
 /// Lock-free, so that a signal handler may set it.
 class stop_request {
  public:
+  stop_request() noexcept = default;
+
+  /// Also raised when `outer` is, so that a part of the work can be stopped without the rest.
+  /// `outer` may be null; it must outlive this one.
+  explicit stop_request(const stop_request* outer) noexcept : outer_(outer) {}
+
   void raise() noexcept { raised_.store(true, std::memory_order_relaxed); }
-  bool raised() const noexcept { return raised_.load(std::memory_order_relaxed); }
+  bool raised() const noexcept {
+    return raised_.load(std::memory_order_relaxed) || (outer_ != nullptr && outer_->raised());
+  }
 
  private:
   std::atomic<bool> raised_{false};
+  const stop_request* outer_ = nullptr;
   static_assert(std::atomic<bool>::is_always_lock_free);
 };
 

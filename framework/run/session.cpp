@@ -110,7 +110,7 @@ class session::implementation {
     if (!warm.interrupted && !warm.failure) {
       batch measured{record.run.frames, record.run.warmup,   &kept,
                      options.stop,      options.on_progress, false};
-      auto schedule = make_schedule(record.run);
+      auto schedule = make_schedule(record.run, options.arrival_seed.value_or(record.run.seed));
       if (schedule) measured.schedule = &*schedule;
       if (options.before_frames) options.before_frames();
       pipeline_.device().profile(true);
@@ -184,10 +184,10 @@ class session::implementation {
 
   /// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
   /// random arrivals.
-  std::optional<frame_schedule> make_schedule(const settings& run) const {
+  std::optional<frame_schedule> make_schedule(const settings& run, std::uint64_t seed) const {
     if (run.arrival == arrival::closed) return std::nullopt;
-    const auto seed = mix_seed(run.seed, seed_from(planned().pipeline));
-    return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, seed), run.queue,
+    const auto mixed = mix_seed(seed, seed_from(planned().pipeline));
+    return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue,
                           run.when_full);
   }
 

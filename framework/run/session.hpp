@@ -27,6 +27,8 @@ struct run_options {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
   std::optional<double> rate = {};  ///< frames due in a second; not for `arrival: closed`
+  /// Of the moments at which frames are due under `arrival: poisson`; default: the plan's seed.
+  std::optional<std::uint64_t> arrival_seed = {};
   /// Called once between the warm-up and the first measured frame, so that several runs can begin
   /// together; not when the warm-up has failed or was stopped.
   std::function<void()> before_frames = {};

@@ -94,6 +94,7 @@ int run_program(int argc, char** argv) {
   add_check_command(program, chosen);
   add_compare_command(program, chosen);
   add_overhead_command(program, chosen);
+  add_capacity_command(program, chosen);
   add_devices_command(program, chosen);
   add_stages_command(program, chosen);
   add_trial_command(program, chosen);

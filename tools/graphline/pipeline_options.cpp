@@ -72,7 +72,7 @@ plan_target pipeline_options::target() const {
   return target_of(device_);
 }
 
-plan pipeline_options::make_plan() {
+plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
   const plan_target machine = target();
   reading_options reading{machine.backend, {}};
   for (const auto& text : set_) reading.set.push_back(split_assignment(text));
@@ -82,6 +82,7 @@ plan pipeline_options::make_plan() {
   for (const auto& [key, text] : overrides_) {
     if (!text.empty()) read_setting(spec.run, key, node(text), found);
   }
+  if (adjust) adjust(spec.run);
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
   plan result = graphline::make_plan(spec, stages_, machine, found);

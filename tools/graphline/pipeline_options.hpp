@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +27,8 @@ class pipeline_options {
 
   /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
   /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
-  plan make_plan();
+  /// `adjust` has the last word on the settings, after the file and the options.
+  plan make_plan(const std::function<void(settings&)>& adjust = {});
 
   /// Opens the device for a plan.
   std::unique_ptr<device> open_device(const plan& p) const;

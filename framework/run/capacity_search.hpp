@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/record/capacity_record.hpp"
+#include "framework/run/session.hpp"
+
+namespace graphline {
+
+/// A run that the search asks for.
+struct probe_request {
+  std::optional<double> rate;  ///< frames due in a second; nothing: all at once
+  std::int64_t frames = 0;
+  std::uint64_t seed = 1;  ///< of the moments at which they are due
+  progress_function on_progress;
+};
+
+/// Makes a run; sets `record`, and `cut_off` and `overdue` where it ended early. What it throws
+/// comes out of the search.
+using probe_function = std::function<capacity_run(const probe_request&)>;
+
+/// How far a search is.
+struct capacity_progress {
+  std::optional<double> rate;  ///< that runs now; nothing: the closed loop
+  bool confirming = false;
+  std::optional<double> holds;  ///< the highest rate so far that held
+  std::optional<double> fails;  ///< the lowest that did not
+  progress run;                 ///< of the run that is under way
+};
+
+struct capacity_options {
+  const stop_request* stop = nullptr;  ///< asked between runs
+  std::function<void(const capacity_progress&)> on_progress;
+};
+
+/// The least number of frames in a run that can show that the percentile holds: `frames_to_hold`
+/// and the tenth that is not counted.
+std::int64_t least_capacity_frames(double percentile);
+
+/// So many frames that a rate is judged in one run unless it is close to the highest: about twelve
+/// of them lie beyond the percentile. At least 100. With the closed loop's throughput known, at
+/// least what takes a second, though at most 20,000 for that; and as many as `frames_for_queue`
+/// where that takes at most half a minute.
+std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
+
+/// Searches for the highest rate at which the percentile holds. Half the throughput of the closed
+/// loop comes first, since frames alone may already take too long; then the gap between rates that
+/// hold and those that do not is halved until it is narrow enough. Without a number of frames, the
+/// search decides on one as soon as it knows the throughput. A rate at which the verdict is open
+/// runs again, up to four times in all. In the end the rate found is confirmed by fresh, longer
+/// runs, under `poisson` with other moments, and lowered as far as these ask for. Ends early, with
+/// what there is, when a run fails or is interrupted, or the stop request is raised.
+capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
+                              const capacity_options& options = {});
+
+}  // namespace graphline

@@ -1,0 +1,65 @@
+#include "tests/analysis/simulated_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/base/random.hpp"
+
+namespace graphline::samples {
+namespace {
+
+double exponential(std::mt19937_64& generator, double mean) {
+  return -std::log1p(-uniform_unit(generator)) * mean;
+}
+
+/// P(wait <= t) in M/D/1 with service time 1 and load `rho`.
+double md1_waits_at_most(double t, double rho) {
+  double sum = 0;
+  for (int j = 0; j <= static_cast<int>(t); ++j) {
+    const double x = rho * (t - j);
+    const double size = j == 0 ? 1 : std::exp(j * std::log(x) - std::lgamma(j + 1.0));
+    sum += (j % 2 == 0 ? 1 : -1) * size * std::exp(x);
+  }
+  return (1 - rho) * sum;
+}
+
+}  // namespace
+
+run_record simulated_queue::run(std::optional<double> rate, std::int64_t frames,
+                                std::uint64_t seed) const {
+  std::mt19937_64 arrivals(mix_seed(seed, 1));
+  std::mt19937_64 services(mix_seed(seed, 2));
+  run_record record;
+  record.pipeline = "simulated";
+  record.device.backend = "host";
+  record.run.arrival = arrival;
+  record.run.rate = rate;
+  record.run.frames = frames;
+  double due = 0;
+  double free = 0;
+  for (std::int64_t i = 0; i < frames; ++i) {
+    const double begin = std::max(due, free);
+    free = begin + (random ? exponential(services, mean_service) : mean_service);
+    record.frames.push_back({std::llround(due), std::llround(begin), std::llround(free)});
+    if (!rate) continue;
+    due +=
+        arrival == graphline::arrival::poisson ? exponential(arrivals, 1e9 / *rate) : 1e9 / *rate;
+  }
+  return record;
+}
+
+double mm1_capacity(double mean_service, double p, double bound) {
+  return 1e9 / mean_service + std::log(1 - p) * 1e9 / bound;
+}
+
+double md1_capacity(double service, double p, double bound) {
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const double rho = (low + high) / 2;
+    (md1_waits_at_most(bound / service - 1, rho) >= p ? low : high) = rho;
+  }
+  return low * 1e9 / service;
+}
+
+}  // namespace graphline::samples

@@ -1,0 +1,132 @@
+"""graphline capacity as a user meets it: exit status, messages, files.
+
+usage: capacity_test.py GRAPHLINE
+"""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GRAPHLINE = sys.argv[1]
+
+# One frame takes 2 ms and hardly anything else, so that 500 frames a second are the most.
+PAUSES = """pipeline: pauses
+stages:
+  - {name: pause, kind: cpu.spin, duration: 2ms}
+run: {warmup: 2, timing: none}
+"""
+
+
+class capacity(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="graphline_capacity_")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def pipeline(self, text=PAUSES):
+        path = self.folder / "pauses.yaml"
+        path.write_text(text)
+        return path
+
+    def command(self, *words, text=PAUSES):
+        return [GRAPHLINE, "capacity", str(self.pipeline(text)), "--device", "host",
+                *map(str, words)]
+
+    def run_it(self, *words, status, text=PAUSES):
+        done = subprocess.run(self.command(*words, text=text), capture_output=True, text=True,
+                              timeout=240)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_words_that_make_no_sense_are_refused_with_what_would(self):
+        for words, fragments in (
+                ((), ("--under 60ms", "deadline")),
+                (("--under", "60"), ("unit", "60ms")),
+                (("--under", "0ms"), ("above zero",)),
+                (("--under", "60ms", "--percentile", "p94"), ("'p94'", "p50, p90, p95, p99, p99.9")),
+                (("--under", "60ms", "--percentile", "95"), ("p50, p90, p95, p99, p99.9",)),
+                (("--under", "60ms", "--within", "2"), ("2%",)),
+                (("--under", "60ms", "--within", "90%"), ("50%",)),
+                (("--under", "60ms", "--arrival", "closed"), ("no rate", "constant or poisson")),
+                (("--under", "60ms", "--arrival", "poison"), ("did you mean 'poisson'",)),
+                (("--under", "60ms", "--frames", "20"), ("at least 79 frames",)),
+                (("--under", "60ms", "--percentile", "p99", "--frames", "300"), ("at least 408",)),
+        ):
+            err = self.run_it(*words, status=2).stderr
+            for fragment in fragments:
+                self.assertIn(fragment, err, words)
+
+    def test_a_bound_below_the_time_of_a_frame_alone_is_said_to_be_out_of_reach(self):
+        path = self.folder / "c.json"
+        done = self.run_it("--under", "1ms", "--json", path, status=0)
+        self.assertIn("no rate can keep p95 within 1.00 ms", done.stdout)
+        result = json.loads(path.read_text())
+        self.assertIsNone(result["capacity"]["value"])
+        self.assertEqual(result["alone"]["verdict"], "fails")
+        self.assertEqual(result["probes"], [])
+
+    def test_the_highest_rate_is_found_below_the_throughput(self):
+        # A bound so long that a busy machine does not break it: then what shows that a rate is too
+        # high is that the queue grows, as it must with a frame that takes 2 ms at the least.
+        path = self.folder / "c.json"
+        done = self.run_it("--under", "2s", "--percentile", "p90", "--within", "10%", "--frames",
+                           "100", "--json", path, status=0)
+        result = json.loads(path.read_text())
+        self.assertEqual(result["schema"], "graphline.capacity/1")
+        self.assertEqual(result["settings"]["arrival"], "constant")
+        found = result["capacity"]["value"]
+        self.assertIsNotNone(found, done.stdout)
+        self.assertLessEqual(found, 510)
+        self.assertLessEqual(result["closed_loop"]["value"], 501)
+        self.assertGreater(result["capacity"]["lowest_that_failed"], found)
+        self.assertRegex(done.stdout, r"capacity +\d")
+        self.assertTrue([p for p in result["probes"] if p["held"] and p["rate"] == found])
+        for run in (run for probe in result["probes"] for run in probe["runs"]):
+            samples = run["end_to_end"]["samples"]
+            self.assertEqual(len(samples), run["frames_due"])
+            self.assertGreaterEqual(min(samples), 2)
+
+    def test_frames_that_a_full_queue_drops_are_counted(self):
+        path = self.folder / "c.json"
+        self.run_it("--under", "2s", "--percentile", "p50", "--within", "50%", "--arrival",
+                    "poisson", "--queue", "1", "--when-full", "drop_newest", "--frames", "50",
+                    "--json", path, status=0)
+        result = json.loads(path.read_text())
+        self.assertEqual(result["settings"]["arrival"], "poisson")
+        self.assertEqual(result["settings"]["when_full"], "drop_newest")
+        runs = [run for probe in result["probes"] for run in probe["runs"]]
+        for run in runs:
+            self.assertEqual(run["end_to_end"]["count"] + run["dropped"], run["frames_due"])
+        self.assertGreater(sum(run["dropped"] for run in runs), 0)
+
+    def test_the_bound_and_the_arrivals_may_stand_in_the_file(self):
+        text = PAUSES.replace("timing: none",
+                              "timing: none, deadline: 1ms, arrival: poisson, rate: 30")
+        path = self.folder / "c.json"
+        done = self.run_it("--json", path, text=text, status=0)
+        self.assertIn("rate of 30.00 frame/s is not used", done.stderr)
+        result = json.loads(path.read_text())
+        self.assertEqual(result["bound_ms"], 1)
+        self.assertEqual(result["settings"]["arrival"], "poisson")
+        self.assertNotIn("rate", result["settings"])
+
+    def test_ctrl_c_reports_and_saves_what_is_known(self):
+        path = self.folder / "c.json"
+        command = self.command("--under", "60ms", "--frames", "2000", "--json", path)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.assertIn("INTERRUPTED", out)
+        self.assertTrue(json.loads(path.read_text())["interrupted"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/capacity_findings.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/units.hpp"
+#include "framework/report/capacity_json.hpp"
+#include "framework/report/capacity_table.hpp"
+#include "framework/report/output_file.hpp"
+#include "framework/run/capacity_probe.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/progress_line.hpp"
+
+namespace graphline {
+namespace {
+
+struct capacity_arguments {
+  pipeline_options pipeline;
+  std::string percentile = "p95";
+  std::string under;
+  std::string arrivals;
+  std::string within = "2%";
+  std::int64_t frames = 0;
+  std::string json;
+};
+
+double read_percentile(const std::string& text) {
+  constexpr double known[] = {0.5, 0.9, 0.95, 0.99, 0.999};
+  std::vector<std::string> names;
+  for (const double p : known) {
+    if (percentile_name(p) == text) return p;
+    names.push_back(percentile_name(p));
+  }
+  throw input_error(
+      fmt::format("--percentile: unknown percentile '{}'{}", text, suggestion(text, names)));
+}
+
+/// The bound: what was given, or else the file's deadline.
+nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline) {
+  if (text.empty() && deadline) return *deadline;
+  if (text.empty()) {
+    throw input_error(
+        "capacity needs a bound on the time of a frame: --under 60ms, or a 'deadline' in the "
+        "pipeline's 'run' section");
+  }
+  const auto bound = parse_duration(text);
+  if (!bound || *bound <= 0) {
+    throw input_error(fmt::format(
+        "--under {}: expected a time above zero with its unit, ns, us, ms or s: 60ms", text));
+  }
+  return *bound;
+}
+
+double read_within(const std::string& text) {
+  double percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, status] = std::from_chars(text.data(), end, percent);
+  const std::string_view unit(at, static_cast<std::size_t>(end - at));
+  const bool known = unit == "%" || unit == " %";
+  if (status != std::errc() || !known || !(percent >= 0.1 && percent <= 50)) {
+    throw input_error(
+        fmt::format("--within {}: expected a part of the rate from 0.1% to 50%: 2%", text));
+  }
+  return percent / 100;
+}
+
+arrival read_arrivals(const std::string& text) {
+  const auto found = from_word<arrival>(text);
+  if (found && *found != arrival::closed) return *found;
+  if (found) {
+    throw input_error(
+        "--arrival closed: such frames have no rate; capacity takes constant or poisson");
+  }
+  throw input_error(fmt::format("--arrival: unknown arrival '{}'{}", text,
+                                suggestion(text, {"constant", "poisson"})));
+}
+
+/// Makes frames arrive: as the file says or the option, else at a constant rate.
+void set_load(settings& run, const std::string& arrivals) {
+  if (!arrivals.empty()) {
+    run.arrival = read_arrivals(arrivals);
+  } else if (run.arrival == arrival::closed) {
+    run.arrival = arrival::constant;
+  }
+  if (run.rate) {
+    fmt::print(stderr,
+               "note: the pipeline's rate of {} is not used: the rate is what is looked for\n",
+               rate_text(*run.rate));
+  }
+  run.rate = 1;  // each run has one of its own
+}
+
+/// 0 where the search is to decide.
+std::int64_t read_frames(std::int64_t given, double percentile) {
+  if (given == 0) return 0;
+  const auto least = least_capacity_frames(percentile);
+  if (given >= least) return given;
+  throw input_error(fmt::format("--frames {}: to say that {} holds takes at least {} frames a run",
+                                given, percentile_name(percentile), least));
+}
+
+/// A progress line for each rate, since the time left is known of one run only.
+class capacity_line {
+ public:
+  void show(const capacity_progress& at) {
+    auto text = at.rate
+                    ? fmt::format("{}{}", at.confirming ? "confirming " : "", rate_text(*at.rate))
+                    : std::string("closed loop");
+    if (at.holds) text += fmt::format("; {} holds", rate_text(*at.holds));
+    if (at.fails) text += fmt::format("; {} does not", rate_text(*at.fails));
+    if (!line_ || text != shown_) {
+      line_.emplace();
+      shown_ = text;
+    }
+    line_->show(text, at.run.done, at.run.total, at.run.warmup ? "warm-up frames" : "frames");
+  }
+  void erase() { line_.reset(); }
+
+ private:
+  std::optional<progress_line> line_;
+  std::string shown_;
+};
+
+bool failed(const capacity_record& record) {
+  return record.closed_loop.failure || (!record.runs.empty() && record.runs.back().record.failure);
+}
+
+exit_status measure_capacity(capacity_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  capacity_settings how;
+  how.percentile = read_percentile(given.percentile);
+  how.within = read_within(given.within);
+  how.frames = read_frames(given.frames, how.percentile);
+  plan p = given.pipeline.make_plan([&](settings& run) { set_load(run, given.arrivals); });
+  how.bound = read_bound(given.under, p.run.deadline);
+  how.arrival = p.run.arrival;
+  how.seed = p.run.seed;
+  const auto device = given.pipeline.open_device(p);
+  std::optional<output_file> json;
+  if (!given.json.empty()) json.emplace(given.json, json_beginning);
+  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+
+  session s(std::move(p), *device, &stop);
+  capacity_line line;
+  capacity_options options;
+  options.stop = &stop;
+  options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
+  const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
+  line.erase();
+
+  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
+  std::fputs(capacity_table(record).c_str(), text);
+  std::fflush(text);
+  if (json) json->commit(capacity_json(record));
+  if (failed(record)) return exit_status::run_failed;
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+}  // namespace
+
+void add_capacity_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand(
+      "capacity",
+      "Find the highest rate of arriving frames that keeps a percentile within a bound");
+  auto given = std::make_shared<capacity_arguments>();
+  given->pipeline.add_to(
+      *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "warmup",
+                 "seed", "threads", "queue", "when_full"});
+  command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")
+      ->type_name("p50|p90|p95|p99|p99.9")
+      ->capture_default_str();
+  command
+      ->add_option("--under", given->under,
+                   "The bound: 60ms (default: the deadline of the pipeline)")
+      ->type_name("TIME");
+  command
+      ->add_option("--arrival", given->arrivals,
+                   "How frames arrive (default: as in the pipeline, else constant)")
+      ->type_name("constant|poisson");
+  command
+      ->add_option("--frames", given->frames,
+                   "Frames of a run (default: at least 240 for p95, and for a second)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10'000'000));
+  command
+      ->add_option("--within", given->within,
+                   "How far apart a rate that holds and one that does not may be")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  command->add_option("--json", given->json, "Write the result (- for standard output)")
+      ->type_name("FILE");
+  command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });
+}
+
+}  // namespace graphline
