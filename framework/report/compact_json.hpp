@@ -1,0 +1,76 @@
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+
+namespace graphline {
+
+/// JSON on one line, written value by value: for what is written while an experiment runs, where a
+/// tree made first would cost more than the text.
+class compact_json {
+ public:
+  /// What `open` begins, `close` ends: '{' and '}' or '[' and ']'.
+  compact_json& open(char bracket);
+  compact_json& close(char bracket);
+
+  /// Of an object's next value. `name` holds nothing that must be escaped.
+  compact_json& key(std::string_view name);
+
+  /// Bytes that are not UTF-8 become U+FFFD.
+  compact_json& value(std::string_view text);
+  compact_json& value(const char* text) { return value(std::string_view(text)); }
+  compact_json& value(const std::string& text) { return value(std::string_view(text)); }
+
+  template <std::integral T>
+  compact_json& value(T number) {
+    if constexpr (std::same_as<T, bool>) {
+      return plain(number ? "true" : "false");
+    } else if constexpr (std::signed_integral<T>) {
+      return whole(static_cast<std::int64_t>(number));
+    } else {
+      return whole(static_cast<std::uint64_t>(number));
+    }
+  }
+
+  /// The shortest text that reads back as the same double; "nan", "inf" or "-inf", in quotes, for
+  /// what JSON has no number for.
+  compact_json& value(double number);
+
+  template <class T>
+  compact_json& value(const std::optional<T>& item) {
+    return item ? value(*item) : plain("null");
+  }
+
+  /// A list of [name, text], in which names may come twice.
+  compact_json& value(const std::vector<std::pair<std::string, std::string>>& texts);
+
+  template <class T>
+  compact_json& value(const std::vector<T>& list) {
+    open('[');
+    for (const auto& item : list) value(item);
+    return close(']');
+  }
+
+  template <class T>
+  compact_json& member(std::string_view name, const T& item) {
+    return key(name).value(item);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  compact_json& plain(std::string_view text);
+  compact_json& whole(std::int64_t number);
+  compact_json& whole(std::uint64_t number);
+  void separate();
+
+  std::string text_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,264 @@
+#include "tests/report/random_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <tuple>
+
+namespace graphline::samples {
+
+namespace {
+
+class drawing {
+ public:
+  explicit drawing(std::uint64_t seed) : generator_(seed) {}
+
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(generator_() % n); }
+  bool coin() { return below(2) == 0; }
+
+  /// Of every magnitude, negative ones too.
+  std::int64_t whole() { return static_cast<std::int64_t>(generator_()) >> below(64); }
+  std::uint64_t natural() { return generator_() >> below(64); }
+  std::int64_t count() { return static_cast<std::int64_t>(natural() >> 1); }
+
+  double number() {
+    constexpr double unusual[] = {0.0, -0.0, 1e22, 5e-324, std::numeric_limits<double>::max(), 0.1};
+    if (below(4) == 0) return unusual[below(std::size(unusual))];
+    const auto value = std::bit_cast<double>(generator_());
+    return std::isfinite(value) ? value : 0.5;
+  }
+
+  std::string text() {
+    constexpr const char* pieces[] = {"a",    "\"", "\\",   "\n",   "\t",
+                                      "\x01", "ü",  "画像", "🙂", ": ["};
+    std::string result;
+    for (std::size_t n = below(6); n > 0; --n) result += pieces[below(std::size(pieces))];
+    return result;
+  }
+
+  template <class T, std::size_t N>
+  T word(const word<T> (&table)[N]) {
+    return table[below(N)].second;
+  }
+
+  /// Up to three of what `make` makes.
+  template <class Make>
+  auto list(Make make) {
+    std::vector<decltype(make())> result;
+    for (std::size_t n = below(4); n > 0; --n) result.push_back(make());
+    return result;
+  }
+
+  std::vector<nanoseconds> wholes() {
+    return list([&] { return whole(); });
+  }
+  std::vector<std::pair<std::string, std::string>> texts() {
+    return list([&] { return std::pair(text(), text()); });
+  }
+  std::vector<stamp_pair> stamps(std::size_t frames) {
+    std::vector<stamp_pair> result;
+    for (std::size_t i = 0; i < frames; ++i) result.push_back({whole(), whole()});
+    return coin() ? result : std::vector<stamp_pair>();
+  }
+
+  settings how_to_run() {
+    settings run;
+    run.strategy = word(strategy_words);
+    run.graphs = word(graph_mode_words);
+    run.timing = word(timing_method_words);
+    run.wait = word(wait_mode_words);
+    run.priorities = coin();
+    run.in_flight = count();
+    run.frames = count();
+    run.warmup = count();
+    run.seed = natural();
+    run.threads = count();
+    if (coin()) run.deadline = whole();
+    run.arrival = word(arrival_words);
+    if (coin()) run.rate = number();
+    run.queue = count();
+    run.when_full = word(queue_policy_words);
+    return run;
+  }
+
+  stage_record stage(std::size_t frames) {
+    stage_record result;
+    result.name = text();
+    result.kind = text();
+    result.on = word(side_words);
+    result.copy = coin();
+    result.stream = text();
+    for (auto* column : {&result.enqueued, &result.device, &result.synced, &result.cpu}) {
+      *column = stamps(frames);
+    }
+    result.parts = list([&] { return part_record{text(), text(), stamps(frames)}; });
+    result.operations = list([&] { return operation_record{text(), wholes(), wholes()}; });
+    result.traced_runs = count();
+    return result;
+  }
+
+  graph_record graph() {
+    graph_record result;
+    result.name = text();
+    result.operations = natural();
+    result.executables = natural();
+    result.capture = whole();
+    result.instantiate = whole();
+    result.first_launch = whole();
+    result.later_launch = wholes();
+    result.launch = wholes();
+    result.eager = wholes();
+    return result;
+  }
+
+  output_record output() {
+    output_record result;
+    result.tensor = text();
+    result.type = {shape(wholes()), static_cast<dtype>(below(7))};
+    result.checksum = text();
+    result.finite = coin();
+    result.values = list([&] { return number(); });
+    if (coin()) result.values.push_back(std::numeric_limits<double>::infinity());
+    if (coin()) result.values.push_back(-std::numeric_limits<double>::infinity());
+    if (coin()) result.values.push_back(std::numeric_limits<double>::quiet_NaN());
+    return result;
+  }
+
+  run_record run(std::size_t frames) {
+    run_record record;
+    record.pipeline = text();
+    record.description = text();
+    record.parameters = texts();
+    record.run = how_to_run();
+    record.device = {text(), text(), natural(), static_cast<int>(below(100)), 3, texts()};
+    record.environment = texts();
+    record.memory = {natural(), natural(), natural(), natural(), natural()};
+    record.clock_error = whole();
+    record.clock_drift = whole();
+    record.processor_time = whole();
+    for (std::size_t i = 0; i < frames; ++i) record.frames.push_back({whole(), whole(), whole()});
+    record.load = {wholes(), count(), count()};
+    record.stages = list([&] { return stage(frames); });
+    record.graphs = list([&] { return graph(); });
+    record.outputs = list([&] { return output(); });
+    record.warnings = list([&] { return text(); });
+    record.interrupted = coin();
+    if (coin()) record.failure = text();
+    return record;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+bool same(const std::vector<stamp_pair>& a, const std::vector<stamp_pair>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](auto x, auto y) { return x.begin == y.begin && x.end == y.end; });
+}
+
+/// NaN is NaN; everything else must have the same bits, the sign of zero too.
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+    return (std::isnan(x) && std::isnan(y)) ||
+           std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  });
+}
+
+void expect_same(const settings& a, const settings& b) {
+  EXPECT_EQ(
+      std::tie(a.strategy, a.graphs, a.timing, a.wait, a.priorities, a.in_flight, a.frames,
+               a.warmup, a.seed, a.threads, a.deadline, a.arrival, a.rate, a.queue, a.when_full),
+      std::tie(b.strategy, b.graphs, b.timing, b.wait, b.priorities, b.in_flight, b.frames,
+               b.warmup, b.seed, b.threads, b.deadline, b.arrival, b.rate, b.queue, b.when_full));
+}
+
+void expect_same(const stage_record& a, const stage_record& b) {
+  EXPECT_EQ(std::tie(a.name, a.kind, a.on, a.copy, a.stream, a.traced_runs),
+            std::tie(b.name, b.kind, b.on, b.copy, b.stream, b.traced_runs));
+  EXPECT_TRUE(same(a.enqueued, b.enqueued) && same(a.device, b.device));
+  EXPECT_TRUE(same(a.synced, b.synced) && same(a.cpu, b.cpu));
+  ASSERT_EQ(a.parts.size(), b.parts.size());
+  for (std::size_t i = 0; i < a.parts.size(); ++i) {
+    EXPECT_EQ(a.parts[i].name, b.parts[i].name);
+    EXPECT_EQ(a.parts[i].choice, b.parts[i].choice);
+    EXPECT_TRUE(same(a.parts[i].device, b.parts[i].device));
+  }
+  ASSERT_EQ(a.operations.size(), b.operations.size());
+  for (std::size_t i = 0; i < a.operations.size(); ++i) {
+    const auto& x = a.operations[i];
+    const auto& y = b.operations[i];
+    EXPECT_EQ(std::tie(x.name, x.calls, x.together), std::tie(y.name, y.calls, y.together));
+  }
+}
+
+void expect_same(const graph_record& a, const graph_record& b) {
+  EXPECT_EQ(std::tie(a.name, a.operations, a.executables, a.capture, a.instantiate, a.first_launch,
+                     a.later_launch, a.launch, a.eager),
+            std::tie(b.name, b.operations, b.executables, b.capture, b.instantiate, b.first_launch,
+                     b.later_launch, b.launch, b.eager));
+}
+
+void expect_same(const output_record& a, const output_record& b) {
+  EXPECT_EQ(std::tie(a.tensor, a.type, a.checksum, a.finite),
+            std::tie(b.tensor, b.type, b.checksum, b.finite));
+  EXPECT_TRUE(same(a.values, b.values));
+}
+
+void expect_same(const frame_record& a, const frame_record& b) {
+  EXPECT_EQ(std::tie(a.due, a.begin, a.end), std::tie(b.due, b.begin, b.end));
+}
+
+template <class T>
+void expect_same(const std::vector<T>& a, const std::vector<T>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) expect_same(a[i], b[i]);
+}
+
+void expect_same(const run_record& a, const run_record& b) {
+  EXPECT_EQ(std::tie(a.pipeline, a.description, a.parameters, a.environment, a.warnings),
+            std::tie(b.pipeline, b.description, b.parameters, b.environment, b.warnings));
+  EXPECT_EQ(std::tie(a.clock_error, a.clock_drift, a.processor_time, a.interrupted, a.failure),
+            std::tie(b.clock_error, b.clock_drift, b.processor_time, b.interrupted, b.failure));
+  expect_same(a.run, b.run);
+  const auto device = [](const device_properties& d) {
+    return std::tie(d.backend, d.name, d.memory_bytes, d.compute_threads, d.priority_levels,
+                    d.details);
+  };
+  EXPECT_EQ(device(a.device), device(b.device));
+  const auto memory = [](const memory_usage& m) {
+    return std::tie(m.device_bytes, m.device_peak_bytes, m.pinned_bytes, m.pinned_peak_bytes,
+                    m.allocations);
+  };
+  EXPECT_EQ(memory(a.memory), memory(b.memory));
+  EXPECT_EQ(std::tie(a.load.dropped, a.load.found_full, a.load.longest_queue),
+            std::tie(b.load.dropped, b.load.found_full, b.load.longest_queue));
+  expect_same(a.frames, b.frames);
+  expect_same(a.stages, b.stages);
+  expect_same(a.graphs, b.graphs);
+  expect_same(a.outputs, b.outputs);
+}
+
+}  // namespace
+
+trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t frames) {
+  drawing draw(seed);
+  trial_record trial;
+  trial.configuration = draw.below(100);
+  trial.block = draw.below(100);
+  trial.begun = draw.whole();
+  for (std::size_t i = 0; i < members; ++i) trial.members.push_back(draw.run(frames));
+  return trial;
+}
+
+void expect_same(const trial_record& a, const trial_record& b) {
+  EXPECT_EQ(std::tie(a.configuration, a.block, a.begun),
+            std::tie(b.configuration, b.block, b.begun));
+  ASSERT_EQ(a.members.size(), b.members.size());
+  for (std::size_t i = 0; i < a.members.size(); ++i) expect_same(a.members[i], b.members[i]);
+}
+
+}  // namespace graphline::samples

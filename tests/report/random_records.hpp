@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "framework/record/experiment_record.hpp"
+
+namespace graphline::samples {
+
+/// A trial whose every member is drawn from the seed: names with quotes, line breaks and other
+/// scripts, numbers up to the ends of their ranges, columns that are filled or not. Its graphs have
+/// no nodes. `members` pipelines of `frames` frames.
+trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t frames);
+
+/// Fails the test where two trials differ in any member, doubles bit for bit.
+void expect_same(const trial_record& a, const trial_record& b);
+
+}  // namespace graphline::samples
