@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/file_trouble.hpp"
+#include "framework/report/locked_file.hpp"
 #include "framework/report/write_fully.hpp"
 
 namespace graphline {
@@ -26,35 +27,6 @@ namespace fs = std::filesystem;
 
 // A disk with not even this left is full, whatever size was announced.
 constexpr std::uint64_t least_reserved = 4096;
-
-std::string reason(int code) {
-  return std::generic_category().message(code);
-}
-
-std::string in_words(const std::string& path) {
-  return path == "-" ? "standard output" : quote(path, 200);
-}
-
-[[noreturn]] void refuse(const std::string& path, std::string_view why) {
-  throw input_error(fmt::format("cannot write {}: {}", in_words(path), why));
-}
-
-std::string folder_of(const std::string& path) {
-  const auto parent = fs::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
-
-/// Why a file could not be opened, in terms of what the user can change.
-std::string why_not_opened(const std::string& path, int code) {
-  const auto folder = folder_of(path);
-  std::error_code ignored;
-  if (code == ENOENT && !fs::exists(folder, ignored)) {
-    return fmt::format("the folder {} does not exist; make it first", quote(folder, 200));
-  }
-  if (code == ENOTDIR) return fmt::format("{} is not a folder", quote(folder, 200));
-  if (code == EACCES) return "permission denied; name a file in a folder of yours";
-  return reason(code);
-}
 
 std::string why_not_reserved(const std::string& folder, std::uint64_t bytes, int code) {
   if (code != ENOSPC) {
@@ -67,11 +39,6 @@ std::string why_not_reserved(const std::string& folder, std::uint64_t bytes, int
                      format_bytes(space.available), format_bytes(bytes));
 }
 
-/// Two descriptors or names of one file?
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 }  // namespace
 
 output_file::output_file(std::string path, std::string_view beginning, std::uint64_t expected_bytes)
@@ -82,7 +49,7 @@ output_file::output_file(std::string path, std::string_view beginning, std::uint
     struct stat found {};
     const bool exists = !standard_output_ && ::stat(path_.c_str(), &found) == 0;
     if (path_.back() == '/' || (exists && S_ISDIR(found.st_mode))) {
-      refuse(path_, "it is a folder; name a file in it");
+      refuse_to_write(path_, "it is a folder; name a file in it");
     }
     if (standard_output_ || (exists && !S_ISREG(found.st_mode))) {
       open_in_place();
@@ -111,8 +78,8 @@ output_file::output_file(output_file&& other) noexcept
 void output_file::open_in_place() {
   descriptor_ = standard_output_ ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                  : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) refuse(path_, reason(errno));
-  if (const int code = write_fully(descriptor_, begun_)) refuse(path_, reason(code));
+  if (descriptor_ < 0) refuse_to_write(path_, reason(errno));
+  if (const int code = write_fully(descriptor_, begun_)) refuse_to_write(path_, reason(code));
 }
 
 void output_file::open_beside() {
@@ -120,25 +87,13 @@ void output_file::open_beside() {
   if (const auto real = fs::canonical(path_, not_there); !not_there) target_ = real.string();
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse(path_, reason(errno));
+  if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
 
   const std::string part = target_ + ".part";
-  descriptor_ = ::open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor_ < 0) refuse(path_, why_not_opened(target_, errno));
-  struct stat opened {};
-  struct stat named {};
-  // Whoever holds the lock is writing. The name may have gone between opening and locking: the
-  // other run committed, and what was opened is its result now.
-  // A file system without locks (some network ones) is written without.
-  const bool locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  if (!locked || ::fstat(descriptor_, &opened) != 0 || ::stat(part.c_str(), &named) != 0 ||
-      !same_file(opened, named)) {
-    refuse(path_, "it is being written already, by another run or for another option");
-  }
-  if (!S_ISREG(opened.st_mode)) refuse(path_, fmt::format("{} is in the way", quote(part, 200)));
+  descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
   part_ = part;
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
-  if (::ftruncate(descriptor_, 0) != 0) refuse(path_, reason(errno));
+  if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
   begun_.clear();
 }
 
@@ -146,7 +101,7 @@ void output_file::reserve(std::uint64_t bytes) {
   const int code = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
   // Not every file system can reserve; there the result is written without.
   if (code == EINVAL || code == EOPNOTSUPP || code == ENOSYS) return;
-  if (code != 0) refuse(path_, why_not_reserved(folder_of(target_), bytes, code));
+  if (code != 0) refuse_to_write(path_, why_not_reserved(folder_of(target_), bytes, code));
 }
 
 void output_file::commit(std::string_view text) {

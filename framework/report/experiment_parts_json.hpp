@@ -1,0 +1,18 @@
+#pragma once
+
+#include "framework/record/experiment_record.hpp"
+#include "framework/report/compact_json.hpp"
+#include "framework/report/json_part.hpp"
+
+namespace graphline {
+
+// What trial stores and saved experiments both say of an experiment, and the way back, which throws
+// an `input_error` that names what is missing or of the wrong kind.
+
+void write_how(compact_json& to, const experiment_settings& how);
+experiment_settings how_from(const json_part& from);
+
+void write_pairs(compact_json& to, const std::vector<compared_pair>& pairs);
+std::vector<compared_pair> pairs_from(const json_part& from);
+
+}  // namespace graphline

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+// What is said of files that cannot be written.
+
+/// What an `errno` means, as the system puts it.
+std::string reason(int code);
+
+/// A path in a message; "-" is standard output.
+std::string in_words(const std::string& path);
+
+/// The folder that a file lies in; "." where the path names none.
+std::string folder_of(const std::string& path);
+
+/// Why a file could not be opened for writing, in terms of what the user can change.
+std::string why_not_opened(const std::string& path, int code);
+
+/// Throws an `input_error`: "cannot write 'PATH': WHY".
+[[noreturn]] void refuse_to_write(const std::string& path, std::string_view why);
+
+}  // namespace graphline

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace graphline {
+
+/// Opens the regular file `name` for writing and holds its lock as long as the descriptor that it
+/// returns is open. `path`: what the user called it, for messages. `flags`: further ones of
+/// open(2); a file that they create has the permissions that the user's mask leaves.
+///
+/// Throws an `input_error` when it cannot be opened or is being written by somebody else. On a file
+/// system without locks (some network ones) it goes without.
+int open_locked(const std::string& name, int flags, const std::string& path);
+
+}  // namespace graphline
