@@ -19,12 +19,11 @@ json or_null(const std::optional<nanoseconds>& ns) {
 
 }  // namespace
 
-json distribution_json(const std::optional<distribution>& times,
-                       const std::vector<nanoseconds>& samples) {
+json distribution_json(const std::optional<distribution>& times) {
   const auto fact = [&](auto get) { return times ? or_null(std::optional(get(*times))) : json(); };
   json result;
   result["unit"] = "ms";
-  result["count"] = samples.size();
+  result["count"] = times ? times->count() : 0;
   result["mean"] = fact([](const distribution& d) { return d.mean(); });
   result["stddev"] = times ? or_null(times->stddev()) : json();
   result["min"] = fact([](const distribution& d) { return d.min(); });
@@ -35,12 +34,30 @@ json distribution_json(const std::optional<distribution>& times,
     if (!value) needs[std::string(name)] = samples_needed(p);
   }
   result["max"] = fact([](const distribution& d) { return d.max(); });
+  if (!needs.empty()) result["needs"] = std::move(needs);
+  return result;
+}
+
+json distribution_json(const std::optional<distribution>& times,
+                       const std::vector<nanoseconds>& samples) {
+  auto result = distribution_json(times);
   json list = json::array();
   list.get_ref<json::array_t&>().reserve(samples.size());
   for (const auto sample : samples) list.push_back(milliseconds(static_cast<double>(sample)));
+  // What the samples lack stands after them.
+  const auto needs = result.find("needs") == result.end() ? json() : result["needs"];
+  result.erase("needs");
   result["samples"] = std::move(list);
-  if (!needs.empty()) result["needs"] = std::move(needs);
+  if (!needs.is_null()) result["needs"] = needs;
   return result;
+}
+
+json deadline_json(const deadline_summary& deadline) {
+  return {{"unit", "ms"},
+          {"limit", or_null(std::optional(deadline.limit))},
+          {"missed", deadline.missed},
+          {"median_late", or_null(deadline.median_late)},
+          {"worst_late", or_null(deadline.worst_late)}};
 }
 
 json device_json(const device_properties& device) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/analysis/distribution.hpp"
+#include "framework/analysis/summary.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -17,6 +18,11 @@ namespace graphline {
 /// and "needs" tells for each such percentile how many frames it takes.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times,
                                          const std::vector<nanoseconds>& samples);
+
+/// The same without the samples.
+nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
+
+nlohmann::ordered_json deadline_json(const deadline_summary& deadline);
 
 nlohmann::ordered_json device_json(const device_properties& device);
 

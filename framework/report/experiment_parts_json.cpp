@@ -1,5 +1,10 @@
 #include "framework/report/experiment_parts_json.hpp"
 
+#include <fmt/format.h>
+
+#include "framework/base/error.hpp"
+#include "framework/report/record_json.hpp"
+
 namespace graphline {
 
 namespace {
@@ -52,6 +57,18 @@ std::vector<compared_pair> pairs_from(const json_part& from) {
     pairs.push_back({member_from(pair.at("what")), member_from(pair.at("reference"))});
   }
   return pairs;
+}
+
+trial_record trial_of(const std::vector<std::size_t>& members, const json_part& from) {
+  auto trial = trial_from(from);
+  if (trial.configuration >= members.size()) {
+    from.at("configuration").fail("one of the configurations");
+  }
+  if (const auto wanted = members[trial.configuration]; trial.members.size() != wanted) {
+    throw input_error(fmt::format("{}.members has {} entries, where the configuration has {}",
+                                  from.where(), trial.members.size(), wanted));
+  }
+  return trial;
 }
 
 }  // namespace graphline

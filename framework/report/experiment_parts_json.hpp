@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/compact_json.hpp"
 #include "framework/report/json_part.hpp"
@@ -14,5 +17,8 @@ experiment_settings how_from(const json_part& from);
 
 void write_pairs(compact_json& to, const std::vector<compared_pair>& pairs);
 std::vector<compared_pair> pairs_from(const json_part& from);
+
+/// A trial of one of so many configurations. `members`: how many pipelines each of them has.
+trial_record trial_of(const std::vector<std::size_t>& members, const json_part& from);
 
 }  // namespace graphline

@@ -90,17 +90,6 @@ json output_json(const output_record& output) {
           {"finite", output.finite}};
 }
 
-json deadline_json(const deadline_summary& deadline) {
-  const auto ms = [](const std::optional<nanoseconds>& ns) {
-    return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
-  };
-  return {{"unit", "ms"},
-          {"limit", ms(deadline.limit)},
-          {"missed", deadline.missed},
-          {"median_late", ms(deadline.median_late)},
-          {"worst_late", ms(deadline.worst_late)}};
-}
-
 }  // namespace
 
 std::string run_json(const run_record& record) {

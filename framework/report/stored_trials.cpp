@@ -7,7 +7,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/record_json.hpp"
+#include "framework/report/experiment_parts_json.hpp"
 #include "framework/report/store_header.hpp"
 
 namespace graphline {
@@ -72,19 +72,6 @@ json header_of(const std::string& line, const std::string& path) {
   return header;
 }
 
-trial_record checked_trial(const json& value, const std::vector<std::size_t>& members) {
-  const json_part from(value, "trial");
-  auto trial = trial_from(from);
-  if (trial.configuration >= members.size()) {
-    from.at("configuration").fail("one of the configurations");
-  }
-  if (const auto wanted = members[trial.configuration]; trial.members.size() != wanted) {
-    throw input_error(fmt::format("trial.members has {} entries, where the configuration has {}",
-                                  trial.members.size(), wanted));
-  }
-  return trial;
-}
-
 }  // namespace
 
 bool is_trial_store(const std::string& path) {
@@ -120,7 +107,8 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
         stored.ended = stored.followed = true;
         continue;
       }
-      stored.trials.push_back(checked_trial(json_part(value, "line").at("trial").json(), members));
+      const auto trial = json_part(value, "the line").at("trial");
+      stored.trials.push_back(trial_of(members, json_part(trial.json(), "trial")));
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
     } catch (const std::exception& e) {
