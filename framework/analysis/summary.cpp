@@ -4,15 +4,11 @@
 
 #include <algorithm>
 
-#include "framework/base/units.hpp"
+#include "framework/analysis/launch_bound.hpp"
 
 namespace graphline {
 
 namespace {
-
-// Above this ratio of enqueue to device time the device may have waited for the host in the midst
-// of the stage, so that its device time is the host's time in disguise.
-constexpr double enqueue_bound = 0.8;
 
 std::optional<double> throughput_of(const std::vector<frame_record>& frames) {
   const nanoseconds time = running_time(frames);
@@ -48,11 +44,8 @@ std::optional<std::string> launch_warning(const stage_record& stage, const stage
     if (column.what == measure::enqueue_time) enqueue = &*column.times;
   }
   if (device == nullptr || enqueue == nullptr) return std::nullopt;
-  if (enqueue->mean() < enqueue_bound * device->mean()) return std::nullopt;
-  return fmt::format(
-      "stage '{}': enqueueing takes {}, its device time is {}; the device may have waited for the "
-      "host, so the device time says little about the stage",
-      stage.name, format_duration(enqueue->mean()), format_duration(device->mean()));
+  if (!is_launch_bound(enqueue->mean(), device->mean())) return std::nullopt;
+  return launch_bound_text(fmt::format("stage '{}'", stage.name), enqueue->mean(), device->mean());
 }
 
 }  // namespace

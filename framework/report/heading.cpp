@@ -10,14 +10,17 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string subject_of(const run_record& record) {
-  const auto& device = record.device;
-  auto text = fmt::format("{} on {}", printable(record.pipeline), device.backend);
+std::string device_of(const device_properties& device) {
+  auto text = device.backend;
   if (!device.name.empty()) text += ": " + printable(device.name);
   if (device.compute_threads > 0) {
     text += fmt::format(" ({})", counted(device.compute_threads, "compute thread"));
   }
   return text;
+}
+
+std::string subject_of(const run_record& record) {
+  return fmt::format("{} on {}", printable(record.pipeline), device_of(record.device));
 }
 
 std::string way_of(const settings& run) {

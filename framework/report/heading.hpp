@@ -8,6 +8,9 @@ namespace graphline {
 
 // What the tables for people have in common.
 
+/// "host: NAME (1 compute thread)".
+std::string device_of(const device_properties& device);
+
 /// "two_models on host: NAME (1 compute thread)".
 std::string subject_of(const run_record& record);
 

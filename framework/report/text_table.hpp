@@ -34,6 +34,8 @@ class text_table {
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
 
+  std::size_t column_count() const noexcept { return columns_.size(); }
+
   /// As many cells as there are columns.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 

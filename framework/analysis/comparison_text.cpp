@@ -1,0 +1,61 @@
+#include "framework/analysis/comparison_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace graphline {
+
+namespace {
+
+/// Decimals that tell the ends of an interval of this width apart, both in percent.
+int decimals_for(double width) {
+  return width < 0.2 ? 2 : 1;
+}
+
+}  // namespace
+
+std::string_view word_for(verdict what) noexcept {
+  switch (what) {
+    case verdict::faster:
+      return "faster";
+    case verdict::slower:
+      return "slower";
+    case verdict::same:
+      return "same";
+    case verdict::undecided:
+      break;
+  }
+  return "undecided";
+}
+
+std::string percentile_name(double p) {
+  return fmt::format("p{:.6g}", 100 * p);
+}
+
+std::string percent_change(double ratio, std::optional<int> decimals) {
+  const double percent = 100 * (ratio - 1);
+  const int shown = decimals.value_or(std::abs(percent) < 1 ? 2 : 1);
+  if (std::abs(percent) < 0.5 * std::pow(10, -shown)) return fmt::format("{:.{}f}", 0.0, shown);
+  return fmt::format("{:+.{}f}", percent, shown);
+}
+
+std::string change_in_words(double ratio, const std::optional<interval>& range) {
+  if (!range) return fmt::format("{} %", percent_change(ratio));
+  const int decimals = decimals_for(100 * (range->high - range->low));
+  return fmt::format("{} %, 95 % interval {} to {}", percent_change(ratio, decimals),
+                     percent_change(range->low, decimals), percent_change(range->high, decimals));
+}
+
+const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
+                                  figure what) noexcept {
+  for (const auto& found : summary.comparisons) {
+    if (found.figure == what && found.pair.what == pair.what &&
+        found.pair.reference == pair.reference) {
+      return &found;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace graphline

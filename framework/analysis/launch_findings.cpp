@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "framework/analysis/finding_parts.hpp"
+#include "framework/analysis/launch_bound.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// Means over all frames of all trials, in nanoseconds.
+struct launch_times {
+  double enqueue = 0;
+  double device = 0;
+};
+
+class mean {
+ public:
+  void add(const std::vector<stamp_pair>& stamps) {
+    for (const auto& stamp : stamps) sum_ += static_cast<double>(stamp.length());
+    count_ += stamps.size();
+  }
+  bool empty() const noexcept { return count_ == 0; }
+  double value() const noexcept { return sum_ / static_cast<double>(count_); }
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// Nothing for a stage that is not bound by its launches or was not timed that way.
+std::optional<launch_times> bound_stage(const std::vector<const run_record*>& runs,
+                                        std::string_view name) {
+  mean enqueue;
+  mean device;
+  for (const auto* run : runs) {
+    for (const auto& stage : run->stages) {
+      if (stage.name != name) continue;
+      enqueue.add(stage.enqueued);
+      device.add(stage.device);
+    }
+  }
+  if (enqueue.empty() || device.empty()) return std::nullopt;
+  if (!is_launch_bound(enqueue.value(), device.value())) return std::nullopt;
+  return launch_times{enqueue.value(), device.value()};
+}
+
+/// A stage, with all pipelines in which it is bound.
+struct bound_everywhere {
+  std::string stage;
+  std::vector<configuration_member> where;
+  launch_times worst;  ///< by their ratio
+};
+
+void note(std::vector<bound_everywhere>& all, const std::string& stage,
+          const configuration_member& where, const launch_times& times) {
+  for (auto& known : all) {
+    if (known.stage != stage) continue;
+    known.where.push_back(where);
+    if (times.enqueue * known.worst.device > known.worst.enqueue * times.device) {
+      known.worst = times;
+    }
+    return;
+  }
+  all.push_back({stage, {where}, times});
+}
+
+}  // namespace
+
+void add_launch_findings(const finding_source& from, findings_list& to) {
+  std::vector<bound_everywhere> found;
+  for (const auto& what : from.labels.all()) {
+    const auto runs = from.runs_of(what);
+    if (runs.empty()) continue;
+    for (const auto& stage : runs.front()->stages) {
+      if (const auto times = bound_stage(runs, stage.name)) {
+        note(found, stage.name, what, *times);
+      }
+    }
+  }
+  for (const auto& [stage, where, worst] : found) {
+    to.push_back(launch_bound_text(fmt::format("stage '{}' {}{}", stage, from.labels.where(where),
+                                               where.size() > 1 ? ", at most" : ""),
+                                   worst.enqueue, worst.device));
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,63 @@
+#include "framework/analysis/experiment_labels.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/analysis/comparison_text.hpp"
+#include "tests/analysis/made_experiments.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::made_experiment;
+using samples::made_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(experiment_labels, leave_out_what_all_configurations_share) {
+  const auto record = made_experiment("e",
+                                      {made_of({{"timing", "none"}, {"in_flight", "2"}}),
+                                       made_of({{"timing", "sync"}, {"in_flight", "2"}})},
+                                      1);
+  const experiment_labels labels(record);
+  EXPECT_THAT(labels.keys(), ElementsAre("timing"));
+  EXPECT_THAT(labels.values(1), ElementsAre("sync"));
+  EXPECT_EQ(labels.of(1), "timing=sync");
+}
+
+TEST(experiment_labels, quote_names_that_were_given) {
+  const auto record =
+      made_experiment("e", {{"one by one", {{"strategy", "serial"}}}, {"at once"}}, 1);
+  const experiment_labels labels(record);
+  EXPECT_THAT(labels.keys(), IsEmpty());
+  EXPECT_EQ(labels.of(0), "'one by one'");
+}
+
+TEST(experiment_labels, list_names_as_one_reads_them) {
+  const auto record = made_experiment(
+      "e", {made_of({{"w", "1"}}), made_of({{"w", "2"}}), made_of({{"w", "3"}})}, 1);
+  const experiment_labels labels(record);
+  EXPECT_EQ(labels.list({{0, 0}}), "w=1");
+  EXPECT_EQ(labels.list({{0, 0}, {2, 0}}), "w=1 and w=3");
+  EXPECT_EQ(labels.list(labels.all()), "all configurations");
+  EXPECT_EQ(labels.where({{0, 0}, {2, 0}}), "with w=1 and w=3");
+  EXPECT_EQ(labels.where(labels.all()), "in all configurations");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
+  EXPECT_EQ(listed({"a", "b", "c", "d", "e"}, 4), "a, b, c, d and e");
+  EXPECT_EQ(listed({"a", "b", "c", "d", "e", "f"}, 4), "a, b, c, d and 2 more");
+}
+
+TEST(comparison_text, shows_changes_with_their_sign) {
+  EXPECT_EQ(percent_change(0.812), "-18.8");
+  EXPECT_EQ(percent_change(1.0031), "+0.31");
+  EXPECT_EQ(percent_change(1), "0.00");
+  EXPECT_EQ(percent_change(0.99999, 1), "0.0");
+  EXPECT_EQ(change_in_words(0.812, interval{0.806, 0.819}),
+            "-18.8 %, 95 % interval -19.4 to -18.1");
+  EXPECT_EQ(change_in_words(1.52, std::nullopt), "+52.0 %");
+  EXPECT_EQ(percentile_name(0.95), "p95");
+  EXPECT_EQ(percentile_name(0.999), "p99.9");
+}
+
+}  // namespace
+}  // namespace graphline
