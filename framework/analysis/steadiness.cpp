@@ -45,6 +45,7 @@ std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
 
 /// The median over the references, by block.
 std::vector<double> block_levels(const counted_trials& trials, const experiment_record& record) {
+  if (trials.blocks().empty()) return {};
   std::vector<std::vector<double>> by_block(trials.blocks().size());
   for (const auto& reference : references_of(record)) {
     const auto levels = levels_of(trials.of(reference));
