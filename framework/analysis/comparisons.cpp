@@ -1,56 +1,22 @@
 #include "framework/analysis/comparisons.hpp"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "framework/analysis/contrast.hpp"
+#include "framework/analysis/member_figures.hpp"
 #include "framework/analysis/member_summary.hpp"
 #include "framework/analysis/student_t.hpp"
 #include "framework/analysis/verdicts.hpp"
-#include "framework/base/random.hpp"
 
 namespace graphline {
 namespace {
-
-constexpr std::array all_figures = {figure::p50, figure::tail, figure::throughput};
 
 using member_key = std::pair<std::size_t, std::size_t>;
 
 member_key key_of(const configuration_member& member) {
   return {member.configuration, member.member};
-}
-
-/// None where there are too few blocks for them to say anything.
-block_draws draws_for(std::size_t blocks, std::uint64_t seed) {
-  constexpr std::size_t count = 2000;
-  return {blocks, blocks < least_blocks ? 0 : count, mix_seed(seed, seed_from("blocks"))};
-}
-
-/// Figures of a pipeline, in the order of `all_figures`, each with its draws.
-using figures = std::array<std::optional<resampled_figure>, all_figures.size()>;
-
-figures figures_of(const std::vector<const run_record*>& runs, double tail,
-                   const block_draws& draws) {
-  figures result;
-  std::vector<std::vector<nanoseconds>> times;
-  std::vector<double> frames;
-  std::vector<double> seconds;
-  bool took_time = true;
-  for (const auto* run : runs) {
-    times.push_back(end_to_end_times(*run));
-    frames.push_back(static_cast<double>(run->frames.size()));
-    seconds.push_back(1e-9 * static_cast<double>(running_time(run->frames)));
-    took_time = took_time && seconds.back() > 0;
-  }
-  const pooled_times pooled(std::move(times));
-  result[0] = resample_percentile(pooled, 0.5, draws);
-  if (pooled.all().size() >= samples_needed(tail)) {
-    result[1] = resample_percentile(pooled, tail, draws);
-  }
-  if (took_time) result[2] = resample_ratio(frames, seconds, draws);
-  return result;
 }
 
 /// Comparisons that hold together, and what resampling says of those that have an interval.
@@ -82,8 +48,8 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
   const std::size_t blocks = trials.blocks().size();
   if (blocks == 0) return {};
   const auto draws = draws_for(blocks, record.how.seed);
-  std::map<member_key, figures> known;
-  const auto figures_by = [&](const configuration_member& member) -> const figures& {
+  std::map<member_key, resampled_figures> known;
+  const auto figures_by = [&](const configuration_member& member) -> const resampled_figures& {
     const auto found = known.find(key_of(member));
     if (found != known.end()) return found->second;
     return known.emplace(key_of(member), figures_of(trials.of(member), record.how.tail, draws))
