@@ -14,6 +14,7 @@ using action = std::function<exit_status()>;
 void add_run_command(CLI::App& program, action& chosen);
 void add_check_command(CLI::App& program, action& chosen);
 void add_overhead_command(CLI::App& program, action& chosen);
+void add_diff_command(CLI::App& program, action& chosen);
 void add_devices_command(CLI::App& program, action& chosen);
 void add_stages_command(CLI::App& program, action& chosen);
 

@@ -24,6 +24,7 @@ Start here:
   graphline check PIPELINE.yaml      what will happen, without running it
   graphline run PIPELINE.yaml        run it and see where the time goes
   graphline overhead PIPELINE.yaml   what each timing method costs on it
+  graphline diff OLD.json NEW.json   what changed between two saved results
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 3 the device cannot be had; 130 interrupted, with what was measured reported.)";
@@ -91,6 +92,7 @@ int run_program(int argc, char** argv) {
   add_run_command(program, chosen);
   add_check_command(program, chosen);
   add_overhead_command(program, chosen);
+  add_diff_command(program, chosen);
   add_devices_command(program, chosen);
   add_stages_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
