@@ -33,12 +33,17 @@
 #include "framework/record/overhead_record.hpp"  // those of many runs under each timing method
 #include "framework/record/run_record.hpp"       // the raw samples of a run
 
-#include "framework/analysis/overhead.hpp"  // costs of timing methods, with their intervals
-#include "framework/analysis/summary.hpp"   // percentiles, spread and shares of a run
+#include "framework/analysis/experiment_diff.hpp"  // one saved experiment against another
+#include "framework/analysis/overhead.hpp"         // costs of timing methods, with their intervals
+#include "framework/analysis/result_diff.hpp"      // one saved run against another
+#include "framework/analysis/summary.hpp"          // percentiles, spread and shares of a run
 
+#include "framework/report/diff_json.hpp"       // two results side by side, as JSON
+#include "framework/report/diff_table.hpp"      // likewise, as a table
 #include "framework/report/overhead_json.hpp"   // timing methods side by side, as JSON
 #include "framework/report/overhead_table.hpp"  // likewise, as a table
 #include "framework/report/plan_report.hpp"     // a plan as text
+#include "framework/report/result_reader.hpp"   // a saved result, read back
 #include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
 #include "framework/report/run_json.hpp"        // a run as JSON
 #include "framework/report/run_table.hpp"       // a run as a table
