@@ -70,8 +70,9 @@ experiment_record experiment_from_json(std::string_view text, const std::string&
   try {
     const auto whole = json::parse(text);
     return experiment_from(json_part(whole, "result"));
-  } catch (const json::parse_error& e) {
-    throw input_error(fmt::format("{} is no JSON: {}", in_words, printable(e.what())));
+  } catch (const json::exception& e) {
+    throw input_error(
+        fmt::format("{} is not the JSON of an experiment: {}", in_words, printable(e.what())));
   } catch (const input_error& e) {
     throw input_error(fmt::format("{} is no saved experiment that this program can read: {}",
                                   in_words, printable(e.what())));

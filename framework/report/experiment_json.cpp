@@ -1,5 +1,7 @@
 #include "framework/report/experiment_json.hpp"
 
+#include <algorithm>
+
 #include "framework/analysis/experiment_findings.hpp"
 #include "framework/report/common_json.hpp"
 #include "framework/report/experiment_figures_json.hpp"
@@ -69,6 +71,24 @@ std::string experiment_json(const experiment_record& record, const experiment_su
 std::string experiment_json(const experiment_record& record) {
   const auto summary = summarize(record);
   return experiment_json(record, summary, findings_of(record, summary));
+}
+
+std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned) {
+  constexpr std::uint64_t around_trial = 16384;  // settings, device, environment, outputs, graphs
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  const auto number = [](std::int64_t n) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
+  };
+  std::uint64_t block = 0;
+  for (const auto& configuration : planned.configurations) {
+    for (const auto& member : configuration.members) {
+      // A frame has three stamps; a device stage two for its time and two for being enqueued.
+      const auto stamps = 3 + 4 * std::uint64_t{member.stages.size()};
+      block += around_trial + number(member.run.frames) * stamps * stamp;
+    }
+  }
+  // The figures of a configuration are about as long as what surrounds the stamps of a trial.
+  return around_trial * planned.configurations.size() + number(planned.how.trials) * block;
 }
 
 }  // namespace graphline

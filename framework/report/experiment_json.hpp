@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "framework/analysis/experiment_summary.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json_beginning.hpp"
 
@@ -17,6 +19,9 @@ std::string experiment_json(const experiment_record& record);
 /// The same with the record's summary and findings, where the caller has them.
 std::string experiment_json(const experiment_record& record, const experiment_summary& summary,
                             const std::vector<std::string>& findings);
+
+/// About how large the result of a planned experiment becomes, for reserving it on the disk.
+std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned);
 
 /// The way back: all that reports are made from. Values of assignments are as the file has them,
 /// "0.1" for "0.10". Throws an `input_error` that says what is missing or wrong; `name` is what the

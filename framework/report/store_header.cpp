@@ -104,36 +104,35 @@ std::string change_of_files(const texts& stored, const texts& now) {
                      remedy);
 }
 
+/// Of how many there are of something, in the form of `change`.
+std::string change_of_number(const char* of, std::size_t stored, std::size_t now,
+                             const std::string& where) {
+  return change({{of, std::to_string(stored)}}, {{of, std::to_string(now)}},
+                where + "the number of ");
+}
+
+std::string change_of_configuration(const json_part& stored, const json_part& now) {
+  const auto& name = now.at("name").text();
+  auto found = change({{"configuration", stored.at("name").text()}}, {{"configuration", name}}, "");
+  if (!found.empty()) return found;
+  const auto where = fmt::format("in configuration {}, ", quote(name));
+  const auto before = stored.at("members").items();
+  const auto after = now.at("members").items();
+  found = change_of_number("pipelines", before.size(), after.size(), where);
+  for (std::size_t i = 0; found.empty() && i < after.size(); ++i) {
+    found = change(facts_of_member(before[i]), facts_of_member(after[i]), where);
+  }
+  return found;
+}
+
 std::string change_of_configurations(const json_part& stored, const json_part& now) {
   const auto before = stored.items();
   const auto after = now.items();
-  if (before.size() != after.size()) {
-    return fmt::format(
-        "the experiment had {} configurations when these trials were made and has {} "
-        "now; set them as they were, {}",
-        before.size(), after.size(), remedy);
+  auto found = change_of_number("configurations", before.size(), after.size(), "");
+  for (std::size_t i = 0; found.empty() && i < after.size(); ++i) {
+    found = change_of_configuration(before[i], after[i]);
   }
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const auto name = after[i].at("name").text();
-    if (const auto was = before[i].at("name").text(); was != name) {
-      return change({{"configuration", was}}, {{"configuration", name}}, "");
-    }
-    const auto old_members = before[i].at("members").items();
-    const auto members = after[i].at("members").items();
-    if (old_members.size() != members.size()) {
-      return fmt::format(
-          "configuration {} had {} pipelines when these trials were made and has {} "
-          "now; set them as they were, {}",
-          quote(name), old_members.size(), members.size(), remedy);
-    }
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      const auto where = fmt::format("in configuration {}, ", quote(name));
-      const auto found =
-          change(facts_of_member(old_members[m]), facts_of_member(members[m]), where);
-      if (!found.empty()) return found;
-    }
-  }
-  return "";
+  return found;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/compact_json.hpp"
 #include "framework/report/file_trouble.hpp"
+#include "framework/report/heading.hpp"
 #include "framework/report/locked_file.hpp"
 #include "framework/report/record_json.hpp"
 #include "framework/report/store_header.hpp"
@@ -133,7 +134,6 @@ class trial_store::implementation {
     bytes_ += append(line.close('}').take() + "\n", false);
     followed_ = false;
     ++count_;
-    ended_ = false;
   }
 
   void end(std::string_view why) {
@@ -210,7 +210,7 @@ class trial_store::implementation {
     for (const auto& each : planned.configurations) members.push_back(each.members.size());
     auto stored = read_trials(target_, members);
     trials_ = std::move(stored.trials);
-    count_ = trials_.size();
+    count_ = static_cast<std::int64_t>(trials_.size());
     if (!trials_.empty()) device_ = device_of(trials_.front());
     bytes_ = stored.bytes;
     ended_ = stored.ended;
@@ -221,6 +221,7 @@ class trial_store::implementation {
   std::uint64_t append(const std::string& line, bool sync_now) {
     if (followed_ && !cut()) fail(errno);
     followed_ = true;
+    ended_ = false;
     if (const int code = write_fully(file_.get(), line)) fail(code);
     unsynced_ = true;
     const auto before = now();
@@ -238,9 +239,9 @@ class trial_store::implementation {
   [[noreturn]] void fail(int code) {
     if (cut()) followed_ = false;
     throw run_error(
-        fmt::format("writing {} failed: {}; the {} trials before are kept in it, and "
-                    "--resume goes on from there",
-                    quote(path_, 200), reason(code), count_));
+        fmt::format("writing {} failed: {}; what was added before ({}) is kept in it, "
+                    "and --resume goes on from there",
+                    quote(path_, 200), reason(code), counted(count_, "trial")));
   }
 
   std::string path_;
@@ -248,7 +249,7 @@ class trial_store::implementation {
   owned_descriptor file_;
   std::vector<trial_record> trials_;
   std::optional<std::string> device_;
-  std::size_t count_ = 0;
+  std::int64_t count_ = 0;
   std::uint64_t bytes_ = 0;  ///< up to the end of the last trial
   bool followed_ = false;    ///< there is something after the last trial
   bool ended_ = false;

@@ -214,12 +214,33 @@ TEST(saved_experiment, that_is_damaged_is_refused_with_the_reason) {
 }
 
 TEST(saved_experiment, that_is_no_json_is_refused) {
-  try {
-    experiment_from_json("{\n  \"schema\": ", "x.json");
-    FAIL() << "was read";
-  } catch (const input_error& e) {
-    EXPECT_THAT(e.what(), AllOf(HasSubstr("'x.json' is no JSON"), HasSubstr("line 2")));
+  const auto said = [](const std::string& text) -> std::string {
+    try {
+      experiment_from_json(text, "x.json");
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "read";
+  };
+  const auto start = HasSubstr("'x.json' is not the JSON of an experiment: ");
+  EXPECT_THAT(said("{\n  \"schema\": "), AllOf(start, HasSubstr("line 2")));
+  EXPECT_THAT(said("{\"schema\": 1e999}"), start);
+}
+
+TEST(experiment_json, becomes_no_larger_than_announced) {
+  auto record = sample_experiment();
+  experiment_plan planned;
+  planned.how.trials = 2;
+  for (std::size_t i = 0; i < 2; ++i) {
+    plan member;
+    member.run.frames = 1000;
+    member.stages.resize(3);
+    planned.configurations.push_back({record.configurations[i], {std::move(member)}});
   }
+  for (auto& trial : record.trials) trial.members = {two_models(timing_method::event, 1000)};
+  const auto size = experiment_json(record, sample_summary(), {}).size();
+  EXPECT_LE(size, expected_experiment_json_bytes(planned));
+  EXPECT_GE(2 * size, expected_experiment_json_bytes(planned));
 }
 
 }  // namespace

@@ -109,12 +109,10 @@ TEST_F(trial_store_test, keeps_what_it_has_when_the_disk_is_full) {
               try {
                 store.add(trial(3));
               } catch (const run_error& e) {
-                const std::string text = e.what();
-                const bool says = text.find("writing '" + path_ +
-                                            "' failed: File too large; the 3 "
-                                            "trials before are kept in it, and --resume goes on "
-                                            "from there") != text.npos;
-                return says ? 0 : 2;
+                const auto says = "writing '" + path_ +
+                                  "' failed: File too large; what was added before (3 trials) "
+                                  "is kept in it, and --resume goes on from there";
+                return e.what() == says ? 0 : 2;
               }
               return 1;
             }),

@@ -95,9 +95,9 @@ TEST_F(changed_experiment_test, names_the_setting_that_is_another) {
 }
 
 TEST_F(changed_experiment_test, is_another_with_other_configurations) {
-  EXPECT_THAT(
-      said([](auto& planned) { planned.configurations.pop_back(); }),
-      HasSubstr("the experiment had 2 configurations when these trials were made and has 1"));
+  EXPECT_THAT(said([](auto& planned) { planned.configurations.pop_back(); }),
+              HasSubstr("the number of 'configurations' was 2 when these trials were made and is 1 "
+                        "now"));
   EXPECT_THAT(said([](auto& planned) { planned.configurations[1].what.name = "renamed"; }),
               HasSubstr("'configuration' was timing=event when these trials were made and is "
                         "renamed now"));
@@ -106,7 +106,7 @@ TEST_F(changed_experiment_test, is_another_with_other_configurations) {
                 configuration.members.push_back(configuration.members[0]);
                 configuration.what.members.push_back("twin");
               }),
-              HasSubstr("configuration 'timing=event' had 1 pipelines"));
+              HasSubstr("in configuration 'timing=event', the number of 'pipelines' was 1"));
 }
 
 TEST_F(changed_experiment_test, is_another_with_another_name) {
