@@ -88,7 +88,7 @@ void add_priority_findings(const finding_source& from, findings_list& to) {
     const bool with = what.front()->run.priorities;
     if (with == reference.front()->run.priorities) continue;
     const auto* found = telling(from.summary, pair);
-    if (found == nullptr) continue;
+    if (found == nullptr || !found->ratio_range) continue;
     to.push_back(text_of(from, effect_of(*found, with), what.front()->device));
   }
 }

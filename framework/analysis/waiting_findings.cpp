@@ -39,7 +39,7 @@ void add_waiting_findings(const finding_source& from, findings_list& to) {
     if (runs.empty() || runs.front()->run.wait == wait_mode::block) continue;
     const auto gain = busier->busy == pair.what ? verdict::faster : verdict::slower;
     const comparison* p50 = find_comparison(from.summary, pair, figure::p50);
-    if (p50 == nullptr) continue;
+    if (p50 == nullptr || !p50->ratio_range) continue;
     bool gains = false;
     for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
       const auto* found = find_comparison(from.summary, pair, what);

@@ -185,7 +185,7 @@ std::string restrictions(const experiment_record& record, const experiment_summa
   std::string text = failures(record);
   if (record.interrupted) text += "INTERRUPTED\n";
   if (!record.stopped.empty()) text += paragraph("ended: " + printable(record.stopped), 2);
-  if (summary.trials_left_out > 0) {
+  if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     const bool affected = record.how.repeat_affected && !summary.machine.affected_blocks.empty();
     text += paragraph(fmt::format("left out: {}, of blocks that are not complete{}",
                                   count_of(summary.trials_left_out, "trial"),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
@@ -23,7 +22,7 @@ constexpr std::size_t stage_width = 20;
 class stages_of_pipeline {
  public:
   stages_of_pipeline(const experiment_record& record, const experiment_summary& summary,
-                     const experiment_rows& rows, std::string pipeline)
+                     const experiment_rows& rows, const std::string& pipeline)
       : summary_(summary), rows_(rows) {
     for (const auto& who : rows.members()) {
       const auto& members = record.configurations[who.configuration].members;

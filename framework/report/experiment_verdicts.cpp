@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/report/experiment_parts.hpp"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
@@ -13,10 +11,13 @@ namespace {
 using samples::add_comparison;
 using samples::add_together;
 using samples::figures_of;
-using samples::frame_times;
+using samples::findings;
+using samples::for_runs_of;
 using samples::made_configuration;
 using samples::made_experiment;
 using samples::made_of;
+using samples::taking;
+using samples::two_strategies;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -26,198 +27,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr nanoseconds ms = 1'000'000;
-
-frame_times taking(nanoseconds end_to_end) {
-  frame_times times;
-  times.end_to_end = end_to_end;
-  return times;
-}
-
-std::vector<std::string> findings(const experiment_record& record) {
-  return findings_of(record, figures_of(record));
-}
-
-void for_runs_of(experiment_record& record, std::size_t configuration,
-                 const std::function<void(run_record&)>& change) {
-  for (auto& trial : record.trials) {
-    if (trial.configuration != configuration) continue;
-    for (auto& run : trial.members) change(run);
-  }
-}
-
-experiment_record two_strategies() {
-  return made_experiment("e", {made_of({{"strategy", "serial"}}), made_of({{"strategy", "async"}})},
-                         3);
-}
-
-// Outputs.
-
-TEST(output_findings, say_that_all_configurations_computed_the_same) {
-  EXPECT_THAT(findings(two_strategies()),
-              Contains("all configurations computed the same outputs: score 00c0ffee00c0ffee (last "
-                       "frame of 6 runs)"));
-}
-
-TEST(output_findings, say_by_how_much_outputs_differ_and_from_which) {
-  auto record = two_strategies();
-  for_runs_of(record, 0, [](run_record& run) { run.outputs.front().values = {0.5}; });
-  for_runs_of(record, 1, [](run_record& run) {
-    run.outputs.front().checksum = "1";
-    run.outputs.front().values = {0.501};
-  });
-  const auto said = findings(record);
-  EXPECT_THAT(said, Contains("outputs of strategy=async differ from those of strategy=serial: "
-                             "'score' by 0.001 at most in its values, 0.002 of the largest"));
-  EXPECT_THAT(said, Each(Not(HasSubstr("computed the same"))));
-}
-
-TEST(output_findings, name_configurations_that_agree_with_each_other_together) {
-  auto record = made_experiment("e",
-                                {made_of({{"graphs", "off"}}), made_of({{"graphs", "stage"}}),
-                                 made_of({{"graphs", "frame"}})},
-                                3);
-  for_runs_of(record, 0, [](run_record& run) { run.outputs.front().checksum = "1"; });
-  EXPECT_THAT(
-      findings(record),
-      Contains(StartsWith("outputs of graphs=stage and graphs=frame differ from those of "
-                          "graphs=off: 'score' by its checksum, though not in its values")));
-}
-
-TEST(output_findings, say_that_shapes_cannot_be_compared) {
-  auto record = made_experiment("e", {made_of({{"batch", "1"}}), made_of({{"batch", "4"}})}, 3);
-  for_runs_of(record, 1, [](run_record& run) {
-    run.outputs.front().type.shape = {4, 1};
-    run.outputs.front().checksum = "1";
-  });
-  EXPECT_THAT(findings(record),
-              Contains("outputs of batch=4 cannot be compared with those of batch=1: 'score' is "
-                       "float32 [1, 1] there, float32 [4, 1] here"));
-}
-
-TEST(output_findings, do_not_compare_different_last_frames) {
-  auto record = two_strategies();
-  for_runs_of(record, 1, [](run_record& run) {
-    run.outputs.front().checksum = "1";
-    run.run.warmup = 7;
-  });
-  EXPECT_THAT(findings(record), Contains(HasSubstr("frame 25 was the last there, frame 27 here")));
-  for_runs_of(record, 1, [](run_record& run) { run.load.dropped = {1}; });
-  EXPECT_THAT(findings(record), Contains(HasSubstr("frames were dropped")));
-}
-
-TEST(output_findings, tell_of_a_configuration_whose_trials_differ) {
-  auto record = two_strategies();
-  record.trials.back().members.front().outputs.front().checksum = "1";
-  const auto said = findings(record);
-  EXPECT_THAT(said, Contains("outputs of strategy=async differ from trial to trial: 'score' has "
-                             "several checksums"));
-  EXPECT_THAT(said, Each(Not(HasSubstr("computed the same"))));
-}
-
-TEST(output_findings, tell_of_values_that_are_not_finite) {
-  auto record = two_strategies();
-  for_runs_of(record, 1, [](run_record& run) {
-    run.outputs.front().finite = false;
-    run.outputs.front().checksum = "1";
-    run.outputs.front().values = {std::numeric_limits<double>::quiet_NaN()};
-  });
-  const auto said = findings(record);
-  EXPECT_THAT(said, Contains("'score' holds NaN or infinity with strategy=async"));
-  EXPECT_THAT(said, Contains(HasSubstr("'score' by its checksum")));
-}
-
-TEST(output_findings, know_configurations_that_agree_with_their_own_baseline_only) {
-  auto record = made_experiment(
-      "e",
-      {made_of({{"batch", "1"}, {"wait", "block"}}), made_of({{"batch", "1"}, {"wait", "yield"}}),
-       made_of({{"batch", "4"}, {"wait", "block"}}), made_of({{"batch", "4"}, {"wait", "yield"}})},
-      3);
-  record.pairs = {{{1, 0}, {0, 0}}, {{3, 0}, {2, 0}}};
-  for (const std::size_t c : {2, 3}) {
-    for_runs_of(record, c, [](run_record& run) { run.outputs.front().type.shape = {4, 1}; });
-  }
-  EXPECT_THAT(findings(record), Contains("every configuration computed the same outputs as its "
-                                         "baseline (last frame of 12 runs)"));
-}
-
-// Overlap.
-
-TEST(overlap_findings, say_how_long_stages_ran_side_by_side) {
-  auto record = two_strategies();
-  for_runs_of(record, 0, [](run_record& run) { run.run.strategy = strategy::serial; });
-  EXPECT_THAT(findings(record), Contains("of each frame, stages ran side by side for 16.0 ms of "
-                                         "74.0 ms with strategy=async"));
-}
-
-TEST(overlap_findings, say_where_an_overlap_that_was_possible_did_not_happen) {
-  auto in_a_row = made_of({{"strategy", "async"}}, taking(87 * ms));
-  in_a_row.change = samples::put_in_a_row;
-  const auto record = made_experiment("e", {made_of({{"strategy", "overlap"}}), in_a_row}, 3);
-  const auto said = findings(record);
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame"), HasSubstr("strategy=overlap"),
-                                   Not(HasSubstr("async")))));
-  EXPECT_THAT(said,
-              Contains("overlap did not happen with strategy=async (stages add up to 86.4 ms, "
-                       "a frame takes 87.0 ms)"));
-}
-
-TEST(overlap_findings, do_not_miss_an_overlap_that_nothing_promised) {
-  auto in_a_row = made_of({{"wait", "block"}}, taking(87 * ms));
-  in_a_row.change = samples::put_in_a_row;
-  auto record = made_experiment("e", {in_a_row, in_a_row}, 3);
-  EXPECT_THAT(findings(record), Each(Not(HasSubstr("overlap"))));
-  for (const std::size_t c : {0, 1}) {
-    for_runs_of(record, c, [](run_record& run) {
-      run.run.strategy = strategy::overlap;
-      run.run.in_flight = 2;
-    });
-  }
-  EXPECT_THAT(findings(record),
-              Contains(StartsWith("overlap did not happen in all configurations")));
-}
-
-TEST(overlap_findings, see_frames_that_overlap_each_other) {
-  auto pipelined = made_of({{"in_flight", "2"}}, taking(87 * ms));
-  pipelined.change = [](run_record& run) {
-    samples::put_in_a_row(run);
-    run.run.in_flight = 2;
-    // Each frame begins when the device is done with the one before.
-    for (std::size_t i = 0; i < run.frames.size(); ++i) {
-      const auto earlier = static_cast<nanoseconds>(i) * 16 * ms;
-      run.frames[i].begin -= earlier;
-      run.frames[i].end -= earlier;
-      for (auto* stamps : {&run.stages[0].device, &run.stages[1].cpu, &run.stages[2].device}) {
-        (*stamps)[i].begin -= earlier;
-        (*stamps)[i].end -= earlier;
-      }
-    }
-  };
-  auto one = made_of({{"in_flight", "1"}}, taking(87 * ms));
-  one.change = samples::put_in_a_row;
-  const auto said = findings(made_experiment("e", {one, pipelined}, 3));
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame, stages ran side by side for 14."),
-                                   HasSubstr("in_flight=2"))));
-  EXPECT_THAT(said, Contains(StartsWith("overlap did not happen with in_flight=1")));
-}
-
-TEST(overlap_findings, give_the_least_and_the_most_of_many) {
-  std::vector<made_configuration> many;
-  for (int i = 1; i <= 5; ++i) {
-    many.push_back(made_of({{"work", std::to_string(i)}}));
-    many.back().times.noise = 10 * i * ms;
-  }
-  EXPECT_THAT(findings(made_experiment("e", many, 3)),
-              Contains(AllOf(HasSubstr("10.0 ms of 74.0 ms with work=1 at least"),
-                             HasSubstr("50.0 ms of 74.0 ms with work=5 at most"))));
-}
-
-TEST(overlap_findings, are_not_made_from_clocks_that_cannot_tell) {
-  auto in_a_row = made_of({{"strategy", "async"}}, taking(87 * ms));
-  in_a_row.change = samples::put_in_a_row;
-  auto record = made_experiment("e", {made_of({{"strategy", "overlap"}}), in_a_row}, 3);
-  for_runs_of(record, 1, [](run_record& run) { run.clock_error = 2 * ms; });
-  EXPECT_THAT(findings(record), Each(Not(HasSubstr("did not happen"))));
-}
 
 // Priorities and several pipelines at once.
 
@@ -258,6 +67,13 @@ TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
   add_comparison(summary, record, {0, figure::tail, 1.07, 1.09, verdict::slower, {}});
   EXPECT_THAT(findings_of(record, summary),
               Contains(AllOf(StartsWith("priorities took effect"), HasSubstr("p95 74."))));
+}
+
+TEST(priority_findings, wait_for_blocks_enough_to_tell) {
+  const auto record = with_and_without_priorities();
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
+  EXPECT_THAT(findings_of(record, summary), Each(Not(HasSubstr("priorities is visible"))));
 }
 
 TEST(priority_findings, are_not_made_of_pairs_that_differ_in_more) {

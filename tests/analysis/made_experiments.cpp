@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/experiment_findings.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline::samples {
@@ -95,6 +96,12 @@ member_summary member_of(const std::string& name, const std::vector<const run_re
 
 }  // namespace
 
+frame_times taking(nanoseconds end_to_end) {
+  frame_times times;
+  times.end_to_end = end_to_end;
+  return times;
+}
+
 made_configuration made_of(std::vector<std::pair<std::string, std::string>> assignments,
                            frame_times times) {
   made_configuration result;
@@ -124,6 +131,19 @@ experiment_record made_experiment(std::string name, const std::vector<made_confi
     }
   }
   return record;
+}
+
+experiment_record two_strategies() {
+  return made_experiment("e", {made_of({{"strategy", "serial"}}), made_of({{"strategy", "async"}})},
+                         3);
+}
+
+void for_runs_of(experiment_record& record, std::size_t configuration,
+                 const std::function<void(run_record&)>& change) {
+  for (auto& trial : record.trials) {
+    if (trial.configuration != configuration) continue;
+    for (auto& run : trial.members) change(run);
+  }
 }
 
 void put_in_a_row(run_record& run) {
@@ -173,6 +193,10 @@ experiment_summary figures_of(const experiment_record& record) {
     }
   }
   return summary;
+}
+
+std::vector<std::string> findings(const experiment_record& record) {
+  return findings_of(record, figures_of(record));
 }
 
 void add_comparison(experiment_summary& to, const experiment_record& record,

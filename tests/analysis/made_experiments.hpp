@@ -26,10 +26,20 @@ struct made_configuration {
 made_configuration made_of(std::vector<std::pair<std::string, std::string>> assignments,
                            frame_times times = {});
 
+/// What a frame takes that is that long from end to end.
+frame_times taking(nanoseconds end_to_end);
+
 /// `blocks` blocks of all configurations, 20 frames a trial whose times vary a little. All are
 /// compared with the first.
 experiment_record made_experiment(std::string name, const std::vector<made_configuration>& of,
                                   std::size_t blocks);
+
+/// Three blocks of strategy=serial and strategy=async, with the same times.
+experiment_record two_strategies();
+
+/// Changes every run of a configuration.
+void for_runs_of(experiment_record& record, std::size_t configuration,
+                 const std::function<void(run_record&)>& change);
 
 /// Lets `noise` begin when `backbone` has ended, and `head` when `noise` has.
 void put_in_a_row(run_record& run);
@@ -40,6 +50,9 @@ std::size_t add_together(experiment_record& to, std::string name,
 
 /// A summary with the plain figures of a record, and nothing compared.
 experiment_summary figures_of(const experiment_record& record);
+
+/// What the plain figures of a record show.
+std::vector<std::string> findings(const experiment_record& record);
 
 /// What a comparison came to; ratio and interval as value / reference.
 struct made_comparison {

@@ -1,0 +1,105 @@
+#include "framework/analysis/experiment_findings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analysis/made_experiments.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::findings;
+using samples::for_runs_of;
+using samples::made_configuration;
+using samples::made_experiment;
+using samples::made_of;
+using samples::taking;
+using samples::two_strategies;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr nanoseconds ms = 1'000'000;
+
+TEST(overlap_findings, say_how_long_stages_ran_side_by_side) {
+  auto record = two_strategies();
+  for_runs_of(record, 0, [](run_record& run) { run.run.strategy = strategy::serial; });
+  EXPECT_THAT(findings(record), Contains("of each frame, stages ran side by side for 16.0 ms of "
+                                         "74.0 ms with strategy=async"));
+}
+
+TEST(overlap_findings, say_where_an_overlap_that_was_possible_did_not_happen) {
+  auto in_a_row = made_of({{"strategy", "async"}}, taking(87 * ms));
+  in_a_row.change = samples::put_in_a_row;
+  const auto record = made_experiment("e", {made_of({{"strategy", "overlap"}}), in_a_row}, 3);
+  const auto said = findings(record);
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame"), HasSubstr("strategy=overlap"),
+                                   Not(HasSubstr("async")))));
+  EXPECT_THAT(said,
+              Contains("overlap did not happen with strategy=async (stages add up to 86.4 ms, "
+                       "a frame takes 87.0 ms)"));
+}
+
+TEST(overlap_findings, do_not_miss_an_overlap_that_nothing_promised) {
+  auto in_a_row = made_of({{"wait", "block"}}, taking(87 * ms));
+  in_a_row.change = samples::put_in_a_row;
+  auto record = made_experiment("e", {in_a_row, in_a_row}, 3);
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("overlap"))));
+  for (const std::size_t c : {0, 1}) {
+    for_runs_of(record, c, [](run_record& run) {
+      run.run.strategy = strategy::overlap;
+      run.run.in_flight = 2;
+    });
+  }
+  EXPECT_THAT(findings(record),
+              Contains(StartsWith("overlap did not happen in all configurations")));
+}
+
+TEST(overlap_findings, see_frames_that_overlap_each_other) {
+  auto pipelined = made_of({{"in_flight", "2"}}, taking(87 * ms));
+  pipelined.change = [](run_record& run) {
+    samples::put_in_a_row(run);
+    run.run.in_flight = 2;
+    // Each frame begins when the device is done with the one before.
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      const auto earlier = static_cast<nanoseconds>(i) * 16 * ms;
+      run.frames[i].begin -= earlier;
+      run.frames[i].end -= earlier;
+      for (auto* stamps : {&run.stages[0].device, &run.stages[1].cpu, &run.stages[2].device}) {
+        (*stamps)[i].begin -= earlier;
+        (*stamps)[i].end -= earlier;
+      }
+    }
+  };
+  auto one = made_of({{"in_flight", "1"}}, taking(87 * ms));
+  one.change = samples::put_in_a_row;
+  const auto said = findings(made_experiment("e", {one, pipelined}, 3));
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame, stages ran side by side for 14."),
+                                   HasSubstr("in_flight=2"))));
+  EXPECT_THAT(said, Contains(StartsWith("overlap did not happen with in_flight=1")));
+}
+
+TEST(overlap_findings, give_the_least_and_the_most_of_many) {
+  std::vector<made_configuration> many;
+  for (int i = 1; i <= 5; ++i) {
+    many.push_back(made_of({{"work", std::to_string(i)}}));
+    many.back().times.noise = 10 * i * ms;
+  }
+  EXPECT_THAT(findings(made_experiment("e", many, 3)),
+              Contains(AllOf(HasSubstr("10.0 ms of 74.0 ms with work=1 at least"),
+                             HasSubstr("50.0 ms of 74.0 ms with work=5 at most"))));
+}
+
+TEST(overlap_findings, are_not_made_from_clocks_that_cannot_tell) {
+  auto in_a_row = made_of({{"strategy", "async"}}, taking(87 * ms));
+  in_a_row.change = samples::put_in_a_row;
+  auto record = made_experiment("e", {made_of({{"strategy", "overlap"}}), in_a_row}, 3);
+  for_runs_of(record, 1, [](run_record& run) { run.clock_error = 2 * ms; });
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("did not happen"))));
+}
+
+}  // namespace
+}  // namespace graphline
