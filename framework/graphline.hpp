@@ -27,9 +27,9 @@
 #include "framework/plan/plan.hpp"     // what will happen
 #include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
 
-#include "framework/run/experiment.hpp"  // configurations against each other, trial by trial
 #include "framework/run/capacity_probe.hpp"   // runs of a session at rates that are asked for
 #include "framework/run/capacity_search.hpp"  // the highest rate of frames that stay within a bound
+#include "framework/run/experiment.hpp"       // configurations against each other, trial by trial
 #include "framework/run/overhead_experiment.hpp"  // what each timing method costs, by experiment
 #include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
 #include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
@@ -43,11 +43,19 @@
 #include "framework/analysis/overhead.hpp"  // costs of timing methods, with their intervals
 #include "framework/analysis/summary.hpp"   // percentiles, spread and shares of a run
 
+#include "framework/analysis/experiment_diff.hpp"  // one saved experiment against another
+#include "framework/analysis/overhead.hpp"         // costs of timing methods, with their intervals
+#include "framework/analysis/result_diff.hpp"      // one saved run against another
+#include "framework/analysis/summary.hpp"          // percentiles, spread and shares of a run
 #include "framework/report/capacity_json.hpp"   // the highest rate and all that were tried, as JSON
 #include "framework/report/capacity_table.hpp"  // likewise, as a table
+
+#include "framework/report/diff_json.hpp"       // two results side by side, as JSON
+#include "framework/report/diff_table.hpp"      // likewise, as a table
 #include "framework/report/overhead_json.hpp"   // timing methods side by side, as JSON
 #include "framework/report/overhead_table.hpp"  // likewise, as a table
 #include "framework/report/plan_report.hpp"     // a plan as text
+#include "framework/report/result_reader.hpp"   // a saved result, read back
 #include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
 #include "framework/report/run_json.hpp"        // a run as JSON
 #include "framework/report/run_table.hpp"       // a run as a table

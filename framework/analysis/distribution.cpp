@@ -28,6 +28,13 @@ std::size_t samples_needed(double p) {
   return static_cast<std::size_t>(std::ceil(std::log(doubt) / std::log(p)));
 }
 
+std::size_t rank_of(double p, std::size_t count) {
+  // 0.07 * 100 is a little more than 7 in binary: the factor keeps such a product on its rank.
+  constexpr double just_below_one = 1 - 1e-12;
+  const double rank = std::ceil(p * static_cast<double>(count) * just_below_one);
+  return static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+}
+
 std::optional<distribution> distribution::of(std::vector<nanoseconds> sample) {
   if (sample.empty()) return std::nullopt;
   std::sort(sample.begin(), sample.end());
@@ -46,10 +53,7 @@ distribution::distribution(std::vector<nanoseconds> sorted) : sorted_(std::move(
 
 std::optional<nanoseconds> distribution::percentile(double p) const {
   if (sorted_.size() < samples_needed(p)) return std::nullopt;
-  // 0.07 * 100 is a little more than 7 in binary: the factor keeps such a product on its rank.
-  constexpr double just_below_one = 1 - 1e-12;
-  const double rank = std::ceil(p * static_cast<double>(sorted_.size()) * just_below_one);
-  return sorted_[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+  return sorted_[rank_of(p, sorted_.size())];
 }
 
 double mean_of(std::span<const double> values) noexcept {

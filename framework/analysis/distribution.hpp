@@ -16,6 +16,10 @@ namespace graphline {
 /// p50: 5, p90: 29, p95: 59, p99: 299, p99.9: 2995.
 std::size_t samples_needed(double p);
 
+/// The rank of a percentile, from 0, in a sample of `count` > 0 values in ascending order: nearest
+/// rank, 0 < p < 1.
+std::size_t rank_of(double p, std::size_t count);
+
 /// What a sample of durations tells, in nanoseconds. Has at least one value.
 class distribution {
  public:
@@ -34,8 +38,8 @@ class distribution {
   /// The middle value, the lower of two: for a robust figure of any sample, however small.
   nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }
 
-  /// Nearest rank: the value that is ceil(p n)-th from below. Nothing when the sample is smaller
-  /// than `samples_needed(p)`. 0 < p < 1.
+  /// The value at `rank_of(p, count())`. Nothing when the sample is smaller than
+  /// `samples_needed(p)`. 0 < p < 1.
   std::optional<nanoseconds> percentile(double p) const;
 
  private:

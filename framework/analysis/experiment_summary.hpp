@@ -16,6 +16,9 @@ namespace graphline {
 /// What is compared of two configurations: percentiles of the end-to-end time, or the throughput.
 enum class figure { p50, tail, throughput };
 
+/// With fewer blocks there are no intervals and no verdicts.
+inline constexpr std::size_t least_blocks = 5;
+
 /// What a comparison says. `faster` and `slower` of what is compared: a higher throughput is
 /// faster.
 enum class verdict {
@@ -45,7 +48,7 @@ struct comparison {
 /// The p50 of one stage against that of the same stage in another configuration.
 struct stage_comparison {
   compared_pair pair;
-  std::size_t stage = 0;  ///< as in the summaries of both
+  std::size_t stage = 0;  ///< as in the summary of what is compared; the reference's by its name
   double difference = 0;  ///< nanoseconds
   double ratio = 1;
   std::optional<interval> ratio_range;  ///< all of the stages' hold together with 95 %

@@ -11,29 +11,9 @@ namespace graphline {
 namespace {
 
 std::optional<double> throughput_of(const std::vector<frame_record>& frames) {
-  if (frames.empty()) return std::nullopt;
-  nanoseconds begin = frames.front().begin;
-  nanoseconds end = frames.front().end;
-  for (const auto& frame : frames) {
-    begin = std::min(begin, frame.begin);
-    end = std::max(end, frame.end);
-  }
-  if (end <= begin) return std::nullopt;
-  return static_cast<double>(frames.size()) * 1e9 / static_cast<double>(end - begin);
-}
-
-deadline_summary against(nanoseconds limit, const std::vector<nanoseconds>& times) {
-  std::vector<nanoseconds> late;
-  for (const auto time : times) {
-    if (time > limit) late.push_back(time - limit);
-  }
-  deadline_summary result{
-      .limit = limit, .missed = late.size(), .median_late = {}, .worst_late = {}};
-  if (const auto by = distribution::of(std::move(late))) {
-    result.median_late = by->median();
-    result.worst_late = by->max();
-  }
-  return result;
+  const nanoseconds time = running_time(frames);
+  if (time <= 0) return std::nullopt;
+  return static_cast<double>(frames.size()) * 1e9 / static_cast<double>(time);
 }
 
 load_summary load_of(const run_record& record) {
@@ -128,6 +108,31 @@ std::vector<measure> measures_of(side on, const settings& run) {
   }
 }
 
+deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times) {
+  std::vector<nanoseconds> late;
+  for (const auto time : times) {
+    if (time > limit) late.push_back(time - limit);
+  }
+  deadline_summary result{
+      .limit = limit, .missed = late.size(), .median_late = {}, .worst_late = {}};
+  if (const auto by = distribution::of(std::move(late))) {
+    result.median_late = by->median();
+    result.worst_late = by->max();
+  }
+  return result;
+}
+
+nanoseconds running_time(const std::vector<frame_record>& frames) {
+  if (frames.empty()) return 0;
+  nanoseconds begin = frames.front().begin;
+  nanoseconds end = frames.front().end;
+  for (const auto& frame : frames) {
+    begin = std::min(begin, frame.begin);
+    end = std::max(end, frame.end);
+  }
+  return end - begin;
+}
+
 std::vector<nanoseconds> end_to_end_times(const run_record& record) {
   std::vector<nanoseconds> times;
   times.reserve(record.frames.size());
@@ -152,7 +157,7 @@ std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
 run_summary summarize(const run_record& record) {
   run_summary result;
   auto times = end_to_end_times(record);
-  if (record.run.deadline) result.deadline = against(*record.run.deadline, times);
+  if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
   result.throughput = throughput_of(record.frames);
   if (record.run.arrival != arrival::closed) result.load = load_of(record);

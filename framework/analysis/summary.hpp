@@ -70,6 +70,12 @@ struct run_summary {
 
 run_summary summarize(const run_record& record);
 
+/// Which of these end-to-end times exceed the limit, and by how much.
+deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times);
+
+/// From the first begin to the last end; 0 without frames.
+nanoseconds running_time(const std::vector<frame_record>& frames);
+
 /// From due to end of each frame, in order.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
 

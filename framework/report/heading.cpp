@@ -45,4 +45,18 @@ std::string parameters_of(const run_record& record) {
   return text;
 }
 
+std::string_view short_name(measure what) noexcept {
+  switch (what) {
+    case measure::device_time:
+      return "device";
+    case measure::synchronized_time:
+      return "serialised";
+    case measure::enqueue_time:
+      return "launch";
+    case measure::cpu_time:
+      return "cpu";
+  }
+  return "?";
+}
+
 }  // namespace graphline

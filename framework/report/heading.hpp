@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "framework/analysis/summary.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -26,5 +29,8 @@ std::string parameters_of(const run_record& record);
 
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// What people call a measure in a table: "device", "serialised".
+std::string_view short_name(measure what) noexcept;
 
 }  // namespace graphline

@@ -29,21 +29,6 @@ std::string fact(std::string_view name, std::string_view text) {
   return paragraph(fmt::format("{:<{}}{}", name, indent, text), indent);
 }
 
-/// What people call a measure in a table.
-std::string_view short_name(measure what) {
-  switch (what) {
-    case measure::device_time:
-      return "device";
-    case measure::synchronized_time:
-      return "serialised";
-    case measure::enqueue_time:
-      return "launch";
-    case measure::cpu_time:
-      return "cpu";
-  }
-  return "?";
-}
-
 std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
 }

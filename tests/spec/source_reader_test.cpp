@@ -88,11 +88,11 @@ TEST_F(read_source_test, reads_16_mebibytes_and_no_more) {
   constexpr std::size_t limit = std::size_t{16} << 20;
   EXPECT_EQ(read_source(write("a.yaml", std::string(limit, '#')))->text().size(), limit);
   EXPECT_EQ(refusal(write("a.yaml", std::string(limit + 1, '#'))),
-            ": error: it is larger than 16 MiB, which no pipeline needs");
+            ": error: it is larger than 16 MiB, the most that is read");
 }
 
 TEST_F(read_source_test, stops_reading_a_file_without_end) {
-  EXPECT_EQ(refusal("/dev/zero"), ": error: it is larger than 16 MiB, which no pipeline needs");
+  EXPECT_EQ(refusal("/dev/zero"), ": error: it is larger than 16 MiB, the most that is read");
 }
 
 TEST_F(read_source_test, names_a_lack_of_permission) {

@@ -1,0 +1,141 @@
+#include "framework/analysis/resampling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "framework/analysis/distribution.hpp"
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+std::uint32_t counted(std::ptrdiff_t count) {
+  return static_cast<std::uint32_t>(count);
+}
+
+/// How many of each block's durations are `limit` at most.
+std::vector<std::uint32_t> counts_up_to(nanoseconds limit, const pooled_times& times) {
+  std::vector<std::uint32_t> counts;
+  for (const auto& block : times.blocks()) {
+    counts.push_back(
+        counted(std::upper_bound(block.begin(), block.end(), limit) - block.begin()));
+  }
+  return counts;
+}
+
+/// The standard deviation, in ranks of the sample, of where the percentile falls in the draws: by
+/// how much the blocks differ in how many of their durations lie below it.
+double spread_in_ranks(const pooled_times& times, double p, nanoseconds percentile) {
+  const auto counts = counts_up_to(percentile, times);
+  double squares = p * (1 - p) * static_cast<double>(times.all().size());
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    const double expected = p * static_cast<double>(times.blocks()[b].size());
+    squares += (counts[b] - expected) * (counts[b] - expected);
+  }
+  return std::sqrt(squares);
+}
+
+/// `count` ranks at most, evenly from `first` to `last`, these two among them.
+void add_ranks(std::size_t first, std::size_t last, std::size_t count,
+               std::vector<std::size_t>& to) {
+  count = std::min(count, last - first + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    to.push_back(first + (count > 1 ? (last - first) * i / (count - 1) : 0));
+  }
+}
+
+/// Values a draw's percentile is looked for among, ascending: dense where nearly all draws fall,
+/// six of their standard deviations to either side, and sparse beyond.
+std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
+  const auto& all = times.all();
+  const std::size_t middle = rank_of(p, all.size());
+  const std::size_t last = all.size() - 1;
+  const auto reach = static_cast<std::size_t>(6 * spread_in_ranks(times, p, all[middle])) + 1;
+  const std::size_t low = middle - std::min(middle, reach);
+  const std::size_t high = std::min(last, middle + reach);
+  std::vector<std::size_t> ranks;
+  add_ranks(0, low, 32, ranks);
+  add_ranks(low, middle, 96, ranks);
+  add_ranks(middle, high, 96, ranks);
+  add_ranks(high, last, 32, ranks);
+  std::vector<nanoseconds> values;
+  for (const auto rank : ranks) {
+    if (values.empty() || all[rank] > values.back()) values.push_back(all[rank]);
+  }
+  return values;
+}
+
+std::uint64_t total(std::span<const std::uint16_t> drawn, const std::uint32_t* counts) {
+  std::uint64_t sum = 0;
+  for (std::size_t b = 0; b < drawn.size(); ++b) sum += std::uint64_t{drawn[b]} * counts[b];
+  return sum;
+}
+
+}  // namespace
+
+block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed)
+    : blocks_(blocks), times_(blocks * count) {
+  std::mt19937_64 generator(seed);
+  for (std::size_t draw = 0; draw < count; ++draw) {
+    auto* const times = times_.data() + draw * blocks;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      ++times[static_cast<std::size_t>(uniform_unit(generator) * static_cast<double>(blocks))];
+    }
+  }
+}
+
+resampled_figure resample_percentile(const pooled_times& times, double p,
+                                     const block_draws& draws) {
+  const auto values = candidates(times, p);
+  const std::size_t blocks = times.blocks().size();
+  std::vector<std::uint32_t> below;  // [value][block]
+  for (const auto value : values) {
+    const auto counts = counts_up_to(value, times);
+    below.insert(below.end(), counts.begin(), counts.end());
+  }
+  resampled_figure result{static_cast<double>(times.all()[rank_of(p, times.all().size())]), {}};
+  result.draws.reserve(draws.count());
+  for (std::size_t draw = 0; draw < draws.count(); ++draw) {
+    const auto drawn = draws[draw];
+    const auto up_to = [&](std::size_t value) {
+      return total(drawn, below.data() + value * blocks);
+    };
+    const auto all = up_to(values.size() - 1);  // none when only blocks without durations are drawn
+    const std::uint64_t wanted = all == 0 ? 0 : rank_of(p, all) + 1;
+    std::size_t low = 0;
+    std::size_t high = values.size() - 1;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (up_to(middle) >= wanted) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    result.draws.push_back(static_cast<double>(values[low]));
+  }
+  return result;
+}
+
+resampled_figure resample_ratio(std::span<const double> above, std::span<const double> below,
+                                const block_draws& draws) {
+  const auto ratio = [&](auto times) {
+    double numerator = 0;
+    double denominator = 0;
+    for (std::size_t b = 0; b < above.size(); ++b) {
+      numerator += times(b) * above[b];
+      denominator += times(b) * below[b];
+    }
+    return numerator / denominator;
+  };
+  resampled_figure result{ratio([](std::size_t) { return 1.0; }), {}};
+  result.draws.reserve(draws.count());
+  for (std::size_t draw = 0; draw < draws.count(); ++draw) {
+    const auto drawn = draws[draw];
+    result.draws.push_back(ratio([&](std::size_t b) { return static_cast<double>(drawn[b]); }));
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,62 @@
+#include "framework/base/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/near_file.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+/// Throws in the form of a diagnostic about the whole file, as every other problem of it has.
+[[noreturn]] void refuse(const std::string& path, std::string message) {
+  const auto source = std::make_shared<source_text>(path, "");
+  throw input_error(diagnostic{severity::error, {source}, std::move(message)}.render());
+}
+
+}  // namespace
+
+std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) refuse(path, "this is a folder; a file is expected");
+  const std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), "rb"));
+  if (!file) {
+    const int code = errno;
+    if (code == ENOENT) refuse(path, "there is no such file" + near_file(path));
+    if (code == EACCES) refuse(path, "no permission to read it");
+    refuse(path, "it cannot be opened: " + std::generic_category().message(code));
+  }
+
+  std::string text;
+  std::array<char, 65536> block;
+  std::size_t count = 0;
+  while ((count = std::fread(block.data(), 1, block.size(), file.get())) > 0) {
+    text.append(block.data(), count);
+    // Measured while reading, since a pipe or a device does not tell its size.
+    if (text.size() > largest) {
+      refuse(path, fmt::format("it is larger than {} MiB, the most that is read", largest >> 20));
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    refuse(path, "it cannot be read: " + std::generic_category().message(errno));
+  }
+  auto source = std::make_shared<const source_text>(path, std::move(text));
+  if (source->text().empty()) refuse(path, "the file is empty");
+  return source;
+}
+
+}  // namespace graphline

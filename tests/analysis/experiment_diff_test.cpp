@@ -1,0 +1,226 @@
+#include "framework/analysis/experiment_diff.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphline {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+/// A trial of frames that follow each other, each of the given length in nanoseconds.
+run_record trial_of(const std::vector<double>& lengths) {
+  run_record trial;
+  nanoseconds clock = 0;
+  for (const double length : lengths) {
+    const auto end = clock + std::llround(length);
+    trial.frames.push_back({clock, clock, end});
+    clock = end;
+  }
+  return trial;
+}
+
+/// Five frames of each trial, spread a little around its middle.
+saved_configuration configuration(std::string name, const std::vector<double>& trials) {
+  saved_configuration result{std::move(name), {}, {}};
+  for (const double middle : trials) {
+    result.trials.push_back(trial_of({middle * 0.9999, middle, middle * 1.0001}));
+  }
+  return result;
+}
+
+saved_experiment experiment(std::vector<saved_configuration> configurations) {
+  saved_experiment result;
+  result.configurations = std::move(configurations);
+  return result;
+}
+
+std::vector<double> times(double factor, std::vector<double> values) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+const std::vector<double> steady = {1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8, 1.000e8};
+const std::vector<double> noisy = {1.00e8, 1.20e8, 0.90e8, 1.10e8, 0.95e8, 1.05e8};
+
+configuration_change change_of(figure what, const experiment_diff& diff) {
+  for (const auto& change : diff.changes) {
+    if (change.figure == what) return change;
+  }
+  ADD_FAILURE() << "nothing was compared";
+  return {};
+}
+
+experiment_diff diff_of(const std::vector<double>& before, const std::vector<double>& after) {
+  return compare(experiment({configuration("a", before)}), experiment({configuration("a", after)}));
+}
+
+TEST(experiment_diff, finds_a_change_well_above_the_spread) {
+  const auto shorter = diff_of(steady, times(0.8, steady));
+  EXPECT_THAT(change_of(figure::p50, shorter).values.relative(), Optional(DoubleNear(-0.2, 1e-6)));
+  EXPECT_EQ(change_of(figure::p50, shorter).verdict, verdict::faster);
+  EXPECT_EQ(change_of(figure::p50, diff_of(times(0.8, steady), steady)).verdict, verdict::slower);
+}
+
+TEST(experiment_diff, takes_a_higher_throughput_for_faster) {
+  const auto change = change_of(figure::throughput, diff_of(steady, times(0.8, steady)));
+  EXPECT_THAT(change.values.before, Optional(DoubleNear(10, 1e-3)));
+  EXPECT_THAT(change.values.relative(), Optional(DoubleNear(0.25, 1e-6)));
+  EXPECT_EQ(change.verdict, verdict::faster);
+}
+
+// The throughput's error is that of a mean of six trials, here of either side the standard
+// deviation of the logarithms over sqrt(6). With 10 degrees of freedom and two intervals, each at
+// 1 - sqrt(0.95), t is 2.6255.
+TEST(experiment_diff, has_the_interval_of_welch_where_a_figure_is_a_mean) {
+  const auto change = change_of(figure::throughput, diff_of(noisy, noisy));
+  ASSERT_TRUE(change.ratio_range);
+  const double relative = *stddev_of(noisy) / mean_of(noisy);
+  const double reach = 2.6255 * relative * std::sqrt(2.0 / 6);
+  EXPECT_NEAR(std::log(change.ratio_range->high), reach, 0.05 * reach);
+  EXPECT_NEAR(std::log(change.ratio_range->low), -reach, 0.05 * reach);
+}
+
+TEST(experiment_diff, widens_intervals_when_there_are_more_of_them) {
+  const auto a = configuration("a", noisy);
+  const auto b = configuration("b", noisy);
+  const auto alone = compare(experiment({a}), experiment({a})).changes.at(0);
+  const auto both = compare(experiment({a, b}), experiment({a, b})).changes.at(0);
+  EXPECT_GT(both.ratio_range->high, alone.ratio_range->high);
+}
+
+TEST(experiment_diff, calls_the_same_what_lies_within_the_margin_of_the_first) {
+  auto before = experiment({configuration("a", steady)});
+  auto after = experiment({configuration("a", times(1.003, steady))});
+  EXPECT_EQ(compare(before, after).changes.at(0).verdict, verdict::same);
+  before.margin = 0.0001;
+  EXPECT_EQ(compare(before, after).changes.at(0).verdict, verdict::slower);
+}
+
+TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
+  const auto change = change_of(figure::p50, diff_of(noisy, times(0.99, noisy)));
+  ASSERT_TRUE(change.ratio_range);
+  EXPECT_EQ(change.verdict, verdict::undecided);
+}
+
+// A single slow trial of ten sets the p95 of all frames: what one trial did is no change.
+TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
+  std::vector<double> trials = {1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8,
+                                1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8};
+  saved_configuration clean{"a", {}, {}};
+  for (const double middle : trials) {
+    clean.trials.push_back(trial_of(std::vector<double>(20, middle)));
+  }
+  auto slow = clean;
+  slow.trials[3] = trial_of(std::vector<double>(20, 1.3e8));
+  const auto change = change_of(figure::tail, compare(experiment({clean}), experiment({slow})));
+  EXPECT_THAT(change.values.relative(), Optional(::testing::Gt(0.25)));
+  EXPECT_EQ(change.verdict, verdict::undecided);
+}
+
+TEST(experiment_diff, has_no_interval_with_too_few_trials_or_without_a_complete_block) {
+  const auto few = change_of(figure::p50, diff_of({1e8, 1.01e8, 0.99e8, 1e8}, steady));
+  EXPECT_EQ(few.ratio_range, std::nullopt);
+  EXPECT_EQ(few.verdict, verdict::undecided);
+  EXPECT_EQ(few.trials.before, 4U);
+  const auto whole = experiment({configuration("a", steady)});
+  auto incomplete = whole;
+  incomplete.complete = false;
+  EXPECT_EQ(compare(whole, incomplete).changes.at(0).ratio_range, std::nullopt);
+}
+
+TEST(experiment_diff, lets_trials_without_spread_have_a_point_for_an_interval) {
+  const std::vector<double> alike(5, 1e8);
+  const auto change = change_of(figure::throughput, diff_of(alike, times(0.8, alike)));
+  EXPECT_THAT(change.ratio_range->low, DoubleNear(1.25, 1e-6));
+  EXPECT_THAT(change.ratio_range->high, DoubleNear(1.25, 1e-6));
+  EXPECT_EQ(change.verdict, verdict::faster);
+}
+
+TEST(experiment_diff, puts_configurations_together_by_name) {
+  const auto a = configuration("a", steady);
+  const auto b = configuration("b", steady);
+  const auto c = configuration("c", steady);
+  const auto diff = compare(experiment({a, b}), experiment({c, b}));
+  for (const auto& change : diff.changes) EXPECT_EQ(change.name, "b");
+  EXPECT_EQ(diff.changes.size(), 2U);
+  EXPECT_THAT(diff.only_before, ElementsAre("a"));
+  EXPECT_THAT(diff.only_after, ElementsAre("c"));
+}
+
+TEST(experiment_diff, compares_tails_of_one_percentile_that_the_frames_carry) {
+  const auto a = configuration("a", std::vector<double>(30, 1e8));
+  auto before = experiment({a});
+  auto after = before;
+  EXPECT_EQ(compare(before, after).changes.size(), 3U);
+  after.tail = 0.9;
+  EXPECT_EQ(compare(before, after).changes.size(), 2U);
+  before.tail = after.tail = 0.999;
+  EXPECT_EQ(compare(before, after).changes.size(), 2U);
+}
+
+TEST(experiment_diff, compares_only_the_medians_of_timing_methods) {
+  auto methods = experiment({configuration("timing=none", std::vector<double>(30, 1e8))});
+  methods.medians_only = true;
+  methods.configurations[0].p50 = 1.5e8;
+  const auto diff = compare(methods, methods);
+  ASSERT_EQ(diff.changes.size(), 1U);
+  EXPECT_THAT(diff.changes[0].values.before, Optional(1.5e8));
+}
+
+TEST(experiment_diff, compares_nothing_of_empty_experiments) {
+  EXPECT_THAT(compare(experiment({}), experiment({})).changes, IsEmpty());
+  const auto unmeasured = experiment({configuration("a", {})});
+  EXPECT_THAT(compare(unmeasured, unmeasured).changes, IsEmpty());
+  const auto half = compare(unmeasured, experiment({configuration("a", steady)}));
+  EXPECT_EQ(half.changes.at(0).values.before, std::nullopt);
+  EXPECT_EQ(half.changes.at(0).verdict, verdict::undecided);
+}
+
+/// Trials whose level varies by 1 %, of frames that vary by 2 %.
+saved_configuration drawn(const std::string& name, std::size_t trials, std::mt19937_64& random) {
+  std::lognormal_distribution<double> level(0, 0.01);
+  std::lognormal_distribution<double> frame(0, 0.02);
+  saved_configuration result{name, {}, {}};
+  for (std::size_t i = 0; i < trials; ++i) {
+    const double middle = 1e8 * level(random);
+    std::vector<double> lengths(20);
+    for (double& length : lengths) length = middle * frame(random);
+    result.trials.push_back(trial_of(lengths));
+  }
+  return result;
+}
+
+TEST(experiment_diff, rarely_finds_a_difference_where_there_is_none) {
+  std::mt19937_64 random(1);
+  constexpr int experiments = 400;
+  int wrong = 0;
+  for (int i = 0; i < experiments; ++i) {
+    std::vector<saved_configuration> before;
+    std::vector<saved_configuration> after;
+    for (const char* name : {"a", "b", "c"}) {
+      before.push_back(drawn(name, 8, random));
+      after.push_back(drawn(name, 12, random));
+    }
+    bool any = false;
+    for (const auto& change : compare(experiment(before), experiment(after)).changes) {
+      any = any || !change.ratio_range->contains(1);
+    }
+    wrong += any ? 1 : 0;
+  }
+  // 5 % of them, and three standard deviations of such a count more.
+  EXPECT_LE(wrong, 33);
+  EXPECT_GT(wrong, 0);  // else the intervals would be far too wide
+}
+
+}  // namespace
+}  // namespace graphline

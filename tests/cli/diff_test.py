@@ -1,0 +1,90 @@
+"""Two saved results side by side, as a user of the graphline program meets them.
+
+usage: diff_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import sys
+import unittest
+
+from cli_test import Case, graphline
+
+
+class diff(Case):
+    def result(self, name, *words):
+        path = self.folder / name
+        self.expect(graphline("run", self.pipeline(), "--json", path, *words), 0)
+        return path
+
+    def changed(self, path, name, change):
+        result = json.loads(path.read_text())
+        change(result)
+        other = self.folder / name
+        other.write_text(json.dumps(result))
+        return other
+
+    def test_a_result_is_the_same_as_itself(self):
+        path = self.result("a.json")
+        done = graphline("diff", path, path)
+        self.expect(done, 0, "small on host: p50 end to end", "0.00 %", "net", "One run each",
+                    "Settings, device and environment are the same.", stream="stdout")
+        self.assertEqual(done.stderr, "")
+
+    def test_what_changed_is_shown_in_figures_and_settings(self):
+        before = self.result("a.json")
+
+        def halve(result):
+            samples = result["end_to_end"]["samples"]
+            result["end_to_end"]["samples"] = [x / 2 for x in samples]
+            result["memory"]["device_peak_bytes"] *= 2
+            result["settings"]["strategy"] = "overlap"
+
+        after = self.changed(before, "b.json", halve)
+        done = graphline("diff", before, after, "--json", "-")
+        self.expect(done, 0, "-50.0 %", "+100.0", "strategy")
+        found = json.loads(done.stdout)
+        self.assertEqual(found["schema"], "graphline.diff/1")
+        self.assertAlmostEqual(found["end_to_end"]["p50"]["change_percent"], -50, places=3)
+        self.assertEqual(found["memory"]["device_peak"]["change_percent"], 100)
+        self.assertEqual(found["differences"]["settings"],
+                         [{"name": "strategy", "before": "async", "after": "overlap"}])
+
+    def test_the_difference_is_saved(self):
+        path, saved = self.result("a.json"), self.folder / "d.json"
+        self.expect(graphline("diff", path, path, "--json", saved), 0)
+        self.assertEqual(json.loads(saved.read_text())["of"], "graphline.run/1")
+        self.expect(graphline("diff", path, path, "--json", self.folder / "no" / "d.json"), 2, "no")
+
+    def test_timing_methods_are_compared_with_intervals(self):
+        path = self.folder / "o.json"
+        self.expect(graphline("overhead", self.pipeline(), "--trials", "6", "--frames", "3",
+                              "--json", path), 0)
+        done = graphline("diff", path, path)
+        self.expect(done, 0, "timing=none", "timing=sync", "95 % interval", stream="stdout")
+
+    def test_files_that_do_not_compare_are_refused_with_what_they_are(self):
+        run, overhead = self.result("a.json"), self.folder / "o.json"
+        self.expect(graphline("overhead", self.pipeline(), "--trials", "1", "--frames", "1",
+                              "--json", overhead), 0)
+        self.expect(graphline("diff", run, overhead), 2, "a run (graphline.run/1)",
+                    "a comparison of timing methods (graphline.overhead/1)")
+        self.expect(graphline("diff", run, self.folder / "b.json"), 2, "no such file",
+                    "(did you mean 'a.json'?)")
+        self.expect(graphline("diff", run, self.pipeline()), 2, "small.yaml:1:1: error: ")
+        self.expect(graphline("diff", run), 2, "AFTER.json")
+
+        newer = self.changed(run, "newer.json", lambda r: r.update(schema="graphline.run/2"))
+        self.expect(graphline("diff", run, newer), 2, "newer.json: error: ", "'graphline.run/2'",
+                    "reads graphline.run/1")
+        less = self.changed(run, "less.json", lambda r: r["memory"].pop("device_peak_bytes"))
+        self.expect(graphline("diff", less, run), 2, "less.json: error: ", "device_peak_bytes")
+        broken = self.folder / "broken.json"
+        broken.write_text(run.read_text()[:300])
+        self.expect(graphline("diff", run, broken), 2, "broken.json:", ": error: this is not JSON")
+        trials = self.folder / "t.jsonl"
+        trials.write_text('{"schema": "graphline.trials/1"}\n{"trial": {}}\n')
+        self.expect(graphline("diff", run, trials), 2, "trials of an experiment", "--resume")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,53 @@
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "framework/report/diff_json.hpp"
+#include "framework/report/diff_table.hpp"
+#include "framework/report/output_file.hpp"
+#include "framework/report/result_reader.hpp"
+#include "tools/graphline/commands.hpp"
+
+namespace graphline {
+namespace {
+
+struct diff_arguments {
+  std::string before;
+  std::string after;
+  std::string json;
+};
+
+exit_status show_difference(const diff_arguments& given) {
+  const auto results = read_results(given.before, given.after);
+  std::optional<output_file> json;
+  if (!given.json.empty()) json.emplace(given.json, json_beginning);
+  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+
+  std::visit(
+      [&](const auto& before) {
+        // Of the same kind, which reading has made sure of.
+        const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
+        std::fputs(diff_table(diff).c_str(), text);
+        std::fflush(text);
+        if (json) json->commit(diff_json(diff));
+      },
+      results.before);
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("diff", "Show what changed between two saved results");
+  auto given = std::make_shared<diff_arguments>();
+  command->add_option("BEFORE.json", given->before, "A result that --json wrote")->required();
+  command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
+  command->add_option("--json", given->json, "Write the difference (- for standard output)")
+      ->type_name("FILE");
+  command->callback([&chosen, given] { chosen = [given] { return show_difference(*given); }; });
+}
+
+}  // namespace graphline
