@@ -27,6 +27,9 @@
 #include "framework/plan/plan.hpp"     // what will happen
 #include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
 
+#include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
+#include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
+
 #include "framework/run/capacity_probe.hpp"   // runs of a session at rates that are asked for
 #include "framework/run/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/experiment.hpp"       // configurations against each other, trial by trial
@@ -34,28 +37,31 @@
 #include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
 #include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
 
-#include "framework/record/capacity_record.hpp"  // the runs of a search for the highest rate
-#include "framework/record/overhead_record.hpp"  // those of many runs under each timing method
-#include "framework/record/run_record.hpp"       // the raw samples of a run
+#include "framework/record/capacity_record.hpp"    // the runs of a search for the highest rate
+#include "framework/record/experiment_record.hpp"  // the trials of all configurations
+#include "framework/record/overhead_record.hpp"    // those of many runs under each timing method
+#include "framework/record/run_record.hpp"         // the raw samples of a run
 
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
-#include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
-#include "framework/analysis/overhead.hpp"  // costs of timing methods, with their intervals
-#include "framework/analysis/summary.hpp"   // percentiles, spread and shares of a run
+#include "framework/analysis/capacity_findings.hpp"    // likewise, in sentences
+#include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
+#include "framework/analysis/experiment_findings.hpp"  // what an experiment shows, in sentences
+#include "framework/analysis/experiment_summary.hpp"   // configurations compared, with verdicts
+#include "framework/analysis/overhead.hpp"     // costs of timing methods, with their intervals
+#include "framework/analysis/result_diff.hpp"  // one saved run against another
+#include "framework/analysis/summary.hpp"      // percentiles, spread and shares of a run
 
-#include "framework/analysis/experiment_diff.hpp"  // one saved experiment against another
-#include "framework/analysis/overhead.hpp"         // costs of timing methods, with their intervals
-#include "framework/analysis/result_diff.hpp"      // one saved run against another
-#include "framework/analysis/summary.hpp"          // percentiles, spread and shares of a run
 #include "framework/report/capacity_json.hpp"   // the highest rate and all that were tried, as JSON
 #include "framework/report/capacity_table.hpp"  // likewise, as a table
-
 #include "framework/report/diff_json.hpp"       // two results side by side, as JSON
 #include "framework/report/diff_table.hpp"      // likewise, as a table
-#include "framework/report/overhead_json.hpp"   // timing methods side by side, as JSON
-#include "framework/report/overhead_table.hpp"  // likewise, as a table
-#include "framework/report/plan_report.hpp"     // a plan as text
-#include "framework/report/result_reader.hpp"   // a saved result, read back
-#include "framework/report/run_csv.hpp"         // a run as CSV, a row for each stamp
-#include "framework/report/run_json.hpp"        // a run as JSON
-#include "framework/report/run_table.hpp"       // a run as a table
+#include "framework/report/experiment_json.hpp"   // an experiment as JSON, every sample included
+#include "framework/report/experiment_table.hpp"  // an experiment as a table
+#include "framework/report/overhead_json.hpp"     // timing methods side by side, as JSON
+#include "framework/report/overhead_table.hpp"    // likewise, as a table
+#include "framework/report/plan_report.hpp"       // a plan as text
+#include "framework/report/result_reader.hpp"     // a saved result, read back
+#include "framework/report/run_csv.hpp"           // a run as CSV, a row for each stamp
+#include "framework/report/run_json.hpp"          // a run as JSON
+#include "framework/report/run_table.hpp"         // a run as a table
+#include "framework/report/trial_store.hpp"       // trials kept on disk as they end

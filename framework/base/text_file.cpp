@@ -59,4 +59,9 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   return source;
 }
 
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace graphline

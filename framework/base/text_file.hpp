@@ -13,4 +13,8 @@ namespace graphline {
 /// a folder, empty or larger, or cannot be read.
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest);
 
+/// The folder that a file lies in, at which relative paths in it start; "." where the path names
+/// none.
+std::string folder_of(const std::string& path);
+
 }  // namespace graphline

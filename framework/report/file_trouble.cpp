@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {
@@ -19,11 +20,6 @@ std::string reason(int code) {
 
 std::string in_words(const std::string& path) {
   return path == "-" ? "standard output" : quote(path, 200);
-}
-
-std::string folder_of(const std::string& path) {
-  const auto parent = fs::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
 }
 
 std::string why_not_opened(const std::string& path, int code) {

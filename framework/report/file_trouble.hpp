@@ -13,9 +13,6 @@ std::string reason(int code);
 /// A path in a message; "-" is standard output.
 std::string in_words(const std::string& path);
 
-/// The folder that a file lies in; "." where the path names none.
-std::string folder_of(const std::string& path);
-
 /// Why a file could not be opened for writing, in terms of what the user can change.
 std::string why_not_opened(const std::string& path, int code);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/file_trouble.hpp"

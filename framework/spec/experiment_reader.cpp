@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/configuration_grid.hpp"

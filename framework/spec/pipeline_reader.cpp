@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/text_file.hpp"
 #include "framework/spec/input_reader.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"

@@ -21,9 +21,6 @@ struct reading_options {
   std::vector<node::member> values = {};
 };
 
-/// The folder of a file, at which relative paths in it start; "." for a name without one.
-std::string folder_of(const std::string& path);
-
 /// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
 /// it cannot be read, is a directory, is empty, or is binary.
 std::shared_ptr<const source_text> read_source(const std::string& path);

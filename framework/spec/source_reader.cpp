@@ -9,11 +9,6 @@
 
 namespace graphline {
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
 std::shared_ptr<const source_text> read_source(const std::string& path) {
   constexpr std::size_t largest = std::size_t{16} << 20;
   auto source = read_text_file(path, largest);

@@ -84,7 +84,7 @@ experiment_record run_trials(const experiment_plan& planned, trial_runner& runne
     line.show(fmt::format("comparing, {}", at.configuration), at.done, at.total, "trials", at.left);
   };
   experiment_record record = run_experiment(planned, runner, options);
-  if (!record.interrupted) store.end();
+  if (!record.interrupted) store.end(record.stopped);
   return record;
 }
 
@@ -109,7 +109,8 @@ exit_status compare(compare_arguments& given) {
   }
 
   std::optional<output_file> json;
-  if (!given.json.empty()) json.emplace(given.json, json_beginning);
+  if (!given.json.empty())
+    json.emplace(given.json, json_beginning, expected_experiment_json_bytes(planned));
   const bool taken = json && json->is_standard_output();
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
   trial_store store(path, planned, opening_of(given));

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "framework/base/units.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/report/text_table.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/pipeline_options.hpp"
 
 namespace graphline {
 namespace {
