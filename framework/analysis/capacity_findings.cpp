@@ -106,10 +106,6 @@ std::string rate_text(double frames_a_second) {
   return fmt::format("{:.{}f} frame/s", frames_a_second, std::clamp(3 - before, 0, 9));
 }
 
-std::string percentile_name(double p) {
-  return fmt::format("p{:g}", 100 * p);
-}
-
 std::vector<std::string> findings_of(const capacity_summary& summary,
                                      const capacity_settings& how) {
   std::vector<std::string> found;

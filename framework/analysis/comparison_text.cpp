@@ -29,10 +29,6 @@ std::string_view word_for(verdict what) noexcept {
   return "undecided";
 }
 
-std::string percentile_name(double p) {
-  return fmt::format("p{:.6g}", 100 * p);
-}
-
 std::string percent_change(double ratio, std::optional<int> decimals) {
   const double percent = 100 * (ratio - 1);
   const int shown = decimals.value_or(std::abs(percent) < 1 ? 2 : 1);

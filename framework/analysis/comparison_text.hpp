@@ -12,10 +12,6 @@ namespace graphline {
 
 /// "faster", "slower", "same", "undecided".
 std::string_view word_for(verdict what) noexcept;
-
-/// "p95" for 0.95, "p99.9" for 0.999.
-std::string percentile_name(double p);
-
 /// By how many percent a ratio is off 1, with its sign: "-18.8", "+0.31"; "0.0" for what rounds to
 /// nothing. `decimals` unset: one, and two below one percent.
 std::string percent_change(double ratio, std::optional<int> decimals = std::nullopt);

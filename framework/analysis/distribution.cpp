@@ -1,5 +1,7 @@
 #include "framework/analysis/distribution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -33,6 +35,10 @@ std::size_t rank_of(double p, std::size_t count) {
   constexpr double just_below_one = 1 - 1e-12;
   const double rank = std::ceil(p * static_cast<double>(count) * just_below_one);
   return static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+}
+
+std::string percentile_name(double p) {
+  return fmt::format("p{:.6g}", 100 * p);
 }
 
 std::optional<distribution> distribution::of(std::vector<nanoseconds> sample) {

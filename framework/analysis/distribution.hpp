@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -15,6 +16,9 @@ namespace graphline {
 /// nearest rank says where the sample happened to end, not where the percentile is.
 /// p50: 5, p90: 29, p95: 59, p99: 299, p99.9: 2995.
 std::size_t samples_needed(double p);
+
+/// "p95" for 0.95, "p99.9" for 0.999.
+std::string percentile_name(double p);
 
 /// The rank of a percentile, from 0, in a sample of `count` > 0 values in ascending order: nearest
 /// rank, 0 < p < 1.
