@@ -46,7 +46,7 @@ figures figures_of(const std::vector<const run_record*>& runs, double tail,
   }
   const pooled_times pooled(std::move(times));
   result[0] = resample_percentile(pooled, 0.5, draws);
-  if (pooled.all().size() >= samples_needed(tail)) {
+  if (pooled.count() >= samples_needed(tail)) {
     result[1] = resample_percentile(pooled, tail, draws);
   }
   if (took_time) result[2] = resample_ratio(frames, seconds, draws);

@@ -38,7 +38,8 @@ experiment_summary summarize(const experiment_record& record) {
       summary.members.push_back(summarize_member(configuration.members[m], runs, record.how.tail));
     }
   }
-  result.trials_left_out = record.trials.size() - trials.size();
+  const std::size_t shown = result.complete_blocks == 0 ? measured_trials(record) : trials.size();
+  result.trials_left_out = record.trials.size() - shown;
   result.comparisons = compare_figures(trials, record);
   result.stage_comparisons = compare_stages(trials, record, result.configurations);
   return result;
