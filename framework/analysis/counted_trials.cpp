@@ -69,4 +69,14 @@ std::vector<const run_record*> measured_runs(const experiment_record& record,
   return runs;
 }
 
+std::size_t measured_trials(const experiment_record& record) {
+  const auto count =
+      std::count_if(record.trials.begin(), record.trials.end(), [&](const trial_record& trial) {
+        return belongs(trial, record) &&
+               std::any_of(trial.members.begin(), trial.members.end(),
+                           [](const run_record& run) { return !run.frames.empty(); });
+      });
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace graphline

@@ -31,8 +31,10 @@ class counted_trials {
   std::vector<const trial_record*> trials_;  // [block][configuration]
 };
 
-/// All runs of a pipeline that measured anything, for where there is no complete block.
+/// For where there is no complete block: all runs of a pipeline that measured anything, and how
+/// many trials have one.
 std::vector<const run_record*> measured_runs(const experiment_record& record,
                                              const configuration_member& member);
+std::size_t measured_trials(const experiment_record& record);
 
 }  // namespace graphline

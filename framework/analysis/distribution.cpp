@@ -62,6 +62,12 @@ std::optional<nanoseconds> distribution::percentile(double p) const {
   return sorted_[rank_of(p, sorted_.size())];
 }
 
+nanoseconds lower_median(std::vector<nanoseconds> sample) {
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>((sample.size() - 1) / 2);
+  std::nth_element(sample.begin(), middle, sample.end());
+  return *middle;
+}
+
 double mean_of(std::span<const double> values) noexcept {
   double sum = 0;
   for (const double value : values) sum += value;

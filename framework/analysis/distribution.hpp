@@ -54,6 +54,9 @@ class distribution {
   std::optional<double> stddev_;
 };
 
+/// The median of a sample that is not empty, the lower of two, without putting it in order.
+nanoseconds lower_median(std::vector<nanoseconds> sample);
+
 /// Mean of values that need not be whole; the span is not empty.
 double mean_of(std::span<const double> values) noexcept;
 

@@ -17,18 +17,16 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
   std::vector<std::vector<nanoseconds>> times;
   std::vector<double> frames;
   std::vector<double> seconds;
-  std::size_t count = 0;
   bool took_time = true;
   for (const auto* run : runs) {
     times.push_back(end_to_end_times(*run));
-    count += times.back().size();
     frames.push_back(static_cast<double>(run->frames.size()));
     seconds.push_back(1e-9 * static_cast<double>(running_time(run->frames)));
     took_time = took_time && seconds.back() > 0;
   }
   const pooled_times pooled(std::move(times));
   result[0] = resample_percentile(pooled, 0.5, draws);
-  if (count >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
+  if (pooled.count() >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
   if (took_time) result[2] = resample_ratio(frames, seconds, draws);
   return result;
 }

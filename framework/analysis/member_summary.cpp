@@ -23,8 +23,8 @@ void add_frames(member_summary& to, std::span<const run_record* const> runs, dou
     to.due += run->frames.size() + run->load.dropped.size();
     to.dropped += run->load.dropped.size();
     to.device_bytes = std::max(to.device_bytes, run->memory.device_bytes);
-    if (const auto trial = distribution::of(std::move(times))) {
-      to.trial_medians.push_back(static_cast<double>(trial->median()));
+    if (!times.empty()) {
+      to.trial_medians.push_back(static_cast<double>(lower_median(std::move(times))));
     }
   }
   to.between_trials = stddev_of(to.trial_medians);

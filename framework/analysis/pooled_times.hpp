@@ -7,19 +7,25 @@
 
 namespace graphline {
 
-/// Durations that were measured in blocks, each block's and all of them together in ascending
-/// order.
+/// Durations that were measured in blocks, each block's in ascending order.
 class pooled_times {
  public:
-  /// One sample per block, in any order.
+  /// One sample per block, in any order; not all of them empty.
   explicit pooled_times(std::vector<std::vector<nanoseconds>> blocks);
 
   const std::vector<std::vector<nanoseconds>>& blocks() const noexcept { return blocks_; }
-  const std::vector<nanoseconds>& all() const noexcept { return all_; }
+  std::size_t count() const noexcept { return count_; }
+
+  /// Nearest rank among all of them, 0 < p < 1, whatever the sample carries.
+  nanoseconds percentile(double p) const;
+
+  /// All of them in ascending order; of very many some 20,000, as many of each stretch of a block's
+  /// order, the least and the greatest among them.
+  std::vector<nanoseconds> outline() const;
 
  private:
   std::vector<std::vector<nanoseconds>> blocks_;
-  std::vector<nanoseconds> all_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace graphline

@@ -10,30 +10,32 @@
 namespace graphline {
 namespace {
 
-std::uint32_t counted(std::ptrdiff_t count) {
-  return static_cast<std::uint32_t>(count);
-}
-
-/// How many of each block's durations are `limit` at most.
-std::vector<std::uint32_t> counts_up_to(nanoseconds limit, const pooled_times& times) {
-  std::vector<std::uint32_t> counts;
-  for (const auto& block : times.blocks()) {
-    counts.push_back(
-        counted(std::upper_bound(block.begin(), block.end(), limit) - block.begin()));
+/// How many of each block's durations are at most as long as each of `values`, which ascend.
+std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
+                                        const pooled_times& times) {
+  const auto& blocks = times.blocks();
+  std::vector<std::uint32_t> counts(values.size() * blocks.size());  // [value][block]
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    std::uint32_t count = 0;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      while (count < blocks[b].size() && blocks[b][count] <= values[v]) ++count;
+      counts[v * blocks.size() + b] = count;
+    }
   }
   return counts;
 }
 
-/// The standard deviation, in ranks of the sample, of where the percentile falls in the draws: by
+/// The standard deviation of where the percentile falls in the draws, as a part of the sample: by
 /// how much the blocks differ in how many of their durations lie below it.
-double spread_in_ranks(const pooled_times& times, double p, nanoseconds percentile) {
-  const auto counts = counts_up_to(percentile, times);
-  double squares = p * (1 - p) * static_cast<double>(times.all().size());
+double spread_of_level(const pooled_times& times, double p, nanoseconds percentile) {
+  const auto counts = counts_up_to({percentile}, times);
+  const auto all = static_cast<double>(times.count());
+  double squares = p * (1 - p) * all;
   for (std::size_t b = 0; b < counts.size(); ++b) {
     const double expected = p * static_cast<double>(times.blocks()[b].size());
     squares += (counts[b] - expected) * (counts[b] - expected);
   }
-  return std::sqrt(squares);
+  return std::sqrt(squares) / all;
 }
 
 /// `count` ranks at most, evenly from `first` to `last`, these two among them.
@@ -47,22 +49,24 @@ void add_ranks(std::size_t first, std::size_t last, std::size_t count,
 
 /// Values a draw's percentile is looked for among, ascending: dense where nearly all draws fall,
 /// six of their standard deviations to either side, and sparse beyond.
-std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
-  const auto& all = times.all();
-  const std::size_t middle = rank_of(p, all.size());
+std::vector<nanoseconds> candidates(const pooled_times& times, double p, nanoseconds percentile) {
+  const auto all = times.outline();
+  const auto above = std::lower_bound(all.begin(), all.end(), percentile);
   const std::size_t last = all.size() - 1;
-  const auto reach = static_cast<std::size_t>(6 * spread_in_ranks(times, p, all[middle])) + 1;
-  const std::size_t low = middle - std::min(middle, reach);
-  const std::size_t high = std::min(last, middle + reach);
+  const std::size_t middle = std::min(last, static_cast<std::size_t>(above - all.begin()));
+  const double reach = 6 * spread_of_level(times, p, percentile) * static_cast<double>(all.size());
+  const auto ranks_away = static_cast<std::size_t>(reach) + 1;
+  const std::size_t low = middle - std::min(middle, ranks_away);
+  const std::size_t high = std::min(last, middle + ranks_away);
   std::vector<std::size_t> ranks;
   add_ranks(0, low, 32, ranks);
   add_ranks(low, middle, 96, ranks);
   add_ranks(middle, high, 96, ranks);
   add_ranks(high, last, 32, ranks);
-  std::vector<nanoseconds> values;
-  for (const auto rank : ranks) {
-    if (values.empty() || all[rank] > values.back()) values.push_back(all[rank]);
-  }
+  std::vector<nanoseconds> values = {percentile};
+  for (const auto rank : ranks) values.push_back(all[rank]);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
@@ -87,14 +91,12 @@ block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t se
 
 resampled_figure resample_percentile(const pooled_times& times, double p,
                                      const block_draws& draws) {
-  const auto values = candidates(times, p);
+  const nanoseconds percentile = times.percentile(p);
+  resampled_figure result{static_cast<double>(percentile), {}};
+  if (draws.count() == 0) return result;
+  const auto values = candidates(times, p, percentile);
+  const auto below = counts_up_to(values, times);
   const std::size_t blocks = times.blocks().size();
-  std::vector<std::uint32_t> below;  // [value][block]
-  for (const auto value : values) {
-    const auto counts = counts_up_to(value, times);
-    below.insert(below.end(), counts.begin(), counts.end());
-  }
-  resampled_figure result{static_cast<double>(times.all()[rank_of(p, times.all().size())]), {}};
   result.draws.reserve(draws.count());
   for (std::size_t draw = 0; draw < draws.count(); ++draw) {
     const auto drawn = draws[draw];

@@ -34,7 +34,7 @@ std::vector<configuration_member> references_of(const experiment_record& record)
 std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
   std::vector<double> logs;
   for (const auto* run : runs) {
-    const auto median = distribution::of(end_to_end_times(*run))->median();
+    const auto median = lower_median(end_to_end_times(*run));
     if (median <= 0) return {};
     logs.push_back(std::log(static_cast<double>(median)));
   }
@@ -58,16 +58,18 @@ std::vector<double> block_levels(const counted_trials& trials, const experiment_
   return result;
 }
 
-/// How far each value is from the median of the nine around it, or of the nine nearest at the ends:
-/// five have to be off before these nine are taken for normal, and a slow drift moves them along.
-std::vector<double> apart_from_neighbours(const std::vector<double>& levels) {
+/// How far each value is from the median of the nine around it, or of the nine nearest at the ends,
+/// once a steady change is taken out: five have to be off before these nine are taken for normal,
+/// and neither a straight drift nor a bent one shows.
+std::vector<double> apart_from_neighbours(std::vector<double> levels, double change) {
+  const double step = change / static_cast<double>(levels.size() - 1);
+  for (std::size_t b = 0; b < levels.size(); ++b) levels[b] -= static_cast<double>(b) * step;
   const std::size_t window = std::min<std::size_t>(9, levels.size());
   std::vector<double> result;
   for (std::size_t b = 0; b < levels.size(); ++b) {
     const std::size_t first = std::min(b - std::min(b, window / 2), levels.size() - window);
     const auto begin = levels.begin() + static_cast<std::ptrdiff_t>(first);
-    result.push_back(
-        levels[b] - median_of({begin, begin + static_cast<std::ptrdiff_t>(window)}));
+    result.push_back(levels[b] - median_of({begin, begin + static_cast<std::ptrdiff_t>(window)}));
   }
   return result;
 }
@@ -79,14 +81,16 @@ steadiness steadiness_of(const experiment_record& record) {
   const counted_trials trials(record);
   const auto levels = block_levels(trials, record);
   if (levels.size() < least_blocks) return result;
-  if (const auto change = change_over(levels)) {
-    if (std::abs(*change) > std::log1p(record.how.margin)) result.drift = std::expm1(*change);
+  const auto change = change_over(levels);
+  if (change && std::abs(*change) > std::log1p(record.how.margin)) {
+    result.drift = std::expm1(*change);
   }
-  const auto apart = apart_from_neighbours(levels);
+  const auto apart = apart_from_neighbours(levels, change.value_or(0));
   std::vector<double> sizes;
   for (const double value : apart) sizes.push_back(std::abs(value));
-  // 1.4826 times the median of the deviations is the standard deviation of normal values.
-  const double limit = std::max(4 * 1.4826 * median_of(sizes), 3 * record.how.margin);
+  // 1.4826 times the median of the deviations is the standard deviation of normal values; six of
+  // these, since of few blocks it is not known well.
+  const double limit = std::max(6 * 1.4826 * median_of(sizes), 3 * record.how.margin);
   for (std::size_t b = 0; b < sizes.size(); ++b) {
     if (sizes[b] > limit) result.affected_blocks.push_back(trials.blocks()[b]);
   }

@@ -1,0 +1,235 @@
+#include "framework/analysis/experiment_summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/analysis/sample_records.hpp"
+#include "tests/analysis/simulated_experiment.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::simulate;
+
+/// Blocks of the two sample models under two timing methods, the second against the first.
+experiment_record two_methods(std::size_t blocks, std::array<timing_method, 2> methods) {
+  experiment_record record;
+  for (std::size_t c = 0; c < 2; ++c) {
+    record.configurations.push_back({"c" + std::to_string(c), {}, {"two_models"}});
+  }
+  record.pairs = {{{1, 0}, {0, 0}}};
+  for (std::size_t b = 0; b < blocks; ++b) {
+    for (std::size_t c = 0; c < 2; ++c) {
+      record.trials.push_back({c, b, 0, {samples::two_models(methods[c], 30 + b)}});
+    }
+  }
+  return record;
+}
+
+TEST(experiment_summary, pools_the_frames_of_all_trials) {
+  const auto record = two_methods(6, {timing_method::event, timing_method::event});
+  const auto s = summarize(record);
+  EXPECT_EQ(s.complete_blocks, 6u);
+  EXPECT_EQ(s.trials_left_out, 0u);
+  const auto& member = s.configurations.at(1).members.at(0);
+  EXPECT_EQ(member.trials, 6u);
+  std::vector<nanoseconds> all;
+  nanoseconds running = 0;
+  for (const auto& trial : record.trials) {
+    if (trial.configuration != 1) continue;
+    for (const auto& frame : trial.members[0].frames) all.push_back(frame.end - frame.due);
+    running += trial.members[0].frames.back().end - trial.members[0].frames.front().begin;
+  }
+  const auto expected = *distribution::of(all);
+  EXPECT_EQ(member.end_to_end->count(), all.size());
+  EXPECT_EQ(member.tail, expected.percentile(0.95));
+  EXPECT_DOUBLE_EQ(*member.throughput,
+                   1e9 * static_cast<double>(all.size()) / static_cast<double>(running));
+  EXPECT_EQ(member.trial_medians.size(), 6u);
+  EXPECT_TRUE(member.between_trials);
+  EXPECT_EQ(member.device_bytes, std::size_t{24} << 20);
+  EXPECT_FALSE(member.cores);  // the samples do not know the processor time
+}
+
+TEST(experiment_summary, compares_p50_tail_and_throughput_of_every_pair) {
+  const auto s = summarize(simulate({.factors = {1, 2, 4}}, 1));
+  ASSERT_EQ(s.comparisons.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(s.comparisons[i].pair.what.configuration, 1 + i / 3);
+    EXPECT_EQ(s.comparisons[i].figure, static_cast<figure>(i % 3));
+  }
+  const auto& p50 = s.comparisons[0];
+  EXPECT_EQ(p50.verdict, verdict::slower);
+  EXPECT_EQ(p50.value, *s.configurations[1].members[0].end_to_end->percentile(0.5));
+  EXPECT_EQ(p50.reference, *s.configurations[0].members[0].end_to_end->percentile(0.5));
+  EXPECT_DOUBLE_EQ(p50.difference, p50.value - p50.reference);
+  EXPECT_TRUE(p50.difference_range->contains(p50.difference));
+  EXPECT_GT(p50.difference_range->low, 0);
+  EXPECT_EQ(s.comparisons[2].verdict, verdict::slower);  // half the throughput
+  EXPECT_NEAR(s.comparisons[2].ratio, 0.5, 0.1);
+}
+
+TEST(experiment_summary, is_the_same_for_the_same_record_in_any_order) {
+  auto record = simulate({}, 5);
+  const auto first = summarize(record).comparisons.front();
+  std::reverse(record.trials.begin(), record.trials.end());
+  const auto second = summarize(record).comparisons.front();
+  EXPECT_EQ(first.ratio_range->low, second.ratio_range->low);
+  EXPECT_EQ(first.ratio_range->high, second.ratio_range->high);
+}
+
+TEST(experiment_summary, has_no_interval_below_five_blocks_and_says_how_many_are_missing) {
+  const auto s = summarize(simulate({.factors = {1, 2}, .blocks = 3}, 1));
+  ASSERT_EQ(s.comparisons.size(), 3u);
+  for (const auto& c : s.comparisons) {
+    EXPECT_FALSE(c.ratio_range);
+    EXPECT_FALSE(c.difference_range);
+    EXPECT_EQ(c.verdict, verdict::undecided);
+    EXPECT_EQ(c.more_trials, 2);
+  }
+  EXPECT_TRUE(summarize(simulate({.blocks = 5}, 1)).comparisons[0].ratio_range);
+}
+
+TEST(experiment_summary, leaves_out_blocks_with_a_failed_an_interrupted_or_a_missing_trial) {
+  auto record = simulate({}, 1);
+  record.trials[2].members[0].failure = "stage 'noise' failed in frame 3";
+  record.trials[7].members[0].interrupted = true;
+  record.trials.pop_back();
+  const auto s = summarize(record);
+  EXPECT_EQ(s.complete_blocks, 7u);
+  EXPECT_EQ(s.trials_left_out, 5u);
+  EXPECT_EQ(s.configurations[0].members[0].trials, 7u);
+  EXPECT_EQ(s.configurations[0].members[0].trial_medians.size(), 7u);
+}
+
+TEST(experiment_summary, shows_what_there_is_when_no_block_is_complete) {
+  auto record = simulate({.blocks = 1}, 1);
+  record.trials[1].members[0].failure = "out of memory";
+  record.trials[1].members[0].frames.clear();
+  const auto s = summarize(record);
+  EXPECT_EQ(s.complete_blocks, 0u);
+  EXPECT_EQ(s.trials_left_out, 1u);
+  EXPECT_TRUE(s.configurations[0].members[0].end_to_end);
+  EXPECT_FALSE(s.configurations[1].members[0].end_to_end);
+  EXPECT_FALSE(s.configurations[1].members[0].throughput);
+  EXPECT_TRUE(s.comparisons.empty());
+}
+
+TEST(experiment_summary, of_no_trials_names_the_configurations) {
+  auto record = simulate({}, 1);
+  record.trials.clear();
+  const auto s = summarize(record);
+  ASSERT_EQ(s.configurations.size(), 2u);
+  EXPECT_EQ(s.configurations[1].members[0].name, "pipeline");
+  EXPECT_EQ(s.configurations[1].members[0].trials, 0u);
+  EXPECT_TRUE(s.comparisons.empty());
+  EXPECT_FALSE(narrow_enough(record, 0.5));
+}
+
+TEST(experiment_summary, has_no_tail_that_the_frames_do_not_carry) {
+  auto record = simulate({.frames = 5}, 1);
+  record.how.tail = 0.99;
+  const auto s = summarize(record);
+  EXPECT_FALSE(s.configurations[0].members[0].tail);
+  EXPECT_TRUE(std::none_of(s.comparisons.begin(), s.comparisons.end(),
+                           [](const comparison& c) { return c.figure == figure::tail; }));
+}
+
+TEST(experiment_summary, counts_affected_blocks_unless_they_were_repeated) {
+  auto record = simulate({.blocks = 12, .throttled_blocks = {4}}, 1);
+  const auto with = summarize(record);
+  ASSERT_EQ(with.machine.affected_blocks, std::vector<std::size_t>{4});
+  EXPECT_EQ(with.configurations[0].members[0].trials, 12u);
+  record.how.repeat_affected = true;
+  const auto without = summarize(record);
+  EXPECT_EQ(without.complete_blocks, 12u);
+  EXPECT_EQ(without.configurations[0].members[0].trials, 11u);
+  EXPECT_EQ(without.trials_left_out, 2u);
+}
+
+TEST(experiment_summary, adds_up_load_deadlines_and_busy_cores) {
+  auto record = simulate({.factors = {1}, .blocks = 2, .frames = 4}, 1);
+  nanoseconds running = 0;
+  for (auto& trial : record.trials) {
+    auto& run = trial.members[0];
+    run.run.deadline = 8'000'000;  // every frame takes some 10 ms
+    run.load.dropped = {1, 2, 3};
+    run.processor_time = 2 * (run.frames.back().end - run.frames.front().begin);
+    running += run.processor_time;
+    run.memory.device_bytes = 100 + trial.block;
+  }
+  const auto& member = summarize(record).configurations[0].members[0];
+  EXPECT_GT(running, 0);
+  EXPECT_EQ(member.due, 14u);
+  EXPECT_EQ(member.dropped, 6u);
+  EXPECT_EQ(member.deadline.value().missed, 8u);
+  EXPECT_DOUBLE_EQ(member.cores.value(), 2);
+  EXPECT_EQ(member.device_bytes, 101u);
+}
+
+TEST(experiment_summary, compares_stages_by_name_where_both_time_them_alike) {
+  auto record = two_methods(6, {timing_method::event, timing_method::event});
+  for (auto& trial : record.trials) {
+    if (trial.configuration == 1) trial.members[0].stages.erase(trial.members[0].stages.begin());
+  }
+  const auto s = summarize(record);
+  ASSERT_EQ(s.stage_comparisons.size(), 2u);  // noise and head
+  EXPECT_EQ(s.stage_comparisons[0].stage, 0u);
+  EXPECT_EQ(s.configurations[1].members[0].stages[0].name, "noise");
+  for (const auto& c : s.stage_comparisons) {
+    EXPECT_EQ(c.ratio, 1);
+    EXPECT_EQ(c.verdict, verdict::same);
+  }
+}
+
+TEST(experiment_summary, does_not_compare_a_launch_with_what_it_launches) {
+  const auto s = summarize(two_methods(6, {timing_method::event, timing_method::host}));
+  ASSERT_EQ(s.stage_comparisons.size(), 1u);  // the CPU stage
+  EXPECT_EQ(s.configurations[1].members[0].stages[s.stage_comparisons[0].stage].name, "noise");
+}
+
+TEST(experiment_summary, has_stages_without_times_where_none_are_taken) {
+  const auto s = summarize(two_methods(6, {timing_method::event, timing_method::none}));
+  EXPECT_TRUE(s.stage_comparisons.empty());
+  ASSERT_EQ(s.configurations[1].members[0].stages.size(), 3u);
+  EXPECT_FALSE(s.configurations[1].members[0].stages[0].what);
+  EXPECT_FALSE(s.configurations[1].members[0].stages[0].times);
+  EXPECT_EQ(s.configurations[0].members[0].stages[0].what, measure::device_time);
+}
+
+TEST(experiment_summary, compares_pipelines_that_ran_at_once_with_themselves_alone) {
+  auto record = simulate({.factors = {1, 1.5, 2}}, 1);
+  // The third configuration becomes the first two together, each somewhat slower.
+  record.configurations[2].members = {"camera", "batch"};
+  for (auto& trial : record.trials) {
+    if (trial.configuration == 2) trial.members.push_back(trial.members[0]);
+  }
+  record.pairs = {{{2, 0}, {0, 0}}, {{2, 1}, {1, 0}}};
+  const auto s = summarize(record);
+  ASSERT_EQ(s.comparisons.size(), 6u);
+  EXPECT_NEAR(s.comparisons[0].ratio, 2, 0.1);
+  EXPECT_NEAR(s.comparisons[3].ratio, 2 / 1.5, 0.1);
+  EXPECT_EQ(s.comparisons[3].verdict, verdict::slower);
+}
+
+TEST(experiment_summary, passes_over_trials_that_belong_to_no_configuration) {
+  auto record = simulate({}, 1);
+  record.trials[0].configuration = 9;
+  record.trials[3].members.clear();
+  EXPECT_EQ(summarize(record).complete_blocks, 8u);
+}
+
+TEST(experiment_summary, takes_frames_without_length) {
+  auto record = simulate({}, 1);
+  for (auto& trial : record.trials) {
+    for (auto& frame : trial.members[0].frames) frame = {};
+  }
+  const auto s = summarize(record);
+  EXPECT_TRUE(s.comparisons.empty());
+  EXPECT_FALSE(s.configurations[0].members[0].throughput);
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,162 @@
+// Whether what docs/verdicts.md promises of intervals and verdicts is true, by experiments whose
+// truth is known. Seeds are fixed, so that each of these gives the same counts on every run.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/analysis/experiment_summary.hpp"
+#include "tests/analysis/simulated_experiment.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::simulate;
+using samples::simulated_experiment;
+
+double true_ratio(const comparison& c, const simulated_experiment& as) {
+  const double times = as.factors[c.pair.what.configuration] / as.factors[0];
+  return c.figure == figure::throughput ? 1 / times : times;
+}
+
+/// In how many percent of experiments all intervals hold the truth at once.
+double coverage(const simulated_experiment& as, int experiments) {
+  int held = 0;
+  for (int seed = 0; seed < experiments; ++seed) {
+    const auto s = summarize(simulate(as, static_cast<std::uint64_t>(seed)));
+    held += std::all_of(s.comparisons.begin(), s.comparisons.end(), [&](const comparison& c) {
+      return c.ratio_range.value().contains(true_ratio(c, as));
+    });
+  }
+  const double percent = 100.0 * held / experiments;
+  ::testing::Test::RecordProperty("coverage_percent", std::to_string(percent));
+  return percent;
+}
+
+// The standard deviation of what is counted is 1 % at 400 experiments.
+TEST(intervals, hold_together_with_95_percent_at_10_blocks) {
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}}, 800), 95, 3);
+}
+
+TEST(intervals, hold_together_with_95_percent_at_30_blocks) {
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = 30}, 400), 95, 3);
+}
+
+TEST(intervals, hold_together_with_95_percent_at_the_least_number_of_blocks) {
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = least_blocks}, 800), 95, 3);
+}
+
+TEST(intervals, hold_together_with_95_percent_for_five_configurations) {
+  EXPECT_NEAR(coverage({.factors = {1, 1, 0.8, 1.03, 2}}, 400), 95, 3);
+}
+
+TEST(intervals, hold_together_with_95_percent_for_nine_configurations_at_30_blocks) {
+  EXPECT_NEAR(coverage({.factors = std::vector<double>(9, 1.0), .blocks = 30, .frames = 10}, 400),
+              95, 3);
+}
+
+TEST(intervals, hold_where_trials_hardly_differ_and_where_they_differ_much) {
+  EXPECT_NEAR(coverage({.trial_spread = 0.001}, 400), 95, 3.5);
+  EXPECT_NEAR(coverage({.trial_spread = 0.05}, 400), 95, 3.5);
+}
+
+TEST(intervals, hold_while_the_machine_drifts) {
+  EXPECT_NEAR(coverage({.drift = 0.1}, 400), 95, 3);
+}
+
+TEST(intervals, hold_where_every_tenth_trial_is_30_percent_slower) {
+  EXPECT_GE(coverage({.contaminated = 0.1}, 400), 92);
+  EXPECT_GE(coverage({.blocks = 30, .contaminated = 0.1}, 400), 92);
+}
+
+TEST(intervals, hold_nearly_as_often_when_they_decide_when_to_stop) {
+  const simulated_experiment as{.blocks = 60};
+  int held = 0;
+  constexpr int experiments = 300;
+  for (int seed = 0; seed < experiments; ++seed) {
+    const auto whole = simulate(as, static_cast<std::uint64_t>(seed));
+    auto record = whole;
+    record.trials.clear();
+    for (const auto& trial : whole.trials) {
+      record.trials.push_back(trial);
+      const bool block_ends = trial.configuration + 1 == as.factors.size();
+      if (block_ends && narrow_enough(record, 0.015)) break;
+    }
+    const auto s = summarize(record);
+    EXPECT_LE(s.comparisons[0].ratio_range.value().high, s.comparisons[0].ratio * 1.015);
+    held += std::all_of(s.comparisons.begin(), s.comparisons.end(), [&](const comparison& c) {
+      return c.ratio_range.value().contains(1);
+    });
+  }
+  RecordProperty("coverage_percent", std::to_string(100.0 * held / experiments));
+  EXPECT_GE(100.0 * held / experiments, 91);
+}
+
+/// In how many percent of experiments any configuration is called faster or slower.
+double called_different(const simulated_experiment& as, int experiments) {
+  int called = 0;
+  for (int seed = 0; seed < experiments; ++seed) {
+    const auto s = summarize(simulate(as, static_cast<std::uint64_t>(seed)));
+    called += std::any_of(s.comparisons.begin(), s.comparisons.end(), [](const comparison& c) {
+      return c.verdict == verdict::faster || c.verdict == verdict::slower;
+    });
+  }
+  return 100.0 * called / experiments;
+}
+
+TEST(verdicts, call_one_of_five_equal_configurations_different_in_5_percent_of_experiments) {
+  EXPECT_LE(called_different({.factors = std::vector<double>(5, 1.0)}, 400), 8);
+  EXPECT_LE(called_different({.factors = std::vector<double>(5, 1.0), .blocks = 30}, 200), 9);
+}
+
+/// In how many percent of experiments the p50 of the second configuration gets a verdict.
+double given(verdict wanted, const simulated_experiment& as, double margin, int experiments) {
+  int found = 0;
+  for (int seed = 0; seed < experiments; ++seed) {
+    auto record = simulate(as, static_cast<std::uint64_t>(seed));
+    record.how.margin = margin;
+    found += summarize(record).comparisons.front().verdict == wanted ? 1 : 0;
+  }
+  return 100.0 * found / experiments;
+}
+
+TEST(verdicts, find_a_difference_of_5_percent_with_10_blocks) {
+  EXPECT_GE(given(verdict::slower, {.factors = {1, 1.05}}, 0.01, 200), 97);
+  EXPECT_GE(given(verdict::faster, {.factors = {1.05, 1}}, 0.01, 200), 97);
+}
+
+TEST(verdicts, find_sameness_within_2_percent_with_30_blocks) {
+  EXPECT_GE(given(verdict::same, {.blocks = 30}, 0.02, 200), 97);
+}
+
+TEST(verdicts, hold_to_a_difference_that_drift_of_the_machine_is_many_times_of) {
+  EXPECT_GE(given(verdict::slower, {.factors = {1, 1.05}, .drift = 0.5}, 0.01, 200), 97);
+}
+
+TEST(more_trials, decide_most_experiments_that_make_them) {
+  // 1.5 % apart, of which ten blocks see about that much: the estimate of what is missing varies
+  // with the difference seen, so it is asked of the median experiment.
+  const simulated_experiment as{.factors = {1, 1.015}};
+  std::vector<std::int64_t> told;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto p50 = summarize(simulate(as, seed)).comparisons.front();
+    if (p50.verdict == verdict::undecided && p50.more_trials) told.push_back(*p50.more_trials);
+  }
+  ASSERT_GE(told.size(), 50u);
+  std::sort(told.begin(), told.end());
+  const auto more = static_cast<std::size_t>(told[told.size() / 2]);
+  RecordProperty("median_more_trials", std::to_string(more));
+  auto longer = as;
+  longer.blocks += more;
+  const double decided = given(verdict::slower, longer, 0.01, 100);
+  RecordProperty("decided_percent", std::to_string(decided));
+  EXPECT_GE(decided, 65);
+  // And not by making far more than it takes.
+  auto third = as;
+  third.blocks += more / 3;
+  EXPECT_LE(given(verdict::slower, third, 0.01, 100), 80);
+}
+
+}  // namespace
+}  // namespace graphline
