@@ -31,8 +31,8 @@ class counted_trials {
   std::vector<const trial_record*> trials_;  // [block][configuration]
 };
 
-/// For where there is no complete block: all runs of a pipeline that measured anything, and how many
-/// trials have one.
+/// For where there is no complete block: all runs of a pipeline that measured anything, and how
+/// many trials have one.
 std::vector<const run_record*> measured_runs(const experiment_record& record,
                                              const configuration_member& member);
 std::size_t measured_trials(const experiment_record& record);

@@ -33,8 +33,8 @@ experiment_summary summarize(const experiment_record& record) {
     auto& summary = result.configurations.emplace_back();
     summary.name = configuration.name;
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
-      const auto runs = result.complete_blocks == 0 ? measured_runs(record, {c, m})
-                                                    : trials.of({c, m});
+      const auto runs =
+          result.complete_blocks == 0 ? measured_runs(record, {c, m}) : trials.of({c, m});
       summary.members.push_back(summarize_member(configuration.members[m], runs, record.how.tail));
     }
   }
@@ -47,9 +47,8 @@ experiment_summary summarize(const experiment_record& record) {
 
 bool narrow_enough(const experiment_record& record, double narrow_to) {
   const counted_trials complete(record);
-  const auto trials =
-      without_repeated(complete, record,
-                       record.how.repeat_affected ? steadiness_of(record) : steadiness());
+  const auto trials = without_repeated(
+      complete, record, record.how.repeat_affected ? steadiness_of(record) : steadiness());
   const auto comparisons = compare_figures(trials, record);
   return !comparisons.empty() &&
          std::all_of(comparisons.begin(), comparisons.end(), [&](const comparison& c) {

@@ -55,8 +55,8 @@ double normal_critical(double level) {
 
 double student_t_critical(double level, std::size_t freedom) {
   if (freedom > many) return from_normal(normal_critical(level), static_cast<double>(freedom));
-  const double angle = fall_to(level, std::numbers::pi / 2,
-                               [&](double a) { return beyond_angle(a, freedom); });
+  const double angle =
+      fall_to(level, std::numbers::pi / 2, [&](double a) { return beyond_angle(a, freedom); });
   return std::sqrt(static_cast<double>(freedom)) * std::tan(angle);
 }
 
