@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "framework/analysis/distribution.hpp"
@@ -11,9 +12,14 @@ namespace graphline {
 
 pooled_times::pooled_times(std::vector<std::vector<nanoseconds>> blocks)
     : blocks_(std::move(blocks)) {
+  min_ = std::numeric_limits<nanoseconds>::max();
+  max_ = std::numeric_limits<nanoseconds>::min();
   for (auto& block : blocks_) {
+    if (block.empty()) continue;
     std::sort(block.begin(), block.end());
     count_ += block.size();
+    min_ = std::min(min_, block.front());
+    max_ = std::max(max_, block.back());
   }
 }
 
@@ -28,13 +34,8 @@ nanoseconds pooled_times::percentile(double p) const {
     return count;
   };
   // The least duration up to which there are that many: halving finds it without one more copy.
-  nanoseconds low = std::numeric_limits<nanoseconds>::max();
-  nanoseconds high = std::numeric_limits<nanoseconds>::min();
-  for (const auto& block : blocks_) {
-    if (block.empty()) continue;
-    low = std::min(low, block.front());
-    high = std::max(high, block.back());
-  }
+  nanoseconds low = min_;
+  nanoseconds high = max_;
   while (low < high) {
     const nanoseconds middle = std::midpoint(low, high);
     if (up_to(middle) >= wanted) {
@@ -46,15 +47,21 @@ nanoseconds pooled_times::percentile(double p) const {
   return low;
 }
 
-std::vector<nanoseconds> pooled_times::outline() const {
-  constexpr std::size_t most = 20'000;
-  const std::size_t step = (count_ + most - 1) / most;
+std::vector<nanoseconds> pooled_times::outline(nanoseconds least, nanoseconds most) const {
+  constexpr std::size_t enough = 20'000;
+  const auto within = [&](const std::vector<nanoseconds>& block) {
+    return std::span(std::lower_bound(block.begin(), block.end(), least),
+                     std::upper_bound(block.begin(), block.end(), most));
+  };
+  std::size_t count = 0;
+  for (const auto& block : blocks_) count += within(block).size();
+  const std::size_t step = (count + enough - 1) / enough;
   std::vector<nanoseconds> result;
   for (const auto& block : blocks_) {
-    if (block.empty()) continue;
-    for (std::size_t i = step / 2; i < block.size(); i += step) result.push_back(block[i]);
-    if (step > 1) result.insert(result.end(), {block.front(), block.back()});
+    const auto part = within(block);
+    for (std::size_t i = step / 2; i < part.size(); i += step) result.push_back(part[i]);
   }
+  if (step > 1) result.insert(result.end(), {least, most});
   std::sort(result.begin(), result.end());
   return result;
 }

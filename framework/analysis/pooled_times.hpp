@@ -19,13 +19,18 @@ class pooled_times {
   /// Nearest rank among all of them, 0 < p < 1, whatever the sample carries.
   nanoseconds percentile(double p) const;
 
-  /// All of them in ascending order; of very many some 20,000, as many of each stretch of a block's
-  /// order, the least and the greatest among them.
-  std::vector<nanoseconds> outline() const;
+  /// Those from `least` to `most`, these included, in ascending order; of very many some 20,000,
+  /// as many of each stretch of a block's order.
+  std::vector<nanoseconds> outline(nanoseconds least, nanoseconds most) const;
+
+  nanoseconds min() const noexcept { return min_; }
+  nanoseconds max() const noexcept { return max_; }
 
  private:
   std::vector<std::vector<nanoseconds>> blocks_;
   std::size_t count_ = 0;
+  nanoseconds min_ = 0;
+  nanoseconds max_ = 0;
 };
 
 }  // namespace graphline

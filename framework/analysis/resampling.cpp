@@ -38,19 +38,19 @@ double spread_of_level(const pooled_times& times, double p, nanoseconds percenti
   return std::sqrt(squares) / all;
 }
 
-/// `count` ranks at most, evenly from `first` to `last`, these two among them.
-void add_ranks(std::size_t first, std::size_t last, std::size_t count,
-               std::vector<std::size_t>& to) {
-  count = std::min(count, last - first + 1);
+/// `count` of the values at most, evenly from the first to the last, these two among them.
+void add_evenly(std::span<const nanoseconds> values, std::size_t count,
+                std::vector<nanoseconds>& to) {
+  count = std::min(count, values.size());
   for (std::size_t i = 0; i < count; ++i) {
-    to.push_back(first + (count > 1 ? (last - first) * i / (count - 1) : 0));
+    to.push_back(values[count > 1 ? (values.size() - 1) * i / (count - 1) : 0]);
   }
 }
 
 /// Values a draw's percentile is looked for among, ascending: dense where nearly all draws fall,
-/// six of their standard deviations to either side, and sparse beyond.
+/// six of their standard deviations to either side, and ever sparser beyond.
 std::vector<nanoseconds> candidates(const pooled_times& times, double p, nanoseconds percentile) {
-  const auto all = times.outline();
+  const auto all = times.outline(times.min(), times.max());
   const auto above = std::lower_bound(all.begin(), all.end(), percentile);
   const std::size_t last = all.size() - 1;
   const std::size_t middle = std::min(last, static_cast<std::size_t>(above - all.begin()));
@@ -58,13 +58,15 @@ std::vector<nanoseconds> candidates(const pooled_times& times, double p, nanosec
   const auto ranks_away = static_cast<std::size_t>(reach) + 1;
   const std::size_t low = middle - std::min(middle, ranks_away);
   const std::size_t high = std::min(last, middle + ranks_away);
-  std::vector<std::size_t> ranks;
-  add_ranks(0, low, 32, ranks);
-  add_ranks(low, middle, 96, ranks);
-  add_ranks(middle, high, 96, ranks);
-  add_ranks(high, last, 32, ranks);
   std::vector<nanoseconds> values = {percentile};
-  for (const auto rank : ranks) values.push_back(all[rank]);
+  // Where a single block makes up a tail, draws without it fall far away.
+  for (std::size_t away = 1; away <= low; away += 1 + away / 32) values.push_back(all[low - away]);
+  // Of all there are: in a far tail the outline has but few.
+  add_evenly(times.outline(all[low], all[high]), 512, values);
+  for (std::size_t away = 1; high + away < last; away += 1 + away / 32) {
+    values.push_back(all[high + away]);
+  }
+  values.push_back(all[last]);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;

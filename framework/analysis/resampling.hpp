@@ -37,8 +37,8 @@ struct resampled_figure {
 };
 
 /// The percentile by nearest rank of all durations of the blocks drawn. What a draw yields is one
-/// of some 250 values of the sample that stand close together where draws fall, so that the cost
-/// depends on the number of blocks, not on how many durations they have. `times` is not empty.
+/// of some hundred values of the sample that stand close together where draws fall, so that the
+/// cost depends on the number of blocks, not on how many durations they have. `times` is not empty.
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
 /// The sum of `above` over the sum of `below`, of the blocks drawn; one value of each per block,

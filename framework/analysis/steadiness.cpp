@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "framework/analysis/counted_trials.hpp"
@@ -74,25 +75,33 @@ std::vector<double> apart_from_neighbours(std::vector<double> levels, double cha
   return result;
 }
 
+/// The standard deviation of a block by the median step from one to the next, which neither drift
+/// nor single blocks move: steps of normal values are sqrt(2) times as wide, and 1.4826 times the
+/// median of their sizes is their standard deviation.
+double spread_between_neighbours(const std::vector<double>& levels) {
+  std::vector<double> steps;
+  for (std::size_t b = 1; b < levels.size(); ++b) {
+    steps.push_back(std::abs(levels[b] - levels[b - 1]));
+  }
+  return 1.4826 * median_of(std::move(steps)) / std::numbers::sqrt2;
+}
+
 }  // namespace
 
 steadiness steadiness_of(const experiment_record& record) {
   steadiness result;
   const counted_trials trials(record);
+  if (trials.blocks().size() < least_blocks) return result;
   const auto levels = block_levels(trials, record);
-  if (levels.size() < least_blocks) return result;
+  if (levels.empty()) return result;
   const auto change = change_over(levels);
   if (change && std::abs(*change) > std::log1p(record.how.margin)) {
     result.drift = std::expm1(*change);
   }
   const auto apart = apart_from_neighbours(levels, change.value_or(0));
-  std::vector<double> sizes;
-  for (const double value : apart) sizes.push_back(std::abs(value));
-  // 1.4826 times the median of the deviations is the standard deviation of normal values; six of
-  // these, since of few blocks it is not known well.
-  const double limit = std::max(6 * 1.4826 * median_of(sizes), 3 * record.how.margin);
-  for (std::size_t b = 0; b < sizes.size(); ++b) {
-    if (sizes[b] > limit) result.affected_blocks.push_back(trials.blocks()[b]);
+  const double limit = std::max(6 * spread_between_neighbours(levels), 3 * record.how.margin);
+  for (std::size_t b = 0; b < apart.size(); ++b) {
+    if (std::abs(apart[b]) > limit) result.affected_blocks.push_back(trials.blocks()[b]);
   }
   return result;
 }

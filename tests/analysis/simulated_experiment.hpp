@@ -20,9 +20,9 @@ struct simulated_experiment {
   double block_spread = 0.01;  ///< standard deviations, of logarithms
   double trial_spread = 0.01;
   double frame_spread = 0.02;
-  double frame_tail = 0.1;     ///< chance of a frame to take up to twice as long
-  double drift = 0;           ///< from the first block to the last, of the logarithm
-  double contaminated = 0;    ///< chance of a trial to be 30 % slower
+  double frame_tail = 0.1;  ///< chance of a frame to take up to twice as long
+  double drift = 0;         ///< from the first block to the last, of the logarithm
+  double contaminated = 0;  ///< chance of a trial to be 30 % slower
   std::vector<std::size_t> throttled_blocks = {};  ///< 20 % slower
 };
 

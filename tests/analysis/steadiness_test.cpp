@@ -48,9 +48,12 @@ TEST(steadiness, finds_drift_where_it_was_planted) {
 TEST(steadiness, finds_throttled_blocks_even_three_in_a_row_and_beside_drift) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const std::vector<std::size_t> slow = {3, 4, 5, 11};
-    const auto machine = steadiness_of(
-        simulate({.blocks = 20, .block_spread = 0.005, .drift = 0.1, .throttled_blocks = slow},
-                 seed));
+    const auto machine = steadiness_of(simulate({.blocks = 20,
+                                                 .block_spread = 0.003,
+                                                 .trial_spread = 0.005,
+                                                 .drift = 0.1,
+                                                 .throttled_blocks = slow},
+                                                seed));
     for (const auto block : slow) {
       EXPECT_NE(std::find(machine.affected_blocks.begin(), machine.affected_blocks.end(), block),
                 machine.affected_blocks.end())
