@@ -137,7 +137,7 @@ std::string output_words(const output_change& output) {
   if (!output.largest) return "differs by checksum; the files hold no values to tell by how much";
   const auto values = counted(static_cast<std::int64_t>(output.compared), "value");
   if (*output.largest == 0) {
-    return fmt::format("differs by checksum, but in none of the {} that were saved", values);
+    return fmt::format("differs by checksum, but not in the {} saved of it", values);
   }
   auto text = fmt::format("differs by up to {:.2g}", *output.largest);
   if (output.relative) text += fmt::format(", {:.2g} of the largest value", *output.relative);

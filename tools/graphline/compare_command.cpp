@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/units.hpp"
@@ -73,11 +74,18 @@ std::vector<nanoseconds> try_configurations(const experiment_plan& planned, tria
   });
 }
 
+/// Whether trials that were kept are all that was asked for.
+bool complete(const std::vector<trial_record>& done, const experiment_plan& planned) {
+  const auto asked = static_cast<std::size_t>(planned.how.trials) * planned.configurations.size();
+  return done.size() >= asked;
+}
+
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
-                             trial_store& store, const stop_request& stop) {
+                             trial_store& store, std::vector<trial_record> done,
+                             const stop_request& stop) {
   progress_line line;
   experiment_options options;
-  options.done = store.take_trials();
+  options.done = std::move(done);
   options.stop = &stop;
   options.on_trial = [&](const trial_record& trial) { store.add(trial); };
   options.on_progress = [&](const experiment_progress& at) {
@@ -114,8 +122,11 @@ exit_status compare(compare_arguments& given) {
   const bool taken = json && json->is_standard_output();
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
   trial_store store(path, planned, opening_of(given));
-  say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
-  const experiment_record record = run_trials(planned, *runner, store, stop);
+  auto done = store.take_trials();
+  if (!complete(done, planned)) {
+    say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
+  }
+  const experiment_record record = run_trials(planned, *runner, store, std::move(done), stop);
 
   // Not fmt::print, which throws where nobody reads: the result is still to be saved.
   std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
