@@ -1,0 +1,57 @@
+"""The experiments that come with Graphline: that they run, compute the same, and what they find."""
+
+from .context import read_json
+from .outcome import FAIL, PASS, SHOWN
+from .processes import OutOfTime
+
+# What varies the input of a pipeline varies its outputs too.
+OTHER_OUTPUTS = {"batch_size"}
+
+
+def check_experiments(context):
+    files = sorted((context.places.pipelines / "experiments").glob("*.yaml"))
+    if not files:
+        context.outcome.not_run("experiments", f"none in {context.places.pipelines}")
+    for file in files:
+        if context.quick and file.stem != "graph_granularity":
+            context.outcome.not_run(file.stem, "--quick")
+            continue
+        try:
+            check_experiment(context, file)
+        except OutOfTime:
+            context.outcome.not_run(file.stem, "time")
+
+
+def check_experiment(context, file):
+    result_file, store = context.name(".json"), context.name(".jsonl")
+    done = context.runner.run(
+        [context.graphline, "compare", file, "--device", context.device, "--trials",
+         1 if context.quick else 6, "--store", store, "--json", result_file], most=60)
+    result = read_json(result_file) if done.status == 0 else None
+    if result is None:
+        context.outcome.add(file.stem, FAIL, note=done.reason())
+        return
+    context.outcome.data.setdefault("experiments", {})[file.stem] = {
+        key: result[key] for key in ("configurations", "comparisons", "findings", "steadiness")}
+    if file.stem not in OTHER_OUTPUTS:
+        same = outputs_agree(result)
+        context.outcome.add(f"{file.stem}, outputs", PASS if same else FAIL,
+                            "bit-equal" if same else "differ",
+                            note="" if same else "; ".join(result["findings"]))
+    for c in result["comparisons"]:
+        if c["figure"] == "p50":
+            context.outcome.add(f"{file.stem}, {c['configuration']}", SHOWN,
+                                f"{100 * (c['ratio'] - 1):+.1f} %",
+                                note=f"{c['member']} against {c['reference']}: {c['verdict']}")
+
+
+def outputs_agree(result):
+    """Of pipelines that end on the same frame in every trial, by name."""
+    seen = {}
+    for trial in result["trials"]:
+        members = result["configurations"][trial["configuration"]]["members"]
+        for member, record in zip(members, trial["members"]):
+            outputs = tuple((o["tensor"], o["checksum"]) for o in record["outputs"])
+            frames = len(record["frames"]["begin"])
+            seen.setdefault((member["name"], frames), set()).add(outputs)
+    return all(len(found) == 1 for found in seen.values())
