@@ -67,7 +67,9 @@ struct frame_record {
 struct output_record {
   std::string tensor;
   tensor_type type;
-  std::string checksum;  ///< 64-bit FNV-1a of the bytes, 16 hex digits
+  /// 16 hex digits: 64-bit FNV-1a over the bytes taken as little-endian words of 8, the last one
+  /// filled up with zeros, its upper half folded onto the lower (h ^= h >> 32) after each word.
+  std::string checksum;
   bool finite = true;    ///< false: holds NaN or infinity
   /// Up to `most_output_values` of its elements, evenly spaced from the first, so that results can
   /// be compared as numbers where checksums differ.

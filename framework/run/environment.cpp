@@ -41,10 +41,12 @@ std::string operating_system() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> describe_environment() {
+  // Once: the kernel takes longer for this the more cores there are.
+  static const std::string processor_name = processor();
   return {{"graphline", std::string(version())},
           {"date", utc_date()},
           {"system", operating_system()},
-          {"processor", processor()},
+          {"processor", processor_name},
           {"cores", std::to_string(std::thread::hardware_concurrency())},
           {"compiler", __VERSION__},
           {"oneTBB", onetbb_version()}};

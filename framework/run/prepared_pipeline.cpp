@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -73,18 +72,14 @@ tensor_view prepared_pipeline::tensor(std::size_t index, std::size_t in_slot) co
   return {block.at(placement_.tensor_offset[index]), t.type};
 }
 
-std::vector<std::byte> prepared_pipeline::read(const tensor_view& from, side on) {
-  std::vector<std::byte> bytes(from.type.bytes());
-  if (bytes.empty()) return bytes;
-  if (on == side::cpu) {
-    std::memcpy(bytes.data(), from.data, bytes.size());
-    return bytes;
-  }
-  const memory staging = device_.allocate_pinned(bytes.size());
-  transfers_->copy(staging.data(), from.data, bytes.size());
+std::span<const std::byte> prepared_pipeline::read(const tensor_view& from, side on,
+                                                   memory& staging) {
+  const std::size_t bytes = from.type.bytes();
+  if (on == side::cpu || bytes == 0) return {static_cast<const std::byte*>(from.data), bytes};
+  staging = device_.allocate_pinned(bytes);
+  transfers_->copy(staging.data(), from.data, bytes);
   device_.synchronize(wait_mode::block);
-  std::memcpy(bytes.data(), staging.data(), bytes.size());
-  return bytes;
+  return {static_cast<const std::byte*>(staging.data()), bytes};
 }
 
 void prepared_pipeline::make_inputs() {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ class prepared_pipeline {
   /// A tensor of the plan in a slot; an input is the same in every slot.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
-  /// A tensor's bytes, brought to the host. The device must be idle.
-  std::vector<std::byte> read(const tensor_view& from, side on);
+  /// A tensor's bytes on the host: where they are, or brought into `staging`, which is allocated
+  /// then. The device must be idle.
+  std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
 
  private:
   void make_inputs();

@@ -156,11 +156,13 @@ class session::implementation {
     }
     for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
       const auto& t = planned().tensors[i];
+      memory staging;
       if (t.input) {
-        save(folder, "input." + t.name, t.type, pipeline_.read(pipeline_.tensor(i, 0), t.on));
+        save(folder, "input." + t.name, t.type,
+             pipeline_.read(pipeline_.tensor(i, 0), t.on, staging));
       } else if (t.output() && last_slot_) {
         save(folder, "output." + t.name, t.type,
-             pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on));
+             pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging));
       }
     }
     for (const auto& stage : planned().stages) {
@@ -259,7 +261,8 @@ class session::implementation {
     for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
       const auto& t = planned().tensors[i];
       if (!t.output()) continue;
-      const auto bytes = pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on);
+      memory staging;
+      const auto bytes = pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging);
       record.outputs.push_back(describe_output(t.name, t.type, bytes));
       if (!record.outputs.back().finite) {
         record.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", t.name));
