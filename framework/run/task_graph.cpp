@@ -1,5 +1,6 @@
 #include "framework/run/task_graph.hpp"
 
+#include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
@@ -8,8 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <system_error>
 #include <thread>
 
+#include "framework/base/error.hpp"
 #include "framework/run/due_wait.hpp"
 
 namespace graphline {
@@ -18,45 +21,21 @@ std::string onetbb_version() {
   return TBB_runtime_version();
 }
 
-namespace {
-
-/// The threads that oneTBB may have: as many as all pools of the process want together. A control
-/// of each pool's own would hold all of them to the least, and of pipelines that run at once one
-/// could keep the threads that another waits for.
-class permitted_threads {
- public:
-  explicit permitted_threads(int count) : count_(count) { change(count_); }
-  ~permitted_threads() { change(-count_); }
-  permitted_threads(const permitted_threads&) = delete;
-  permitted_threads& operator=(const permitted_threads&) = delete;
-
- private:
-  static void change(int by) {
-    static std::mutex mutex;
-    static int wanted = 0;
-    static std::unique_ptr<tbb::global_control> control;
-    const std::scoped_lock lock(mutex);
-    wanted += by;
-    if (wanted == 0) return control.reset();
-    // oneTBB counts the program's main thread in, which here only supervises.
-    control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                    static_cast<std::size_t>(wanted) + 1);
-  }
-
-  const int count_;
-};
-
-}  // namespace
-
-/// oneTBB's threads for CPU stages: an arena apart from the program's own, with a thread per core
-/// the device does not compute on.
+/// oneTBB's scheduling of CPU stages in threads of the pool's own: an arena of which only these
+/// have a part, so that no task of another pool keeps one of them. oneTBB's workers would go from
+/// arena to arena, and one whose task waits or takes long counts as free for the other pools.
 class task_pool {
  public:
-  explicit task_pool(int threads) : permitted_(threads), arena_(threads, 0) {}
-
-  ~task_pool() {
-    arena_.execute([this] { group_.wait(); });
+  explicit task_pool(int threads)
+      // oneTBB gives an arena of one reserved place a worker more.
+      : arena_(std::max(2, threads), static_cast<unsigned>(std::max(2, threads))),
+        open_(group_.defer([] {})) {
+    threads_.reserve(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) add_thread();
   }
+
+  task_pool(const task_pool&) = delete;
+  task_pool& operator=(const task_pool&) = delete;
 
   /// From a thread of the pool: another of its threads may take the work.
   template <class Function>
@@ -71,9 +50,30 @@ class task_pool {
   }
 
  private:
-  permitted_threads permitted_;
+  /// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is
+  /// enqueued, and keeps it looking for as long as this arena has no place for it.
+  static std::size_t with_a_worker() {
+    constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+    return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
+  }
+
+  void add_thread() {
+    try {
+      threads_.emplace_back([this] { arena_.execute([this] { group_.wait(); }); });
+    } catch (const std::system_error& e) {
+      throw run_error(
+          fmt::format("strategy 'overlap' could not be given thread {} for CPU stages: {}; end "
+                      "other programs or raise the limit of threads (ulimit -u)",
+                      threads_.size() + 1, e.what()));
+    }
+  }
+
+  // In this order: the last goes first, which ends the threads' wait once all work is done.
+  tbb::global_control permitted_{tbb::global_control::max_allowed_parallelism, with_a_worker()};
   tbb::task_arena arena_;
   tbb::task_group group_;
+  std::vector<std::jthread> threads_;
+  tbb::task_handle open_;  ///< never run: while it is there, the threads wait for work
 };
 
 namespace {
