@@ -42,6 +42,17 @@ class StoreCase(CompareCase):
             self.assertLess(time.monotonic() - begun, 60)
             time.sleep(0.005)
 
+    def child_of(self, process):
+        """The process of a trial that is running."""
+        tasks = pathlib.Path(f"/proc/{process.pid}/task")
+
+        def children():
+            return [int(child) for task in tasks.iterdir()
+                    for child in (task / "children").read_text().split()]
+
+        self.until(children)
+        return children()[0]
+
     def stopped_after(self, trials, how, *words, text=SLOW, store=None):
         process = self.start(*words, text=text)
         self.until(lambda: len(self.trials(store)) >= trials)
@@ -82,6 +93,7 @@ class resumed(StoreCase):
         self.assertTrue(saved["interrupted"])
         before = self.trials(store)
         self.assertEqual(len(saved["trials"]), len(before))
+        self.assertIn(f"\n{len(before)} trials kept in 'my trials'. Go on with: ", err)
         command = err[err.index("Go on with: ") + len("Go on with: "):].strip()
         self.assertEqual(command, "graphline compare lengths.yaml --device host --trials 20 "
                          "--store 'my trials' --json r.json --resume")
@@ -132,6 +144,24 @@ class resumed(StoreCase):
             self.assertIn("no trial store", refused)
             self.assertEqual(path.read_text(), "precious\n")
 
+    def test_a_result_never_takes_the_place_of_trials(self):
+        self.compare("--trials", "1")
+        before = self.store.read_bytes()
+        for words in ((), ("--resume",), ("--overwrite",), ("--store", "other")):
+            refused = self.compare("--json", f"./{self.store.name}", *words, status=2).stderr
+            self.assertIn("holds the trials of an experiment", refused)
+            self.assertEqual(self.store.read_bytes(), before)
+        self.compare("--json", "same", "--store", "same", status=2)
+
+    def test_two_at_once_do_not_write_one_store(self):
+        process = self.start()
+        self.until(self.trials)
+        for words in ((), ("--resume",), ("--overwrite",)):
+            self.assertIn("written already", self.compare(*words, text=SLOW, status=2).stderr)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+
     def test_a_finished_store_becomes_the_previous_one(self):
         self.compare("--trials", "1")
         first = self.store.read_bytes()
@@ -168,7 +198,7 @@ SIZES = """experiment: sizes
 pipeline: album.yaml
 vary:
   size: [32, 48]
-trials: 200
+trials: 2000
 """
 
 
@@ -192,7 +222,7 @@ class failing(StoreCase):
         self.assertIn("size=32", out)
         self.assertEqual(saved["failure"], saved["stopped"])
         self.assertFalse(saved["interrupted"])
-        self.assertIn(saved["failure"], err)
+        self.assertIn(f"\nerror: {saved['failure']}\n", err)
         self.assertIn("--resume", err)
         self.assertGreaterEqual(len(saved["trials"]), trials)
         self.assertEqual(len(saved["trials"]), len(self.trials()))
@@ -226,17 +256,9 @@ class failing(StoreCase):
 
     def test_a_process_that_is_killed_ends_it_likewise(self):
         def kill_child(process):
-            tasks = pathlib.Path(f"/proc/{process.pid}/task")
-
-            def children():
-                return [int(c) for task in tasks.iterdir()
-                        for c in (task / "children").read_text().split()]
-
-            self.until(children)
-            os.kill(children()[0], signal.SIGKILL)
-        text = SIZES.replace("size: [32, 48]", "size: [32]").replace("trials: 200", "trials: 9")
-        text = text.replace("vary:", "run: {arrival: constant, rate: 1}\nvary:")
-        saved = self.break_after(1, text + "processes: fresh\n", kill_child)
+            os.kill(self.child_of(process), signal.SIGKILL)
+        paced = SIZES.replace("vary:", "run: {arrival: constant, rate: 4}\nvary:")
+        saved = self.break_after(1, paced + "processes: fresh\n", kill_child)
         self.assertIn("was ended by signal 9", saved["failure"])
 
 
@@ -260,7 +282,22 @@ class fresh_processes(StoreCase):
         p50 = [c for c in own["comparisons"] if c["figure"] == "p50"][0]
         self.assertGreater(p50["ratio"], 1.2)
 
-    def test_ctrl_c_leaves_none_behind(self):
+    def test_none_outlives_the_program(self):
+        process = self.start(text=SLOW.replace("5ms, 6ms", "2s, 3s") + "processes: fresh\n")
+        child = pathlib.Path(f"/proc/{self.child_of(process)}")
+        self.until(lambda: "trial" in (child / "cmdline").read_text())
+        time.sleep(0.5)  # in which it has read its files
+        process.kill()
+        process.communicate(timeout=60)
+
+        def gone():
+            return not child.exists() or (child / "stat").read_text().split()[2] == "Z"
+
+        begun = time.monotonic()
+        self.until(gone)
+        self.assertLess(time.monotonic() - begun, 5)  # a trial alone takes twenty seconds
+
+    def test_ctrl_c_ends_the_trial_and_it_is_run_again(self):
         text = SLOW + "processes: fresh\n"
         status, out, err = self.stopped_after(3, signal.SIGINT, text=text)
         self.assertEqual(status, 130, err)

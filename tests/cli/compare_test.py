@@ -3,8 +3,10 @@
 usage: compare_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 import unittest
@@ -111,6 +113,26 @@ class verdicts(CompareCase):
             self.assertIn(fragment, done.stdout)
         self.assertEqual(done.stderr, "")
         self.assertFalse(self.store.exists())
+
+    def test_progress_and_the_time_left_are_shown_on_a_terminal(self):
+        slow = LENGTHS.replace("1ms, 3ms", "20ms, 21ms").replace("trials: 6", "trials: 9")
+        controller, terminal = pty.openpty()
+        with subprocess.Popen([GRAPHLINE, "compare", self.experiment(slow)], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=terminal) as running:
+            os.close(terminal)
+            seen = b""
+            with contextlib.suppress(OSError):  # the end of a terminal is an error
+                while text := os.read(controller, 4096):
+                    seen += text
+        os.close(controller)
+        self.assertEqual(running.returncode, 0)
+        self.assertRegex(seen.decode(), r"comparing, length=2[01]ms +\d+ of 18 trials, about \d+ s l")
+
+    def test_it_ends_at_the_time_limit_after_a_whole_block(self):
+        result = self.result("--trials", 10000, "--time-limit", "300ms")
+        self.assertIn("time limit", result["stopped"])
+        self.assertEqual(len(result["trials"]), 2 * result["complete_blocks"])
+        self.assertGreaterEqual(result["complete_blocks"], 1)
 
     def test_two_hundred_trials_are_kept_in_little_memory(self):
         quick = LENGTHS.replace("1ms, 3ms", "100us, 200us")

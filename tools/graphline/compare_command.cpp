@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,7 +15,9 @@
 #include "framework/report/experiment_json.hpp"
 #include "framework/report/experiment_outline.hpp"
 #include "framework/report/experiment_table.hpp"
+#include "framework/report/heading.hpp"
 #include "framework/report/output_file.hpp"
+#include "framework/report/stored_trials.hpp"
 #include "framework/report/trial_store.hpp"
 #include "framework/run/experiment.hpp"
 #include "framework/run/experiment_estimate.hpp"
@@ -52,6 +56,14 @@ void apply(const compare_arguments& given, experiment_settings& how) {
 store_opening opening_of(const compare_arguments& given) {
   if (given.resume) return store_opening::resume;
   return given.overwrite ? store_opening::overwrite : store_opening::fresh;
+}
+
+/// Trials that a result took the place of would be lost.
+void refuse_to_replace_trials(const std::string& json) {
+  std::error_code not_there;
+  if (!std::filesystem::is_regular_file(json, not_there) || !is_trial_store(json)) return;
+  throw input_error(fmt::format(
+      "--json {}: it holds the trials of an experiment; name another file", quote(json, 200)));
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -131,6 +143,7 @@ exit_status compare(compare_arguments& given) {
     return exit_status::done;
   }
 
+  refuse_to_replace_trials(given.json);
   std::optional<output_file> json;
   if (!given.json.empty())
     json.emplace(given.json, json_beginning, expected_experiment_json_bytes(planned));
@@ -148,12 +161,12 @@ exit_status compare(compare_arguments& given) {
   std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
   std::fflush(taken ? stderr : stdout);
   if (json) json->commit(experiment_json(record));
-  if (record.interrupted) say(fmt::format("\nGo on with: {}\n", going_on(given)));
-  if (record.failure) {
-    say(
-        fmt::format("\nerror: {}\nThe trials before it are kept in {}. When its cause is removed, "
-                    "go on with: {}\n",
-                    *record.failure, quote(path, 200), going_on(given)));
+  if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
+  if (!record.trials.empty() && status_of(record) != exit_status::done) {
+    say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
+                    counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
+                    quote(path, 200), record.failure ? ", once the cause is removed," : "",
+                    going_on(given)));
   }
   return status_of(record);
 }
