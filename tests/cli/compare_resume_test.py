@@ -219,7 +219,7 @@ class failing(StoreCase):
         self.assertEqual(process.returncode, 1, out + err)
         saved = json.loads((self.folder / "r.json").read_text())
         self.assertIn("FAILED", out)
-        self.assertIn("size=32", out)
+        self.assertIn("frame/s", out)
         self.assertEqual(saved["failure"], saved["stopped"])
         self.assertFalse(saved["interrupted"])
         self.assertIn(f"\nerror: {saved['failure']}\n", err)
