@@ -56,6 +56,8 @@ struct experiment_record {
   /// Why no further trials ran, in words; empty when all that were asked for did.
   std::string stopped;
   bool interrupted = false;
+  /// What went wrong, where that is why no further trials ran: in a trial, or before it could run.
+  std::optional<std::string> failure;
 };
 
 }  // namespace graphline

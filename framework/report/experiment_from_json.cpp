@@ -60,6 +60,7 @@ experiment_record experiment_from(const json_part& from) {
   }
   record.stopped = from.at("stopped").text();
   record.interrupted = from.at("interrupted").boolean();
+  if (const auto failure = from.find("failure")) record.failure = failure->text();
   return record;
 }
 

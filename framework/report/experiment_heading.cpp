@@ -183,6 +183,7 @@ std::string failures(const experiment_record& record) {
 /// What stands against reading the tables as those of a whole experiment.
 std::string restrictions(const experiment_record& record, const experiment_summary& summary) {
   std::string text = failures(record);
+  if (record.failure && text.empty()) text += "FAILED\n";
   if (record.interrupted) text += "INTERRUPTED\n";
   if (!record.stopped.empty()) text += paragraph("ended: " + printable(record.stopped), 2);
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {

@@ -151,23 +151,25 @@ class trial_store::implementation {
     file_ = owned_descriptor(open_locked(part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, path_));
     temporary_name name(part);
     owned_descriptor old;
-    const bool replaces = store_exists(path_);
-    if (replaces) {
+    bool keeps = false;
+    if (store_exists(path_)) {
       old = owned_descriptor(open_locked(target_, O_RDWR, path_));
-      if (keep_ended) refuse_unless_ended();
+      keeps = keep_ended && holds_what_ended();
     }
     if (::ftruncate(file_.get(), 0) != 0) refuse_to_write(path_, reason(errno));
     const auto header = store_header(planned) + "\n";
     if (const int code = write_fully(file_.get(), header)) refuse_to_write(path_, reason(code));
     if (::fsync(file_.get()) != 0) refuse_to_write(path_, reason(errno));
-    if (replaces && keep_ended) keep_as_previous();
+    if (keeps) keep_as_previous();
     name.become(target_);
     bytes_ = header.size();
   }
 
-  void refuse_unless_ended() const {
+  /// Whether the store is worth keeping, which one without trials is not. Refuses one that has not
+  /// ended.
+  bool holds_what_ended() const {
     const auto outline = outline_of(target_);
-    if (outline.ended) return;
+    if (outline.ended || outline.trials == 0) return outline.trials > 0;
     const json_part header(outline.header, quote(path_, 200));
     refuse_to_write(
         path_, fmt::format("it holds {} of {} trials of an experiment begun on {} that "

@@ -12,7 +12,9 @@ namespace graphline {
 
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
-  fresh,      ///< one whose experiment has ended is kept as FILE.previous; another is refused
+  /// One whose experiment has ended is kept as FILE.previous, one without trials is replaced;
+  /// another is refused.
+  fresh,
   resume,     ///< goes on with it; refused when it belongs to another experiment or a file changed
   overwrite,  ///< begins anew, whatever there was
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <random>
 #include <set>
@@ -152,16 +153,16 @@ class course {
     try {
       trial.members = runner_.run(configuration, {}, options_.stop);
     } catch (const error& e) {
-      if (e.status() == exit_status::interrupted) return interrupt();
-      throw;
+      return e.status() == exit_status::interrupted ? interrupt() : fail(e.what());
+    } catch (const std::bad_alloc&) {
+      return fail(fmt::format("configuration '{}': out of memory",
+                              planned_.configurations[configuration].what.name));
     }
     if (interrupted(trial) && !failed(trial)) return interrupt();
     keep(std::move(trial), elapsed() - trial.begun);
     const trial_record& kept = record_.trials.back();
     if (options_.on_trial) options_.on_trial(kept);
-    if (!failed(kept)) return true;
-    tell_failure(kept);
-    return false;
+    return !failed(kept) || fail(failure_of(kept));
   }
 
   bool interrupt() {
@@ -170,16 +171,21 @@ class course {
     return false;
   }
 
-  void tell_failure(const trial_record& trial) {
+  bool fail(std::string what) {
+    record_.failure = record_.stopped = std::move(what);
+    return false;
+  }
+
+  /// Of a trial that failed.
+  std::string failure_of(const trial_record& trial) const {
     const auto& what = planned_.configurations[trial.configuration].what;
     for (std::size_t i = 0; i < trial.members.size(); ++i) {
       const auto& problem = trial.members[i].failure;
       if (!problem) continue;
       const auto member = what.members.size() > 1 ? fmt::format(", '{}'", what.members[i]) : "";
-      record_.stopped =
-          fmt::format("a trial of configuration '{}'{} failed: {}", what.name, member, *problem);
-      return;
+      return fmt::format("a trial of configuration '{}'{} failed: {}", what.name, member, *problem);
     }
+    return "";
   }
 
   void tell_progress(std::string_view next) const {

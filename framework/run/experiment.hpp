@@ -36,9 +36,9 @@ struct experiment_options {
 ///
 /// Ends after the trials asked for and, where affected blocks are repeated, as many further blocks
 /// as make up for them, at most as many again; at the time limit, though not before the first
-/// block; or when every interval is narrow enough. Early, with what there is, when a trial fails or
-/// the stop request is raised: a trial that this cuts short is left out. Throws what `on_trial`
-/// throws, and what `runner` throws unless that is an interruption.
+/// block; or when every interval is narrow enough. Early, with what there is, when a trial fails,
+/// `runner` throws or the stop request is raised: a trial that this cuts short is left out. Throws
+/// what `on_trial` throws.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
 

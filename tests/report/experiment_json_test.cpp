@@ -106,8 +106,8 @@ TEST(experiment_json, has_its_keys_in_their_order) {
   for (const auto& [key, value] : result.items()) keys.push_back(key);
   EXPECT_THAT(keys, ElementsAre("schema", "name", "description", "settings", "files", "device",
                                 "environment", "complete_blocks", "trials_left_out", "stopped",
-                                "interrupted", "configurations", "comparisons", "stage_comparisons",
-                                "steadiness", "findings", "pairs", "trials"));
+                                "interrupted", "failure", "configurations", "comparisons",
+                                "stage_comparisons", "steadiness", "findings", "pairs", "trials"));
 }
 
 TEST(experiment_json, names_what_is_compared_and_says_in_which_unit) {
@@ -158,6 +158,7 @@ TEST(experiment_json, of_a_record_alone_has_its_summary) {
 TEST(saved_experiment, reads_back_as_it_was) {
   auto record = sample_experiment();
   record.name = "\"名前\"\n";
+  record.failure = "its process is gone";
   record.how.narrow_to = 0.01;
   record.how.seed = ~std::uint64_t{0};
   record.how.fresh_processes = record.how.repeat_affected = record.interrupted = true;
@@ -171,6 +172,7 @@ TEST(saved_experiment, reads_back_as_it_was) {
   EXPECT_EQ(back.files, record.files);
   EXPECT_EQ(back.stopped, record.stopped);
   EXPECT_EQ(back.interrupted, record.interrupted);
+  EXPECT_EQ(back.failure, record.failure);
   const auto how = [](const experiment_settings& s) {
     return std::tie(s.trials, s.time_limit, s.narrow_to, s.margin, s.tail, s.seed,
                     s.fresh_processes, s.repeat_affected);

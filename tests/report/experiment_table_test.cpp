@@ -197,6 +197,14 @@ TEST(experiment_table, names_the_trial_that_failed) {
   expect_golden("experiment_failed.txt", text);
 }
 
+TEST(experiment_table, says_that_something_failed_where_no_trial_shows_it) {
+  auto record = made_experiment("broken", {{"first"}, {"again"}}, 2);
+  record.failure = record.stopped = "configuration 'again': the process of a trial is gone";
+  EXPECT_THAT(
+      experiment_table(record, figures_of(record)),
+      HasSubstr("\nFAILED\nended: configuration 'again': the process of a trial is gone\n"));
+}
+
 TEST(experiment_table, of_one_configuration_against_itself_says_same) {
   const auto record = made_experiment("control", {{"first"}, {"again"}}, 10);
   auto summary = figures_of(record);

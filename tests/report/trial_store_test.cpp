@@ -155,9 +155,10 @@ TEST_F(trial_store_test, keeps_an_ended_one_as_the_previous_when_it_begins_anew)
   const auto before = read(path_);
   for (int times = 0; times < 2; ++times) {
     trial_store store(path_, sample_plan(), store_opening::fresh);
+    store.add(trial(0));
     store.end();
   }
-  EXPECT_EQ(resumed().size(), 0u);
+  EXPECT_EQ(resumed().size(), 1u);
   EXPECT_NE(read(path_ + ".previous"), before);
   EXPECT_EQ(files(), 2u);
 }
@@ -171,6 +172,14 @@ TEST_F(trial_store_test, does_not_begin_anew_over_one_that_has_not_ended) {
                               "--overwrite")));
   EXPECT_EQ(read(path_), before);
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(trial_store_test, begins_anew_over_one_without_trials) {
+  make(2, true);
+  const auto before = read(path_);
+  for (int times = 0; times < 3; ++times) EXPECT_EQ(refusal(store_opening::fresh), "opened");
+  EXPECT_EQ(read(path_ + ".previous"), before);
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(trial_store_test, begins_anew_over_anything_of_its_own_when_told_to) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Optional;
 using testing::SizeIs;
 
 /// Made-up runs of twenty frames; keeps which configurations it was asked for.
@@ -189,6 +191,7 @@ TEST(experiment, ends_with_a_trial_that_failed_and_says_in_what) {
   EXPECT_EQ(record.trials.size(), kept);
   EXPECT_EQ(record.stopped,
             "a trial of configuration 'b' failed: stage 'head', frame 3: out of film");
+  EXPECT_EQ(record.failure, record.stopped);
   EXPECT_FALSE(record.interrupted);
 }
 
@@ -222,13 +225,27 @@ TEST(experiment, keeps_what_there_is_when_interrupted_while_a_pipeline_is_prepar
   EXPECT_THAT(record.trials, SizeIs(2));
 }
 
-TEST(experiment, passes_on_what_a_runner_and_a_store_throw) {
+TEST(experiment, ends_with_what_there_is_when_a_runner_throws) {
+  for (const bool memory : {false, true}) {
+    scripted_runner runner;
+    runner.script = [&](std::size_t, std::size_t, run_record&) {
+      if (runner.asked.size() < 4) return;
+      if (memory) throw std::bad_alloc();
+      throw run_error("configuration 'a': its process is gone");
+    };
+    const auto record = run_experiment(planned(2, 9), runner, {});
+    EXPECT_THAT(record.trials, SizeIs(3));
+    EXPECT_THAT(record.failure, Optional(HasSubstr(memory ? "out of memory" : "is gone")));
+    EXPECT_EQ(record.stopped, record.failure);
+    EXPECT_FALSE(record.interrupted);
+  }
+}
+
+TEST(experiment, passes_on_what_a_store_throws) {
   scripted_runner runner;
   experiment_options options;
   options.on_trial = [](const trial_record&) { throw run_error("the disk is full"); };
   EXPECT_THROW(run_experiment(planned(2, 2), runner, options), run_error);
-  runner.script = [](std::size_t, std::size_t, run_record&) { throw run_error("no memory"); };
-  EXPECT_THROW(run_experiment(planned(2, 2), runner, {}), run_error);
 }
 
 TEST(experiment, tells_which_configuration_is_next_and_how_long_is_left) {

@@ -1,18 +1,23 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/experiment_json.hpp"
 #include "framework/report/experiment_outline.hpp"
 #include "framework/report/experiment_table.hpp"
+#include "framework/report/heading.hpp"
 #include "framework/report/output_file.hpp"
+#include "framework/report/stored_trials.hpp"
 #include "framework/report/trial_store.hpp"
 #include "framework/run/experiment.hpp"
 #include "framework/run/experiment_estimate.hpp"
@@ -53,6 +58,14 @@ store_opening opening_of(const compare_arguments& given) {
   return given.overwrite ? store_opening::overwrite : store_opening::fresh;
 }
 
+/// Trials that a result took the place of would be lost.
+void refuse_to_replace_trials(const std::string& json) {
+  std::error_code not_there;
+  if (!std::filesystem::is_regular_file(json, not_there) || !is_trial_store(json)) return;
+  throw input_error(fmt::format(
+      "--json {}: it holds the trials of an experiment; name another file", quote(json, 200)));
+}
+
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
                                           const experiment_plan& planned, device_set& devices) {
   if (planned.how.fresh_processes) return make_process_trial_runner(given.experiment, planned);
@@ -74,12 +87,6 @@ std::vector<nanoseconds> try_configurations(const experiment_plan& planned, tria
   });
 }
 
-/// Whether trials that were kept are all that was asked for.
-bool complete(const std::vector<trial_record>& done, const experiment_plan& planned) {
-  const auto asked = static_cast<std::size_t>(planned.how.trials) * planned.configurations.size();
-  return done.size() >= asked;
-}
-
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
                              trial_store& store, std::vector<trial_record> done,
                              const stop_request& stop) {
@@ -97,12 +104,32 @@ experiment_record run_trials(const experiment_plan& planned, trial_runner& runne
 }
 
 exit_status status_of(const experiment_record& record) {
-  for (const auto& trial : record.trials) {
-    const bool failed = std::any_of(trial.members.begin(), trial.members.end(),
-                                    [](const run_record& r) { return r.failure.has_value(); });
-    if (failed) return exit_status::run_failed;
-  }
+  if (record.failure) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+/// As a shell takes it for one word.
+std::string in_shell(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,=@%-";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The command that goes on with an experiment that ended early.
+std::string going_on(const compare_arguments& given) {
+  std::string command = "graphline compare " + in_shell(given.experiment.path());
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, in_shell(value));
+  };
+  add("--device", given.experiment.device_name() == "auto" ? "" : given.experiment.device_name());
+  add("--trials", given.trials ? fmt::to_string(*given.trials) : "");
+  add("--time-limit", given.time_limit);
+  add("--store", given.store);
+  add("--json", given.json);
+  return command + " --resume";
 }
 
 exit_status compare(compare_arguments& given) {
@@ -116,6 +143,7 @@ exit_status compare(compare_arguments& given) {
     return exit_status::done;
   }
 
+  refuse_to_replace_trials(given.json);
   std::optional<output_file> json;
   if (!given.json.empty())
     json.emplace(given.json, json_beginning, expected_experiment_json_bytes(planned));
@@ -123,7 +151,8 @@ exit_status compare(compare_arguments& given) {
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
   trial_store store(path, planned, opening_of(given));
   auto done = store.take_trials();
-  if (!complete(done, planned)) {
+  // Of those that trials were kept of it is known that they run, and for how long.
+  if (done.empty()) {
     say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
   }
   const experiment_record record = run_trials(planned, *runner, store, std::move(done), stop);
@@ -132,8 +161,13 @@ exit_status compare(compare_arguments& given) {
   std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
   std::fflush(taken ? stderr : stdout);
   if (json) json->commit(experiment_json(record));
-  if (record.interrupted)
-    say(fmt::format("\nGo on with: graphline compare {} --resume\n", given.experiment.path()));
+  if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
+  if (!record.trials.empty() && status_of(record) != exit_status::done) {
+    say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
+                    counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
+                    quote(path, 200), record.failure ? ", once the cause is removed," : "",
+                    going_on(given)));
+  }
   return status_of(record);
 }
 

@@ -44,8 +44,9 @@ void add_trial_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<trial_arguments>();
   given->experiment.add_to(*command);
   command->add_option("--configuration", given->configuration, "Which, counted from 0")->required();
-  command->add_option("--frames", given->frames, "Instead of the configuration's own");
-  command->add_option("--warmup", given->warmup, "Likewise");
+  command->add_option("--frames", given->frames, "Instead of the configuration's own")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--warmup", given->warmup, "Likewise")->check(CLI::NonNegativeNumber);
   command->callback([&chosen, given] { chosen = [given] { return run_trial(*given); }; });
 }
 

@@ -1,0 +1,311 @@
+"""graphline compare stopped, killed, failed and resumed, as a user meets it.
+
+usage: compare_resume_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import GRAPHLINE, MAKE_IMAGES, graphline
+from compare_test import LENGTHS, SPINS, CompareCase
+
+SLOW = LENGTHS.replace("1ms, 3ms", "5ms, 6ms").replace("trials: 6", "trials: 30")
+
+
+class StoreCase(CompareCase):
+    def trials(self, store=None):
+        """The whole lines of the store that are trials."""
+        path = store or self.store
+        if not path.exists():
+            return []
+        return [line for line in path.read_text().splitlines(keepends=True)
+                if line.startswith('{"trial":') and line.endswith("\n")]
+
+    def start(self, *words, text=SLOW):
+        """The program, running in a group of its own as in a shell."""
+        process = subprocess.Popen([GRAPHLINE, "compare", self.experiment(text), "--device", "host",
+                                    *words], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(process.kill)
+        return process
+
+    def until(self, condition):
+        begun = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - begun, 60)
+            time.sleep(0.005)
+
+    def child_of(self, process):
+        """The process of a trial that is running."""
+        tasks = pathlib.Path(f"/proc/{process.pid}/task")
+
+        def children():
+            return [int(child) for task in tasks.iterdir()
+                    for child in (task / "children").read_text().split()]
+
+        self.until(children)
+        return children()[0]
+
+    def stopped_after(self, trials, how, *words, text=SLOW, store=None):
+        process = self.start(*words, text=text)
+        self.until(lambda: len(self.trials(store)) >= trials)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def made_of_trials(self, result):
+        return sorted((t["block"], t["configuration"]) for t in result["trials"])
+
+    def every_trial(self, trials):
+        return [(block, c) for block in range(trials) for c in range(2)]
+
+
+class resumed(StoreCase):
+    def test_what_a_killed_experiment_has_is_not_repeated(self):
+        self.assertEqual(self.stopped_after(5, signal.SIGKILL)[0], -signal.SIGKILL)
+        before = self.trials()
+        self.assertLess(len(before), 60)
+        refused = self.compare(text=SLOW, status=2).stderr
+        for fragment in (f"{len(before)} of 60 trials", "--resume", "--overwrite"):
+            self.assertIn(fragment, refused)
+        result = self.result("--resume", text=SLOW)
+        after = self.trials()
+        self.assertEqual(after[:len(before)], before)
+        self.assertEqual(len(after), 60)
+        self.assertEqual(self.made_of_trials(result), self.every_trial(30))
+        self.assertEqual((result["stopped"], result["complete_blocks"]), ("", 30))
+
+    def test_ctrl_c_shows_the_table_and_how_to_go_on(self):
+        store = self.folder / "my trials"
+        status, out, err = self.stopped_after(5, signal.SIGINT, "--store", store.name, "--trials",
+                                              "20", "--json", "r.json", store=store)
+        self.assertEqual(status, 130, err)
+        self.assertIn("INTERRUPTED", out)
+        self.assertIn("length", out)
+        saved = json.loads((self.folder / "r.json").read_text())
+        self.assertTrue(saved["interrupted"])
+        before = self.trials(store)
+        self.assertEqual(len(saved["trials"]), len(before))
+        self.assertIn(f"\n{len(before)} trials kept in 'my trials'. Go on with: ", err)
+        command = err[err.index("Go on with: ") + len("Go on with: "):].strip()
+        self.assertEqual(command, "graphline compare lengths.yaml --device host --trials 20 "
+                         "--store 'my trials' --json r.json --resume")
+        done = graphline(*shlex.split(command)[1:], cwd=self.folder)
+        self.expect(done, 0)
+        self.assertEqual(self.trials(store)[:len(before)], before)
+        saved = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual(self.made_of_trials(saved), self.every_trial(20))
+        self.assertEqual((saved["interrupted"], saved["stopped"]), (False, ""))
+
+    def test_more_trials_may_be_added(self):
+        self.compare("--trials", "2")
+        before = self.trials()
+        self.assertEqual(len(before), 4)
+        result = self.result("--trials", "5", "--resume")
+        self.assertEqual(self.made_of_trials(result), self.every_trial(5))
+        self.assertEqual(self.trials()[:4], before)
+        again = self.compare("--trials", "5", "--resume")
+        self.assertIn("5 blocks of 2 trials", again.stdout)
+        self.assertEqual(len(self.trials()), 10)
+
+    def test_a_changed_file_is_named_and_refused(self):
+        self.compare("--trials", "1")
+        before = self.store.read_bytes()
+        self.pipeline(SPINS + "# more\n", "spins.yaml")
+        refused = self.compare("--resume", status=2).stderr
+        self.assertIn("'spins.yaml' has changed", refused)
+        self.assertIn("--overwrite", refused)
+        self.assertNotIn("lengths.yaml' has changed", refused)
+        self.pipeline(SPINS, "spins.yaml")
+        refused = self.compare("--resume", text=LENGTHS + "margin: 2%\n", status=2).stderr
+        self.assertIn("'lengths.yaml' has changed", refused)
+        self.assertEqual(self.store.read_bytes(), before)
+
+    def test_trials_of_another_experiment_are_refused(self):
+        self.compare("--trials", "1")
+        other = LENGTHS.replace("experiment: lengths", "experiment: other")
+        refused = self.compare("--resume", "--store", self.store.name, text=other, status=2).stderr
+        self.assertIn("trials of the experiment 'lengths', not of 'other'", refused)
+        refused = self.compare("--resume", text=other, status=2).stderr
+        self.assertIn("there are no trials in 'other.trials.jsonl'", refused)
+
+    def test_a_file_that_is_no_store_is_never_touched(self):
+        path = self.folder / "notes.txt"
+        path.write_text("precious\n")
+        for words in ((), ("--resume",), ("--overwrite",)):
+            refused = self.compare("--store", path.name, *words, status=2).stderr
+            self.assertIn("no trial store", refused)
+            self.assertEqual(path.read_text(), "precious\n")
+
+    def test_a_result_never_takes_the_place_of_trials(self):
+        self.compare("--trials", "1")
+        before = self.store.read_bytes()
+        for words in ((), ("--resume",), ("--overwrite",), ("--store", "other")):
+            refused = self.compare("--json", f"./{self.store.name}", *words, status=2).stderr
+            self.assertIn("holds the trials of an experiment", refused)
+            self.assertEqual(self.store.read_bytes(), before)
+        self.compare("--json", "same", "--store", "same", status=2)
+
+    def test_two_at_once_do_not_write_one_store(self):
+        process = self.start()
+        self.until(self.trials)
+        for words in ((), ("--resume",), ("--overwrite",)):
+            self.assertIn("written already", self.compare(*words, text=SLOW, status=2).stderr)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+
+    def test_a_finished_store_becomes_the_previous_one(self):
+        self.compare("--trials", "1")
+        first = self.store.read_bytes()
+        self.compare("--trials", "1")
+        previous = pathlib.Path(str(self.store) + ".previous")
+        self.assertEqual(previous.read_bytes(), first)
+        self.assertEqual(len(self.trials()), 2)
+        self.compare("--trials", "1", "--overwrite")
+        self.assertEqual(previous.read_bytes(), first)
+        self.expect(graphline("compare", "lengths.yaml", "--overwrite", "--resume",
+                              cwd=self.folder), 2, "--overwrite", "--resume")
+
+    def test_an_experiment_interrupted_before_its_first_trial_is_in_nobodys_way(self):
+        process = self.start(text=SLOW.replace("5ms, 6ms", "700ms, 800ms"))
+        self.until(self.store.exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(self.trials(), [])
+        self.compare("--trials", "1")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
+                         ["lengths.trials.jsonl", "lengths.yaml", "spins.yaml"])
+
+
+ALBUM = """pipeline: album
+params:
+  size: 32
+stages:
+  - {name: read, kind: cpu.images, folder: images, size: [$size, $size], batch: 1}
+run: {frames: 4, warmup: 1}
+"""
+
+SIZES = """experiment: sizes
+pipeline: album.yaml
+vary:
+  size: [32, 48]
+trials: 2000
+"""
+
+
+class failing(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.images = self.folder / "images"
+        subprocess.run([MAKE_IMAGES, self.images, "3"], check=True, capture_output=True)
+        self.pipeline(ALBUM, "album.yaml")
+        self.store = self.folder / "sizes.trials.jsonl"
+
+    def break_after(self, trials, text, damage):
+        """What the program says of an experiment that something happens to."""
+        process = self.start("--json", "r.json", text=text)
+        self.until(lambda: len(self.trials()) >= trials)
+        damage(process)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, out + err)
+        saved = json.loads((self.folder / "r.json").read_text())
+        self.assertIn("FAILED", out)
+        self.assertIn("frame/s", out)
+        self.assertEqual(saved["failure"], saved["stopped"])
+        self.assertFalse(saved["interrupted"])
+        self.assertIn(f"\nerror: {saved['failure']}\n", err)
+        self.assertIn("--resume", err)
+        self.assertGreaterEqual(len(saved["trials"]), trials)
+        self.assertEqual(len(saved["trials"]), len(self.trials()))
+        return saved
+
+    def spoil(self, _):
+        for path in self.images.iterdir():
+            path.write_bytes(path.read_bytes()[:200])
+
+    def test_a_stage_that_fails_ends_the_experiment_with_what_there_is(self):
+        saved = self.break_after(3, SIZES, self.spoil)
+        self.assertIn("stage 'read'", saved["failure"])
+        self.assertIn("image_", saved["failure"])
+        self.assertIsNotNone(saved["trials"][-1]["members"][0]["failure"])
+        # The store is of an experiment that ended: it is in nobody's way.
+        subprocess.run([MAKE_IMAGES, self.images, "3"], check=True, capture_output=True)
+        self.compare("--trials", "2", text=SIZES)
+        self.assertEqual(len(self.trials()), 4)
+
+    def test_a_process_that_cannot_prepare_its_trial_ends_it_likewise(self):
+        def move_away(_):
+            self.images.rename(self.folder / "elsewhere")
+        saved = self.break_after(3, SIZES + "processes: fresh\n", move_away)
+        self.assertRegex(saved["failure"], r"configuration 'size=\d+': the process of a trial")
+        (self.folder / "elsewhere").rename(self.images)
+        kept = [line for line in self.trials() if '"failure":null' in line]
+        count = len(kept) // 2 + 2
+        result = self.result("--trials", str(count), "--resume", text=SIZES + "processes: fresh\n")
+        self.assertEqual(self.made_of_trials(result), self.every_trial(count))
+        self.assertEqual([line for line in self.trials() if line in kept], kept)
+
+    def test_a_process_that_is_killed_ends_it_likewise(self):
+        def kill_child(process):
+            os.kill(self.child_of(process), signal.SIGKILL)
+        paced = SIZES.replace("vary:", "run: {arrival: constant, rate: 4}\nvary:")
+        saved = self.break_after(1, paced + "processes: fresh\n", kill_child)
+        self.assertIn("was ended by signal 9", saved["failure"])
+
+
+class fresh_processes(StoreCase):
+    def test_they_compute_and_report_the_same(self):
+        self.pipeline("pipeline: spins\nparams:\n  length: 1ms\n"
+                      "inputs: {x: {shape: [1, 64]}}\nstages:\n"
+                      "  - {name: net, kind: network, reads: x, writes: y, layers: [gelu]}\n"
+                      "  - {name: work, kind: cpu.spin, duration: $length}\n", "spins.yaml")
+        text = LENGTHS.replace("trials: 6", "trials: 4\nframes: 4\nwarmup: 1")
+        one = self.result(text=text)
+        own = self.result(text=text + "processes: fresh\n")
+        self.assertFalse(one["settings"]["fresh_processes"])
+        self.assertTrue(own["settings"]["fresh_processes"])
+        self.assertEqual(list(one), list(own))
+        for ours, theirs in zip(one["comparisons"], own["comparisons"], strict=True):
+            self.assertEqual(list(ours), list(theirs))
+        outputs = {json.dumps(m["outputs"]) for result in (one, own) for t in result["trials"]
+                   for m in t["members"]}
+        self.assertEqual(len(outputs), 1)
+        p50 = [c for c in own["comparisons"] if c["figure"] == "p50"][0]
+        self.assertGreater(p50["ratio"], 1.2)
+
+    def test_none_outlives_the_program(self):
+        process = self.start(text=SLOW.replace("5ms, 6ms", "2s, 3s") + "processes: fresh\n")
+        child = pathlib.Path(f"/proc/{self.child_of(process)}")
+        self.until(lambda: "trial" in (child / "cmdline").read_text())
+        time.sleep(0.5)  # in which it has read its files
+        process.kill()
+        process.communicate(timeout=60)
+
+        def gone():
+            return not child.exists() or (child / "stat").read_text().split()[2] == "Z"
+
+        begun = time.monotonic()
+        self.until(gone)
+        self.assertLess(time.monotonic() - begun, 5)  # a trial alone takes twenty seconds
+
+    def test_ctrl_c_ends_the_trial_and_it_is_run_again(self):
+        text = SLOW + "processes: fresh\n"
+        status, out, err = self.stopped_after(3, signal.SIGINT, text=text)
+        self.assertEqual(status, 130, err)
+        self.assertIn("INTERRUPTED", out)
+        count = len(self.trials()) // 2 + 2
+        result = self.result("--resume", "--trials", str(count), text=text)
+        self.assertEqual(self.made_of_trials(result), self.every_trial(count))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

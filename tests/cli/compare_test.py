@@ -1,0 +1,265 @@
+"""graphline compare as a user meets it: tables, verdicts, bad input.
+
+usage: compare_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
+"""
+
+import contextlib
+import json
+import os
+import pty
+import subprocess
+import sys
+import unittest
+
+from cli_test import GRAPHLINE, PIPELINES, Case, graphline
+
+SPINS = """pipeline: spins
+params:
+  length: 1ms
+stages:
+  - {name: work, kind: cpu.spin, duration: $length}
+run: {frames: 6, warmup: 1, timing: none}
+"""
+
+LENGTHS = """experiment: lengths
+pipeline: spins.yaml
+vary:
+  length: [1ms, 3ms]
+trials: 6
+"""
+
+
+class CompareCase(Case):
+    """Runs in a folder of its own, which has the pipeline."""
+
+    def setUp(self):
+        super().setUp()
+        self.pipeline(SPINS, "spins.yaml")
+        self.store = self.folder / "lengths.trials.jsonl"
+
+    def experiment(self, text=LENGTHS, name="lengths.yaml"):
+        self.pipeline(text, name)
+        return name
+
+    def compare(self, *words, text=LENGTHS, status=0):
+        done = graphline("compare", self.experiment(text), "--device", "host", *words,
+                         cwd=self.folder)
+        self.expect(done, status)
+        return done
+
+    def result(self, *words, text=LENGTHS):
+        return json.loads(self.compare("--json", "-", *words, text=text).stdout)
+
+
+class shipped_experiments(Case):
+    def test_each_shows_its_table_and_all_its_configurations_compute_the_same(self):
+        files = sorted((PIPELINES / "experiments").glob("*.yaml"))
+        self.assertGreaterEqual(len(files), 7)
+        for path in files:
+            saved = self.folder / f"{path.stem}.json"
+            done = graphline("compare", path, "--device", "host", "--trials", "1", "--json", saved,
+                             cwd=self.folder)
+            self.expect(done, 0, path.stem, "p50", stream="stdout")
+            # The line may be broken where the terminal is narrow.
+            self.assertRegex(" ".join(done.stderr.split()),
+                             rf"^{path.stem}: \d configurations, 1 trial of .* each: about .*\d s$")
+            result = json.loads(saved.read_text())
+            self.assertEqual(result["schema"], "graphline.experiment/1")
+            self.assertEqual((result["stopped"], result["failure"]), ("", None))
+            self.assertEqual(len(result["trials"]), len(result["configurations"]))
+            self.check_outputs(path.stem, result)
+
+    def check_outputs(self, name, result):
+        if name == "batch_size":
+            return  # as many results as pictures
+        seen = {}
+        for trial in result["trials"]:
+            for member in trial["members"]:
+                seen.setdefault(member["pipeline"], set()).add(json.dumps(member["outputs"]))
+        for pipeline, outputs in seen.items():
+            self.assertEqual(len(outputs), 1, f"{name}: {pipeline}")
+
+
+class verdicts(CompareCase):
+    def verdict(self, result):
+        comparison, = [c for c in result["comparisons"] if c["figure"] == "p50"]
+        return comparison
+
+    def test_three_milliseconds_are_slower_than_one(self):
+        result = self.result("--trials", 12)
+        found = self.verdict(result)
+        self.assertEqual(found["verdict"], "slower")
+        self.assertEqual(found["reference"], "length=1ms")
+        self.assertGreater(found["ratio"], 1.5)
+        low, high = found["ratio_interval"]
+        self.assertTrue(1.01 < low <= found["ratio"] <= high, found)
+        self.assertEqual(len(result["trials"]), 24)
+        self.assertEqual(result["complete_blocks"], 12)
+
+    def test_a_baseline_may_be_chosen(self):
+        text = LENGTHS + "baseline: {length: 3ms}\n"
+        found = self.verdict(self.result("--trials", 12, text=text))
+        self.assertEqual((found["reference"], found["verdict"]), ("length=3ms", "faster"))
+
+    def test_a_configuration_is_no_other_than_itself(self):
+        text = LENGTHS.replace("vary:\n  length: [1ms, 3ms]", "margin: 5%\nconfigurations:\n"
+                               "  - {name: first, length: 1ms}\n  - {name: again, length: 1ms}")
+        self.assertIn(self.verdict(self.result(text=text))["verdict"], ("same", "undecided"))
+
+    def test_the_whole_grid_is_shown_without_its_trials(self):
+        done = self.compare("--check")
+        for fragment in ("2 configurations, 6 trials of 6 frames each: about", "length=1ms",
+                         "length=3ms", "in random order (seed 1)"):
+            self.assertIn(fragment, done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.assertFalse(self.store.exists())
+
+    def test_progress_and_the_time_left_are_shown_on_a_terminal(self):
+        slow = LENGTHS.replace("1ms, 3ms", "20ms, 21ms").replace("trials: 6", "trials: 9")
+        controller, terminal = pty.openpty()
+        with subprocess.Popen([GRAPHLINE, "compare", self.experiment(slow)], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=terminal) as running:
+            os.close(terminal)
+            seen = b""
+            with contextlib.suppress(OSError):  # the end of a terminal is an error
+                while text := os.read(controller, 4096):
+                    seen += text
+        os.close(controller)
+        self.assertEqual(running.returncode, 0)
+        self.assertRegex(seen.decode(), r"comparing, length=2[01]ms +\d+ of 18 trials, about")
+
+    def test_it_ends_at_the_time_limit_after_a_whole_block(self):
+        result = self.result("--trials", 10000, "--time-limit", "300ms")
+        self.assertIn("time limit", result["stopped"])
+        self.assertEqual(len(result["trials"]), 2 * result["complete_blocks"])
+        self.assertGreaterEqual(result["complete_blocks"], 1)
+
+    def test_two_hundred_trials_are_kept_in_little_memory(self):
+        quick = LENGTHS.replace("1ms, 3ms", "100us, 200us")
+        command = [GRAPHLINE, "compare", self.experiment(quick), "--device", "host", "--trials",
+                   "100", "--json", "r.json"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as running:
+            _, status, used = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(running.returncode, 0)
+        self.assertEqual(len(json.loads((self.folder / "r.json").read_text())["trials"]), 200)
+        self.assertLess(used.ru_maxrss, 200 * 1000)  # in kB
+
+
+class bad_input(CompareCase):
+    def refused(self, *fragments, text=LENGTHS, words=()):
+        done = self.compare(*words, text=text, status=2)
+        for fragment in fragments:
+            self.assertIn(fragment, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(self.store.exists())
+
+    def test_a_typo_is_answered_with_the_nearest_word(self):
+        self.refused("lengths.yaml:5:1: error:", "'trails'", "did you mean 'trials'?",
+                     text=LENGTHS.replace("trials", "trails"))
+        self.refused("'lenght'", "did you mean 'length'?",
+                     text=LENGTHS.replace("  length", "  lenght"))
+        self.refused("'strategie'", "did you mean 'strategy'?",
+                     text=LENGTHS.replace("  length: [1ms, 3ms]", "  strategie: [serial, async]"))
+
+    def test_a_key_that_nothing_has_cannot_vary(self):
+        self.refused("lengths.yaml:4:3: error:", "'colour'",
+                     text=LENGTHS.replace("  length: [1ms, 3ms]", "  colour: [1, 2]"))
+
+    def test_a_pipeline_that_is_not_there_is_named(self):
+        self.refused("spinns.yaml", "lengths.yaml:2:11",
+                     text=LENGTHS.replace("spins.yaml", "spinns.yaml"))
+
+    def test_a_combination_that_cannot_run_is_named_with_the_way_out(self):
+        text = LENGTHS.replace("length: [1ms, 3ms]",
+                               "strategy: [serial, async]\n  in_flight: [1, 2]")
+        self.refused("strategy=serial in_flight=2", "exclude", text=text)
+        left_out = text + "exclude:\n  - {strategy: serial, in_flight: 2}\n"
+        self.assertIn("3 configurations", self.compare("--check", text=left_out).stdout)
+
+    def test_experiments_and_pipelines_are_told_apart(self):
+        self.experiment()
+        self.expect(graphline("run", "lengths.yaml", cwd=self.folder), 2, "graphline compare")
+        self.expect(graphline("compare", "spins.yaml", cwd=self.folder), 2, "graphline run")
+
+    def test_a_result_that_cannot_be_written_fails_before_the_trials(self):
+        self.refused("no/r.json", words=("--json", "no/r.json"))
+        self.refused("/dev/full", words=("--json", "/dev/full"))
+
+    def test_a_standard_output_that_is_full_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in ((), ("--json", "-")):
+                done = subprocess.run([GRAPHLINE, "compare", self.experiment(), "--trials", "1",
+                                       *words], cwd=self.folder, stdout=full, text=True,
+                                      stderr=subprocess.PIPE, timeout=60)
+                self.assertIn(done.returncode, (1, 2), done.stderr)
+                self.assertIn("standard output", done.stderr)
+
+    def test_limits_must_be_limits(self):
+        self.refused("--time-limit 90", words=("--time-limit", "90"))
+        self.refused("--trials", words=("--trials", "0"))
+        self.experiment()
+        for words in (("--frames", 0), ("--warmup", -1), ("--configuration", 9)):
+            self.expect(graphline("trial", "lengths.yaml", "--configuration", 0, *words,
+                                  cwd=self.folder), 2, words[0])
+
+
+TOGETHER = """experiment: beside
+together:
+  - name: camera
+    pipeline: camera.yaml
+    priority: high
+    run: {arrival: constant, rate: 100, deadline: 20ms, frames: 40, warmup: 1}
+  - name: batch
+    pipeline: small.yaml
+    priority: low
+    run: {warmup: 1}
+trials: 1
+"""
+
+STALLS = """pipeline: camera
+inputs:
+  x: {shape: [1, 64]}
+stages:
+  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}
+  - {name: work, kind: cpu.spin, duration: 1ms, stall: 100ms, stall_at: 7}
+"""
+
+
+class together(CompareCase):
+    def test_each_runs_alone_and_beside_the_others_with_and_without_priorities(self):
+        self.pipeline(STALLS, "camera.yaml")
+        self.pipeline()
+        saved = self.folder / "r.json"
+        done = self.compare("--json", saved, text=TOGETHER)
+        for fragment in ("camera", "batch", "together", "without priorities", "missed"):
+            self.assertIn(fragment, done.stdout)
+        result = json.loads(saved.read_text())
+        names = [[m["name"] for m in c["members"]] for c in result["configurations"]]
+        self.assertEqual(names, [["camera"], ["batch"], ["camera", "batch"], ["camera", "batch"]])
+        priorities = [[m["settings"]["priorities"] for m in c["members"]]
+                      for c in result["configurations"]]
+        self.assertEqual(priorities[2:], [[True, True], [False, False]])
+        # Of the frames that fell due while one stalled, each counts from when it was due.
+        camera = result["configurations"][0]["members"][0]
+        self.assertEqual((camera["due"], camera["deadline"]["missed"] >= 8), (40, True), camera)
+        self.assertLessEqual(camera["deadline"]["missed"], 25)
+
+    def test_frames_that_a_full_queue_drops_are_counted(self):
+        self.pipeline(STALLS, "camera.yaml")
+        text = LENGTHS.replace("spins.yaml", "camera.yaml").replace(
+            "  length: [1ms, 3ms]", "  when_full: [drop_oldest, drop_newest]") + (
+            "run: {arrival: constant, rate: 200, queue: 2}\nframes: 60\nwarmup: 1\n")
+        saved = self.folder / "r.json"
+        done = self.compare("--trials", "1", "--json", saved, text=text)
+        self.assertIn("dropped", done.stdout)
+        for configuration in json.loads(saved.read_text())["configurations"]:
+            member = configuration["members"][0]
+            self.assertEqual(member["due"], 60)
+            self.assertGreaterEqual(member["dropped"], 10)  # of some twenty
+            self.assertEqual(member["end_to_end"]["count"], 60 - member["dropped"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
