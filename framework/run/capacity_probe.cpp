@@ -28,7 +28,7 @@ class session_probe {
     options.on_progress = [&](const progress& at) {
       if (request.on_progress) request.on_progress(at);
       if (at.warmup || begun == 0) return;
-      if (overdue_frames(how_, rate, now() - begun, at.done) >= limit) cut.raise();
+      if (overdue_frames(how_, rate, request.frames, now() - begun, at.done) >= limit) cut.raise();
     };
     capacity_run run;
     run.record = session_.run(options);
@@ -71,10 +71,8 @@ class session_probe {
     for (const auto& frame : record.frames) ended = std::max(ended, frame.end);
     auto first = record.frames.front().due;
     if (!record.load.dropped.empty()) first = std::min(first, record.load.dropped.front());
-    const auto done = record.frames.size() + record.load.dropped.size();
-    const auto overdue = overdue_frames(how_, rate, ended - first, static_cast<std::int64_t>(done));
-    const auto rest = record.run.frames - static_cast<std::int64_t>(done);
-    return std::clamp<std::int64_t>(overdue, 0, std::max<std::int64_t>(0, rest));
+    const auto done = static_cast<std::int64_t>(record.frames.size() + record.load.dropped.size());
+    return overdue_frames(how_, rate, record.run.frames, ended - first, done);
   }
 
   session& session_;
@@ -90,13 +88,14 @@ probe_function make_session_probe(session& s, const capacity_settings& how,
   return session_probe(s, how, stop);
 }
 
-std::int64_t overdue_frames(const capacity_settings& how, double rate, nanoseconds elapsed,
-                            std::int64_t done) {
+std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,
+                            nanoseconds elapsed, std::int64_t done) {
   const double due = rate * 1e-9 * static_cast<double>(elapsed - how.bound);
   if (due <= 0) return 0;
   // Three standard deviations of the number of arrivals.
   const double fewer = how.arrival == arrival::poisson ? 3 * std::sqrt(due) : 0;
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(due - fewer) - done);
+  const double arrived = std::min(due - fewer, static_cast<double>(frames));
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(arrived) - done);
 }
 
 std::int64_t enough_late(const capacity_settings& how, std::int64_t frames) {

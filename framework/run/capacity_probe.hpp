@@ -12,10 +12,10 @@ namespace graphline {
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);
 
-/// Frames due and not done for longer than the bound after `elapsed` ns of frames arriving at a
-/// rate; at least so many, since under `poisson` their number varies.
-std::int64_t overdue_frames(const capacity_settings& how, double rate, nanoseconds elapsed,
-                            std::int64_t done);
+/// Of a run's frames those due and not done for longer than the bound, `elapsed` ns after they
+/// began to arrive at a rate; at least so many, since under `poisson` their number varies.
+std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,
+                            nanoseconds elapsed, std::int64_t done);
 
 /// So many late frames of a run that there is no doubt about the rest.
 std::int64_t enough_late(const capacity_settings& how, std::int64_t frames);

@@ -106,6 +106,7 @@ class company {
       run_options options;
       options.frames = runs_[i].frames;
       options.warmup = runs_[i].warmup;
+      options.arrival_seed = runs_[i].arrival_seed;
       options.stop = meeting_.stop_of(i);
       options.before_frames = [this, i] { meeting_.begin(i); };
       options.after_frames = [this, i] { meeting_.end(i); };

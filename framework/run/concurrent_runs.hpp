@@ -19,8 +19,9 @@ struct concurrent_run {
   const device* on = nullptr;  ///< the session's
   /// Whether its frames decide how long it takes. The others run until all such have ended.
   bool leads = false;
-  std::optional<std::int64_t> frames = {};  ///< at most; default: the plan's
-  std::optional<std::int64_t> warmup = {};  ///< likewise
+  std::optional<std::int64_t> frames = {};         ///< at most; default: the plan's
+  std::optional<std::int64_t> warmup = {};         ///< likewise
+  std::optional<std::uint64_t> arrival_seed = {};  ///< as in `run_options`
 };
 
 /// Runs sessions at once, a host thread each: they begin their measured frames together, after

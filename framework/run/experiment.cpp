@@ -151,7 +151,7 @@ class course {
     trial_record trial{
         .configuration = configuration, .block = block, .begun = elapsed(), .members = {}};
     try {
-      trial.members = runner_.run(configuration, {}, options_.stop);
+      trial.members = runner_.run(configuration, {.number = block}, options_.stop);
     } catch (const error& e) {
       return e.status() == exit_status::interrupted ? interrupt() : fail(e.what());
     } catch (const std::bad_alloc&) {

@@ -45,8 +45,10 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
     // come in between. What is too many costs memory for one trial only.
     const double length = leading_time(runs, stop) * 3 * static_cast<double>(runs.size());
     for (const auto& r : runs) {
-      const double frame = r.leads ? 0 : std::max(1.0, alone_frame_time(*r.session, stop));
-      const double frames = r.leads ? 0 : length / frame + 16;
+      // Of a run without a frame nothing is guessed, since room for too many would be taken again
+      // and again.
+      const double frame = r.leads ? 0 : alone_frame_time(*r.session, stop);
+      const double frames = frame > 0 ? length / frame + 16 : 16;
       enough.push_back(
           static_cast<std::int64_t>(std::min(frames, static_cast<double>(most_frames))));
     }

@@ -117,8 +117,9 @@ class session::implementation {
       const nanoseconds used_before = processor_time();
       result = executor_->run(measured);
       record.processor_time = processor_time() - used_before;
-      pipeline_.device().profile(false);
       if (!result.failure && options.after_frames) options.after_frames();
+      // Only now, since it ends the profile of all that run at once.
+      pipeline_.device().profile(false);
       if (schedule) record.load = std::move(*schedule).hand_over(epoch);
       if (!result.failure) check_clock(record, true);
       if (result.completed > 0) last_slot_ = slot_of(result.completed);

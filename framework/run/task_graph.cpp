@@ -21,15 +21,15 @@ std::string onetbb_version() {
   return TBB_runtime_version();
 }
 
-/// oneTBB's scheduling of CPU stages in threads of the pool's own: an arena of which only these
-/// have a part, so that no task of another pool keeps one of them. oneTBB's workers would go from
-/// arena to arena, and one whose task waits or takes long counts as free for the other pools.
+/// oneTBB's scheduling of CPU stages in threads of the pool's own, so that no task of another pool
+/// keeps one of them. oneTBB's workers go from arena to arena, and one whose task waits or takes
+/// long counts as free for the other pools: they only take the places that are left, which a stage
+/// that is itself parallel can use.
 class task_pool {
  public:
-  explicit task_pool(int threads)
-      // oneTBB gives an arena of one reserved place a worker more.
-      : arena_(std::max(2, threads), static_cast<unsigned>(std::max(2, threads))),
-        open_(group_.defer([] {})) {
+  /// `threads` of its own and `places` for these and for workers together.
+  task_pool(int threads, int places)
+      : arena_(std::max(2, places), reserved(threads, places)), open_(group_.defer([] {})) {
     threads_.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) add_thread();
   }
@@ -50,6 +50,11 @@ class task_pool {
   }
 
  private:
+  /// oneTBB gives an arena of a single place, and that reserved, a worker all the same: hence two.
+  static unsigned reserved(int threads, int places) {
+    return static_cast<unsigned>(places == 1 ? 2 : threads);
+  }
+
   /// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is
   /// enqueued, and keeps it looking for as long as this arena has no place for it.
   static std::size_t with_a_worker() {
@@ -78,11 +83,16 @@ class task_pool {
 
 namespace {
 
-int pool_threads(const device& d, const plan& p) {
+/// A thread per core that the device does not compute on may have a part; as many as can have a
+/// stage at once are the pool's own, since no stage overlaps itself: each further one would wake up
+/// at every hand-over for nothing.
+std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
+  const auto cpu_stages = static_cast<int>(
+      std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
+  const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const bool device_stages = std::any_of(
-      p.stages.begin(), p.stages.end(), [](const auto& stage) { return stage.on == side::device; });
-  return std::max(1, cores - (device_stages ? d.properties().compute_threads : 0));
+  const int places = std::max(1, cores - (device_stages ? d.properties().compute_threads : 0));
+  return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places);
 }
 
 }  // namespace
@@ -97,7 +107,7 @@ task_graph::task_graph(prepared_pipeline& pipeline)
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
   const auto& p = pipeline_.planned();
-  pool_ = std::make_unique<task_pool>(pool_threads(pipeline_.device(), p));
+  pool_ = make_pool(pipeline_.device(), p);
   if (awaited_streams_ > 0) {
     watcher_ = std::make_unique<completion_watcher>(
         awaited_streams_, rules_.size() * live_.size(), p.run.wait,

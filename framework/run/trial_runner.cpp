@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
 #include "framework/run/concurrent_runs.hpp"
 #include "framework/run/frame_allowance.hpp"
 #include "framework/run/session_pool.hpp"
@@ -19,11 +20,11 @@ class local_trial_runner final : public trial_runner {
   local_trial_runner(const experiment_plan& planned, device_source devices, std::uint64_t budget)
       : planned_(planned), pool_(planned, std::move(devices), budget) {}
 
-  std::vector<run_record> run(std::size_t configuration, const trial_length& length,
+  std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                               const stop_request* stop) override {
     const std::string& name = planned_.configurations.at(configuration).what.name;
     try {
-      return run_members(configuration, length, stop);
+      return run_members(configuration, request, stop);
     } catch (const interrupted_error&) {
       throw;
     } catch (const error& e) {
@@ -34,40 +35,46 @@ class local_trial_runner final : public trial_runner {
   }
 
  private:
-  std::vector<run_record> run_members(std::size_t configuration, const trial_length& length,
+  std::vector<run_record> run_members(std::size_t configuration, const trial_request& request,
                                       const stop_request* stop) {
-    auto runs = ready(configuration, stop);
+    auto runs = ready(configuration, request.number, stop);
     std::vector<run_record> records;
     if (runs.size() == 1) {
       run_options options;
-      options.frames = length.frames;
-      options.warmup = length.warmup;
+      options.frames = request.frames;
+      options.warmup = request.warmup;
+      options.arrival_seed = runs.front().arrival_seed;
       options.stop = stop;
       records.push_back(runs.front().session->run(options));
       return records;
     }
     allowance_.give(configuration, runs, stop);
     for (auto& run : runs) {
-      if (run.leads && length.frames) run.frames = length.frames;
-      run.warmup = length.warmup;
+      if (run.leads && request.frames) run.frames = request.frames;
+      run.warmup = request.warmup;
     }
     records = run_at_once(runs, stop);
     const bool whole = std::ranges::none_of(
         records, [](const auto& record) { return record.interrupted || record.failure; });
     // A shorter trial says little about how many frames a whole one takes.
-    if (whole && !length.frames) allowance_.learn(configuration, runs, records);
+    if (whole && !request.frames) allowance_.learn(configuration, runs, records);
     return records;
   }
 
   /// Members whose frames come on a schedule lead; where none's do, the first.
-  std::vector<concurrent_run> ready(std::size_t configuration, const stop_request* stop) {
+  std::vector<concurrent_run> ready(std::size_t configuration, std::uint64_t number,
+                                    const stop_request* stop) {
     const auto& names = planned_.configurations[configuration].what.members;
     std::vector<concurrent_run> runs;
     for (const auto& [s, on] : pool_.take(configuration, stop)) {
-      runs.push_back({.name = names[runs.size()],
+      const auto& name = names[runs.size()];
+      const settings& run = s->planned().run;
+      // By the member too: several may be of one pipeline, and have arrivals of their own.
+      runs.push_back({.name = name,
                       .session = s,
                       .on = on,
-                      .leads = s->planned().run.arrival != arrival::closed});
+                      .leads = run.arrival != arrival::closed,
+                      .arrival_seed = mix_seed(mix_seed(run.seed, number), seed_from(name))});
     }
     if (std::ranges::none_of(runs, &concurrent_run::leads)) runs.front().leads = true;
     return runs;

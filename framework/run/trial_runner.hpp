@@ -14,10 +14,13 @@
 
 namespace graphline {
 
-/// How long a trial is, where that differs from the configuration's settings.
-struct trial_length {
+/// Which trial of a configuration, and how long it is where that differs from its settings.
+struct trial_request {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
+  /// Random arrivals differ from number to number, so that the spread between trials holds their
+  /// luck too; under one number a member's are the same in every configuration of equal seed.
+  std::uint64_t number = 0;
 };
 
 /// Runs single trials of a planned experiment, wherever that happens.
@@ -28,7 +31,7 @@ class trial_runner {
   /// One trial of a configuration: a record per member. A failure of a run is told in its record.
   /// Throws `run_error` naming the configuration when it cannot be prepared, `interrupted_error`
   /// when `stop` is raised while it is.
-  virtual std::vector<run_record> run(std::size_t configuration, const trial_length& length,
+  virtual std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                                       const stop_request* stop) = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "framework/spec/assignment_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "framework/base/utf8.hpp"
 #include "framework/spec/node_reading.hpp"
@@ -8,6 +11,13 @@
 #include "framework/spec/settings_reader.hpp"
 
 namespace graphline {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+}  // namespace
 
 std::vector<assignment> read_run_assignments(const node& section, diagnostics& out) {
   std::vector<assignment> list;
@@ -15,11 +25,25 @@ std::vector<assignment> read_run_assignments(const node& section, diagnostics& o
   check_keys(section, "'run'", setting_keys(), out);
   settings ignored;
   for (const auto& [key, value] : section.members()) {
-    if (std::ranges::find(setting_keys(), key.text) == setting_keys().end()) continue;
+    if (!contains(setting_keys(), key.text)) continue;
     read_setting(ignored, key.text, value, out);
     list.push_back({key, value});
   }
   return list;
+}
+
+void check_keys_beside_run(const node& mapping, std::string_view what, std::string_view where,
+                           const std::vector<std::string>& known, diagnostics& out) {
+  std::vector<node::member> others;
+  for (const node::member& m : mapping.members()) {
+    const std::string& key = m.key.text;
+    if (!contains(known, key) && contains(setting_keys(), key)) {
+      out.error(m.key.place, fmt::format("'{}' is a setting of the run: {}", key, where));
+    } else {
+      others.push_back(m);
+    }
+  }
+  check_keys(node::mapping(std::move(others)), what, known, out);
 }
 
 std::vector<assignment> read_parameter_assignments(const node& section, diagnostics& out) {

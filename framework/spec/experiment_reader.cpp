@@ -44,10 +44,6 @@ constexpr excluded_key not_with_together[] = {
     {"exclude", "there is no grid to leave anything out of"},
 };
 
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
 /// The member of a mapping that has this key, with the key's place, or null.
 const node::member* find_member(const node& mapping, std::string_view key) {
   const auto found = std::ranges::find_if(mapping.members(),
@@ -99,18 +95,8 @@ void check_top_keys(const node& root, diagnostics& out) {
                                     "baseline",   "configurations", "exclude",  "together"};
   const std::vector<std::string>& how = experiment_setting_keys();
   known.insert(known.end(), how.begin(), how.end());
-  std::vector<node::member> others;
-  for (const node::member& m : root.members()) {
-    const std::string& key = m.key.text;
-    if (!contains(known, key) && contains(setting_keys(), key)) {
-      out.error(m.key.place, fmt::format("'{}' is a setting of the run: write it under 'run', or "
-                                         "under 'vary' with a list of values",
-                                         key));
-    } else {
-      others.push_back(m);
-    }
-  }
-  check_keys(node::mapping(std::move(others)), "an experiment", known, out);
+  check_keys_beside_run(root, "an experiment",
+                        "write it under 'run', or under 'vary' with a list of values", known, out);
 }
 
 named read_experiment_name(const node& root, const place& file, diagnostics& out) {

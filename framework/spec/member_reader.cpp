@@ -44,8 +44,8 @@ named read_member_name(const node& item, const named& pipeline, diagnostics& out
 }
 
 member_spec read_member(const node& item, diagnostics& out) {
-  check_keys(item, "a member of 'together'", {"name", "pipeline", "priority", "run", "params"},
-             out);
+  check_keys_beside_run(item, "a member of 'together'", "write it under 'run' of the member",
+                        {"name", "pipeline", "priority", "run", "params"}, out);
   member_spec member;
   member.pipeline = read_pipeline_path(item, out);
   member.name = read_member_name(item, member.pipeline, out);

@@ -100,12 +100,13 @@ TEST_F(session_probe, keeps_the_closed_loop_busy_where_a_full_queue_drops_frames
 TEST(overdue_frames, are_those_due_before_the_bound_and_not_done) {
   capacity_settings how;
   how.bound = 10'000'000;
-  EXPECT_EQ(overdue_frames(how, 1000, 10'000'000, 0), 0);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 0), 100);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 60), 40);
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 101), 0);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 10'000'000, 0), 0);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 0), 100);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 60), 40);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 101), 0);
+  EXPECT_EQ(overdue_frames(how, 1000, 90, 110'000'000, 60), 30);
   how.arrival = arrival::poisson;
-  EXPECT_EQ(overdue_frames(how, 1000, 110'000'000, 0), 70);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 0), 70);
 }
 
 TEST(enough_late, are_more_than_the_percentile_allows_in_the_whole_run) {

@@ -182,6 +182,17 @@ TEST_P(concurrent_runs, get_frames_enough_to_last_by_what_the_trial_before_took)
   EXPECT_EQ(runs_[1].frames, 36);
 }
 
+TEST_P(concurrent_runs, get_no_room_to_speak_of_for_one_that_fails_alone) {
+  std::atomic<bool> fails = false;
+  make([&](const std::string& stage, std::int64_t) {
+    if (fails && stage == "batch in") throw std::runtime_error("out of film");
+  });
+  fails = true;
+  frame_allowance allowance;
+  allowance.give(0, runs_, nullptr);
+  EXPECT_EQ(runs_[1].frames, 16);
+}
+
 INSTANTIATE_TEST_SUITE_P(ways, concurrent_runs,
                          testing::Values(way{strategy::serial, graph_mode::off},
                                          way{strategy::async, graph_mode::stage},

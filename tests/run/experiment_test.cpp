@@ -26,10 +26,11 @@ using testing::SizeIs;
 /// Made-up runs of twenty frames; keeps which configurations it was asked for.
 class scripted_runner final : public trial_runner {
  public:
-  std::vector<run_record> run(std::size_t configuration, const trial_length& /*length*/,
+  std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                               const stop_request* stop) override {
     const auto trial = static_cast<std::size_t>(std::ranges::count(asked, configuration));
     asked.push_back(configuration);
+    numbers.push_back(request.number);
     run_record record;
     record.interrupted = stop != nullptr && stop->raised();
     // No two frames alike, and trials a percent or so apart, not alike for two configurations.
@@ -45,6 +46,7 @@ class scripted_runner final : public trial_runner {
   }
 
   std::vector<std::size_t> asked;
+  std::vector<std::uint64_t> numbers;
   /// May change what the n-th trial of a configuration gives.
   std::function<void(std::size_t configuration, std::size_t trial, run_record&)> script;
 };
@@ -88,6 +90,12 @@ TEST(experiment, runs_each_configuration_once_in_every_block) {
   EXPECT_EQ(record.name, "made up");
   EXPECT_THAT(record.configurations, SizeIs(4));
   EXPECT_THAT(record.pairs, SizeIs(3));
+}
+
+TEST(experiment, numbers_trials_by_their_block_so_that_random_arrivals_differ_between_blocks) {
+  scripted_runner runner;
+  run_experiment(planned(2, 3), runner, {});
+  EXPECT_THAT(runner.numbers, ElementsAre(0, 0, 1, 1, 2, 2));
 }
 
 TEST(experiment, orders_blocks_differently_and_in_the_same_way_for_the_same_seed) {

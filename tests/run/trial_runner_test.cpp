@@ -170,6 +170,32 @@ TEST_F(local_trials, end_with_those_whose_frames_come_on_a_schedule) {
   EXPECT_EQ(records[0].run.frames, static_cast<std::int64_t>(records[0].frames.size()));
 }
 
+TEST_F(local_trials, draw_random_arrivals_by_number_and_member_and_alike_in_each_configuration) {
+  auto camera = named("camera");
+  camera.run.arrival = arrival::poisson;
+  camera.run.rate = 1e5;
+  add("left alone", {camera});
+  planned_.configurations.back().what.members = {"left"};
+  add("together", {camera, camera});
+  planned_.configurations.back().what.members = {"left", "right"};
+  const auto r = runner(unlimited);
+  const auto arrivals = [&](std::size_t configuration, std::uint64_t number) {
+    std::vector<std::vector<nanoseconds>> gaps;
+    for (const auto& record : r->run(configuration, {.number = number}, nullptr)) {
+      auto& of_member = gaps.emplace_back();
+      for (const auto& f : record.frames) of_member.push_back(f.due - record.frames[0].due);
+    }
+    return gaps;
+  };
+  const auto alone = arrivals(0, 0);
+  EXPECT_THAT(alone.at(0), SizeIs(30));
+  EXPECT_EQ(arrivals(0, 0), alone);
+  EXPECT_NE(arrivals(0, 1), alone);
+  const auto together = arrivals(1, 0);
+  EXPECT_EQ(together.at(0), alone.at(0));
+  EXPECT_NE(together.at(1), alone.at(0));
+}
+
 TEST_F(local_trials, end_an_experiment_where_one_of_several_fails) {
   add("together", {named("camera"), named("batch")});
   planned_.how.trials = 5;

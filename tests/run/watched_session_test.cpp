@@ -20,6 +20,7 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Device stage `d`, then CPU stage `c`, with a copy between them.
 pipeline_spec pair() {
@@ -56,6 +57,17 @@ TEST_F(watched_session, checks_the_clock_around_the_measured_frames_and_profiles
   expected.insert(expected.end(), one_frame.begin(), one_frame.end());
   expected.insert(expected.end(), {"no profile", "check"});
   EXPECT_THAT(device_.take_log(), ElementsAreArray(expected));
+}
+
+TEST_F(watched_session, goes_on_profiling_until_those_that_run_at_once_have_done_their_frames) {
+  session s(plan_for_host(pair(), registry_), device_);
+  run_options options;
+  std::vector<std::string> before;
+  options.after_frames = [&] { before = device_.take_log(); };
+  ASSERT_FALSE(s.run(options).failure);
+  EXPECT_THAT(before, Contains("profile"));
+  EXPECT_THAT(before, Not(Contains("no profile")));
+  EXPECT_THAT(device_.take_log(), ElementsAre("no profile", "check"));
 }
 
 TEST_F(watched_session, shows_ranges_of_frames_and_stages_and_ends_each) {

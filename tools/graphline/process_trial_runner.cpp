@@ -118,7 +118,7 @@ class process_trial_runner final : public trial_runner {
   process_trial_runner(const experiment_arguments& options, const experiment_plan& planned)
       : options_(options), planned_(planned) {}
 
-  std::vector<run_record> run(std::size_t configuration, const trial_length& length,
+  std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                               const stop_request* stop) override {
     std::vector<std::string> arguments = {"graphline",
                                           "trial",
@@ -126,11 +126,13 @@ class process_trial_runner final : public trial_runner {
                                           "--device",
                                           options_.device_name(),
                                           "--configuration",
-                                          fmt::to_string(configuration)};
-    if (length.frames)
-      arguments.insert(arguments.end(), {"--frames", fmt::to_string(*length.frames)});
-    if (length.warmup)
-      arguments.insert(arguments.end(), {"--warmup", fmt::to_string(*length.warmup)});
+                                          fmt::to_string(configuration),
+                                          "--number",
+                                          fmt::to_string(request.number)};
+    if (request.frames)
+      arguments.insert(arguments.end(), {"--frames", fmt::to_string(*request.frames)});
+    if (request.warmup)
+      arguments.insert(arguments.end(), {"--warmup", fmt::to_string(*request.warmup)});
     child_process child(std::move(arguments));
     const std::string text = child.read_all(stop);
     const int status = child.wait();

@@ -16,6 +16,7 @@ namespace {
 struct trial_arguments {
   experiment_arguments experiment;
   std::size_t configuration = 0;
+  std::uint64_t number = 0;
   std::optional<std::int64_t> frames;
   std::optional<std::int64_t> warmup;
 };
@@ -31,7 +32,8 @@ exit_status run_trial(trial_arguments& given) {
   const auto runner =
       make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
   const trial_exchange trial{
-      planned.files, runner->run(given.configuration, {given.frames, given.warmup}, nullptr)};
+      planned.files,
+      runner->run(given.configuration, {given.frames, given.warmup, given.number}, nullptr)};
   std::fputs(text_of(trial).c_str(), stdout);
   return exit_status::done;
 }
@@ -44,6 +46,7 @@ void add_trial_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<trial_arguments>();
   given->experiment.add_to(*command);
   command->add_option("--configuration", given->configuration, "Which, counted from 0")->required();
+  command->add_option("--number", given->number, "Of the trial, counted from 0");
   command->add_option("--frames", given->frames, "Instead of the configuration's own")
       ->check(CLI::PositiveNumber);
   command->add_option("--warmup", given->warmup, "Likewise")->check(CLI::NonNegativeNumber);
