@@ -193,6 +193,7 @@ std::string restrictions(const experiment_record& record, const experiment_summa
                       2);
   }
   const bool to_compare = !record.pairs.empty();
+  const bool counts_less = summary.counted_blocks < summary.complete_blocks;
   const bool with_intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                   [](const comparison& c) { return c.ratio_range.has_value(); });
@@ -200,9 +201,13 @@ std::string restrictions(const experiment_record& record, const experiment_summa
     text += paragraph(
         "No block is complete: the figures are those of the trials there are, and nothing is "
         "compared.");
+  } else if (to_compare && summary.counted_blocks < least_blocks) {
+    text += paragraph(
+        fmt::format("{}: too few for intervals and verdicts, which take {}.",
+                    count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
+                    least_blocks));
   } else if (to_compare && !with_intervals) {
-    text += paragraph(fmt::format("{}: too few for intervals and verdicts.",
-                                  count_of(summary.complete_blocks, "complete block")));
+    text += paragraph("Times of zero are among those to compare: there are no intervals.");
   }
   return text.empty() ? text : "\n" + text;
 }

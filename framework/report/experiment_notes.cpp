@@ -44,7 +44,7 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
     text += paragraph(
         fmt::format("change: against the baseline; intervals by bootstrap over {} blocks, all of "
                     "which hold together with 95 %",
-                    summary.complete_blocks),
+                    summary.counted_blocks),
         2);
     text += paragraph(
         fmt::format("verdict: same where the whole interval is within {:g} %, undecided where the "
