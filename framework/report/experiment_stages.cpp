@@ -126,25 +126,46 @@ class stages_of_pipeline {
   std::vector<std::string> names_;
 };
 
-/// Stages that take longer or shorter than in the baseline, the largest changes first.
-std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows) {
+/// Stages that take longer or shorter than in one of the baselines, by a part of its frame that
+/// could matter; the largest changes first.
+std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows,
+                           const configuration_member& baseline, bool only_one) {
+  // What changes by less is seldom worth a word, be it several times what it was.
+  constexpr double least_part = 0.01;
+  const auto of = [&](const configuration_member& who) -> const member_summary& {
+    return summary.configurations[who.configuration].members[who.member];
+  };
+  const auto& frame = of(baseline).end_to_end;
+  const double least = frame ? least_part * static_cast<double>(frame->median()) : 0;
   std::vector<std::pair<double, std::string>> changes;
   for (const auto& found : summary.stage_comparisons) {
+    if (found.pair.reference != baseline || std::abs(found.difference) < least) continue;
     if (found.verdict != verdict::faster && found.verdict != verdict::slower) continue;
     const auto& who = found.pair.what;
-    const auto& stage =
-        summary.configurations[who.configuration].members[who.member].stages[found.stage];
-    changes.emplace_back(
-        std::abs(std::log(found.ratio)),
-        fmt::format("{} in {} {} %", printable(stage.name), printable(rows.labels().of(who)),
-                    percent_change(found.ratio)));
+    changes.emplace_back(std::abs(found.difference),
+                         fmt::format("{} in {} {} %", printable(of(who).stages[found.stage].name),
+                                     printable(rows.labels().of(who)),
+                                     percent_change(found.ratio)));
   }
   if (changes.empty()) return "";
   std::stable_sort(changes.begin(), changes.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> items;
   for (auto& [size, text] : changes) items.push_back(std::move(text));
-  return paragraph("stages that changed against the baseline: " + listed(items), 2);
+  const auto name = only_one ? "the baseline" : printable(rows.labels().of(baseline));
+  return paragraph(fmt::format("stages that changed against {}: {}", name, listed(items)), 2);
+}
+
+std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows) {
+  std::vector<configuration_member> baselines;
+  for (const auto& who : rows.members()) {
+    if (rows.is_baseline(who)) baselines.push_back(who);
+  }
+  std::string text;
+  for (const auto& baseline : baselines) {
+    text += changed_stages(summary, rows, baseline, baselines.size() == 1);
+  }
+  return text;
 }
 
 }  // namespace

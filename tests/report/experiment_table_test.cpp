@@ -107,7 +107,10 @@ TEST(experiment_table, shows_verdicts_of_all_kinds) {
   compare(summary, record, 1, verdict::slower);
   compare(summary, record, 2, verdict::undecided, 42);
   summary.stage_comparisons.push_back(
-      {record.pairs[1], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
+      {record.pairs[1], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  // As certain, but nothing beside a frame of 74 ms.
+  summary.stage_comparisons.push_back(
+      {record.pairs[2], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
   summary.machine.drift = 0.031;
   summary.machine.affected_blocks = {3, 7};
   const auto text = experiment_table(record, summary);
@@ -131,6 +134,10 @@ TEST(experiment_table, groups_configurations_under_what_they_are_compared_with) 
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::slower);
   compare(summary, record, 1, verdict::slower);
+  for (const std::size_t pair : {0, 1}) {
+    summary.stage_comparisons.push_back(
+        {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  }
   const auto text = experiment_table(record, summary);
   expect_width(text, 80);
   expect_golden("experiment_groups.txt", text);
@@ -243,7 +250,7 @@ TEST(experiment_table, of_too_few_blocks_gives_no_interval) {
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
   EXPECT_THAT(experiment_table(record, summary),
-              AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts."),
+              AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5."),
                     HasSubstr("async       74.0   -14.9 %  -              undecided  +2 trials"),
                     Not(HasSubstr("bootstrap"))));
 }
@@ -269,6 +276,18 @@ TEST(experiment_table, says_what_was_left_out_and_why_it_ended) {
                     HasSubstr("left out: 2 trials, of blocks that are not complete or in which the "
                               "machine was\n"
                               "  not itself\n\nend to end")));
+}
+
+TEST(experiment_table, counts_the_blocks_that_are_left) {
+  auto record = made_experiment("steady", {{"first"}, {"again"}}, 10);
+  record.how.repeat_affected = true;
+  auto summary = figures_of(record);
+  summary.machine.affected_blocks = {2, 3};
+  summary.counted_blocks = 8;
+  compare(summary, record, 0, verdict::same);
+  EXPECT_THAT(experiment_table(record, summary), HasSubstr("bootstrap over 8 blocks"));
+  summary.counted_blocks = 4;
+  EXPECT_THAT(experiment_table(record, summary), HasSubstr("4 blocks: too few for intervals"));
 }
 
 TEST(experiment_table, shows_warnings_of_runs_once_and_names_as_printable_text) {
