@@ -192,10 +192,28 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
   EXPECT_THAT(said, Contains(StartsWith("frames that missed their deadline, and by how much")));
 }
 
+TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_too_high) {
+  auto record = made_experiment("e", {overloaded()}, 3);
+  for_runs_of(record, 0, [](run_record& run) {
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      auto& frame = run.frames[i];
+      const bool last = i + 1 == run.frames.size();
+      frame.begin = frame.due;
+      frame.end = frame.due + (last ? 300 : 20) * ms;
+    }
+  });
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("more frames are due"))));
+}
+
 TEST(load_findings, count_dropped_frames) {
   auto record = made_experiment("e", {overloaded()}, 3);
-  for_runs_of(record, 0, [](run_record& run) { run.load.dropped = {60 * ms, 110 * ms}; });
-  EXPECT_THAT(findings(record), Contains("frames dropped by a full queue: 6 of 66 with 'rate=20'"));
+  for_runs_of(record, 0, [](run_record& run) {
+    run.load.dropped = {60 * ms, 110 * ms};
+    run.load.found_full = 2;
+  });
+  const auto said = findings(record);
+  EXPECT_THAT(said, Contains("frames dropped by a full queue: 6 of 66 with 'rate=20'"));
+  EXPECT_THAT(said, Each(Not(HasSubstr("found the queue full"))));
 }
 
 TEST(load_findings, are_none_for_frames_that_come_as_they_can) {
