@@ -33,10 +33,7 @@ std::set<std::string> varied_keys(const experiment_record& record) {
 
 /// How a run was carried out, by setting; a text is empty where it is not worth a word.
 std::vector<std::pair<std::string, std::string>> aspects_of(const settings& run) {
-  std::string load;
-  if (run.arrival != arrival::closed) {
-    load = fmt::format("{} {:g} frame/s", to_word(run.arrival), run.rate.value_or(0));
-  }
+  const auto load = run.arrival == arrival::closed ? std::string() : arrival_of(run);
   return {{"strategy", std::string(to_word(run.strategy))},
           {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
           {"timing", fmt::format("timing {}", to_word(run.timing))},

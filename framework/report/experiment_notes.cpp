@@ -53,7 +53,9 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
         2);
   }
   if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                  [](const comparison& c) { return c.figure == figure::p50 && c.more_trials; })) {
+                  [](const comparison& c) {
+                    return c.figure == figure::p50 && c.ratio_range && c.more_trials;
+                  })) {
     text += paragraph("to decide: about so many more trials of each configuration would", 2);
   }
   return text;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/experiment_parts.hpp"
 #include "framework/report/quantity.hpp"
@@ -69,6 +70,33 @@ class stages_of_pipeline {
     return std::nullopt;
   }
 
+  /// Whether all times of a stage are times of the same thing, so that one unit suits them: a
+  /// launch beside what was launched would read as next to nothing.
+  bool of_one_kind(const std::string& name) const {
+    std::optional<measure> first;
+    for (const auto& who : where_) {
+      for (const auto& stage : of(who).stages) {
+        if (stage.name != name || !stage.times) continue;
+        if (first && first != stage.what) return false;
+        first = stage.what;
+      }
+    }
+    return true;
+  }
+
+  /// A stage's name with the unit of its times, where they share one.
+  std::string heading_of(const std::string& name, std::string_view form) const {
+    const auto shown = table_name(name, stage_width);
+    if (!of_one_kind(name)) return shown;
+    return fmt::format(fmt::runtime(form), shown, unit_of(name).name);
+  }
+
+  std::string cell(const configuration_member& who, const std::string& name) const {
+    const auto time = p50(who, name);
+    if (of_one_kind(name)) return in_unit(time, unit_of(name));
+    return time ? format_duration(*time) : "-";
+  }
+
   time_unit unit_of(const std::string& name) const {
     double most = 0;
     for (const auto& who : where_) most = std::max(most, p50(who, name).value_or(0));
@@ -93,10 +121,8 @@ class stages_of_pipeline {
     text_table table(std::move(columns));
     for (std::size_t i = 1; i < name_rows.size(); ++i) table.add_row(std::move(name_rows[i]));
     for (const auto& name : names_) {
-      const auto unit = unit_of(name);
-      std::vector<std::string> cells = {
-          fmt::format("{} ({})", table_name(name, stage_width), unit.name)};
-      for (const auto& who : where_) cells.push_back(in_unit(p50(who, name), unit));
+      std::vector<std::string> cells = {heading_of(name, "{} ({})")};
+      for (const auto& who : where_) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
     return table.text();
@@ -104,17 +130,11 @@ class stages_of_pipeline {
 
   std::string configuration_by_row() const {
     auto columns = name_columns();
-    std::vector<time_unit> units;
-    for (const auto& name : names_) {
-      units.push_back(unit_of(name));
-      columns.push_back({fmt::format("{} {}", table_name(name, stage_width), units.back().name)});
-    }
+    for (const auto& name : names_) columns.push_back({heading_of(name, "{} {}")});
     text_table table(std::move(columns));
     for (const auto& who : where_) {
       auto cells = name_cells(who);
-      for (std::size_t i = 0; i < names_.size(); ++i) {
-        cells.push_back(in_unit(p50(who, names_[i]), units[i]));
-      }
+      for (const auto& name : names_) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
     return table.text();
