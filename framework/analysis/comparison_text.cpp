@@ -14,6 +14,9 @@ int decimals_for(double width) {
   return width < 0.2 ? 2 : 1;
 }
 
+// The ends of an interval that says nothing need not be told to the digit.
+constexpr int most_percent = 9999;
+
 /// Three digits are enough of a change by more than what there was.
 int decimals_at_most(double percent) {
   return std::abs(percent) < 99.95 ? 2 : 0;
@@ -39,6 +42,7 @@ std::string percent_change(double ratio, std::optional<int> decimals) {
   const double percent = 100 * (ratio - 1);
   const int shown =
       std::min(decimals.value_or(std::abs(percent) < 1 ? 2 : 1), decimals_at_most(percent));
+  if (percent >= most_percent + 0.5) return fmt::format(">+{}", most_percent);
   if (std::abs(percent) < 0.5 * std::pow(10, -shown)) return fmt::format("{:.{}f}", 0.0, shown);
   return fmt::format("{:+.{}f}", percent, shown);
 }

@@ -56,7 +56,7 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
                   [](const comparison& c) {
                     return c.figure == figure::p50 && c.ratio_range && c.more_trials;
                   })) {
-    text += paragraph("to decide: about so many more trials of each configuration would", 2);
+    text += paragraph("more: about so many further trials of each configuration would decide", 2);
   }
   return text;
 }

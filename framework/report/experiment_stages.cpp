@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
@@ -128,13 +129,36 @@ class stages_of_pipeline {
     return table.text();
   }
 
+  /// As many tables as it takes for lines that fit.
   std::string configuration_by_row() const {
+    std::string text;
+    for (std::size_t first = 0; first < names_.size();) {
+      std::size_t count = 1;
+      auto table = configuration_by_row(first, count);
+      while (first + count < names_.size()) {
+        auto wider = configuration_by_row(first, count + 1);
+        if (widest_line(wider) > terminal_width) break;
+        table = std::move(wider);
+        ++count;
+      }
+      text += (text.empty() ? "" : "\n") + table;
+      first += count;
+    }
+    return text;
+  }
+
+  /// Of `count` stages from the first one on.
+  std::string configuration_by_row(std::size_t first, std::size_t count) const {
+    const auto names = std::span(names_).subspan(first, count);
     auto columns = name_columns();
-    for (const auto& name : names_) columns.push_back({heading_of(name, "{} {}")});
+    for (const auto& name : names) {
+      const auto align = of_one_kind(name) ? text_table::align::number : left;
+      columns.push_back({heading_of(name, "{} {}"), align});
+    }
     text_table table(std::move(columns));
     for (const auto& who : where_) {
       auto cells = name_cells(who);
-      for (const auto& name : names_) cells.push_back(cell(who, name));
+      for (const auto& name : names) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
     return table.text();

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
@@ -97,15 +96,6 @@ class verdict_report {
   }
 
  private:
-  static std::size_t widest_line(const std::string& text) {
-    std::size_t widest = 0;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      widest = std::max(widest, text_width(line));
-    }
-    return widest;
-  }
-
   /// Two digits, since it is a rough figure. Nothing of what has no interval yet.
   static std::optional<std::int64_t> about_to_decide(const comparison* found) {
     if (found == nullptr || !found->ratio_range || !found->more_trials) return std::nullopt;
@@ -120,7 +110,7 @@ class verdict_report {
                           column{"95 % interval", left}, column{"verdict", left}}) {
       columns.push_back(c);
     }
-    if (to_decide) columns.push_back({"to decide"});
+    if (to_decide) columns.push_back({"more"});
     text_table table(std::move(columns));
     fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
       cells.push_back(in_unit(p50(row.who), unit_));
@@ -131,7 +121,7 @@ class verdict_report {
       cells.push_back(verdict_cell(found));
       if (!to_decide) return;
       const auto more = about_to_decide(found);
-      cells.push_back(more ? fmt::format("+{} trials", *more) : "");
+      cells.push_back(more ? fmt::format("+{}", *more) : "");
     });
     return table.text();
   }
@@ -149,7 +139,7 @@ class verdict_report {
                                     printable(labels.of(row.pair->reference))));
       }
     }
-    return paragraph("to decide: " + listed(items), 2);
+    return paragraph("more: " + listed(items), 2);
   }
 
   const member_summary& of(const configuration_member& who) const {
