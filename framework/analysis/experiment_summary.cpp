@@ -28,6 +28,7 @@ experiment_summary summarize(const experiment_record& record) {
   result.machine = steadiness_of(record);
   const auto trials = without_repeated(complete, record, result.machine);
   result.complete_blocks = complete.blocks().size();
+  result.counted_blocks = trials.blocks().size();
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     const auto& configuration = record.configurations[c];
     auto& summary = result.configurations.emplace_back();

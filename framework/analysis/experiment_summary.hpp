@@ -92,8 +92,9 @@ struct steadiness {
 };
 
 struct experiment_summary {
-  std::size_t complete_blocks =
-      0;  ///< in which every configuration has a trial that ran to its end
+  /// In which every configuration has a trial that ran to its end.
+  std::size_t complete_blocks = 0;
+  std::size_t counted_blocks = 0;  ///< those that comparisons rest on: without repeated ones
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure

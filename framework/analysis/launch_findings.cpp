@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "framework/analysis/finding_parts.hpp"
 #include "framework/analysis/launch_bound.hpp"
 
@@ -16,8 +18,11 @@ struct launch_times {
 class mean {
  public:
   void add(const std::vector<stamp_pair>& stamps) {
-    for (const auto& stamp : stamps) sum_ += static_cast<double>(stamp.length());
-    count_ += stamps.size();
+    for (const auto& stamp : stamps) add(stamp.length());
+  }
+  void add(nanoseconds time) {
+    sum_ += static_cast<double>(time);
+    ++count_;
   }
   bool empty() const noexcept { return count_ == 0; }
   double value() const noexcept { return sum_ / static_cast<double>(count_); }
@@ -27,7 +32,17 @@ class mean {
   std::size_t count_ = 0;
 };
 
-/// Nothing for a stage that is not bound by its launches or was not timed that way.
+/// From begin to end, in nanoseconds.
+double mean_frame(const std::vector<const run_record*>& runs) {
+  mean frame;
+  for (const auto* run : runs) {
+    for (const auto& of : run->frames) frame.add(of.end - of.begin);
+  }
+  return frame.value();
+}
+
+/// Nothing for a stage that is not bound by its launches, was not timed that way, or is so short
+/// beside a frame that it matters to nobody, as copies of a few bytes are.
 std::optional<launch_times> bound_stage(const std::vector<const run_record*>& runs,
                                         std::string_view name) {
   mean enqueue;
@@ -41,6 +56,9 @@ std::optional<launch_times> bound_stage(const std::vector<const run_record*>& ru
   }
   if (enqueue.empty() || device.empty()) return std::nullopt;
   if (!is_launch_bound(enqueue.value(), device.value())) return std::nullopt;
+  constexpr double noticeable = 0.02;
+  const double longer = std::max(enqueue.value(), device.value());
+  if (longer < noticeable * mean_frame(runs)) return std::nullopt;
   return launch_times{enqueue.value(), device.value()};
 }
 

@@ -48,6 +48,20 @@ bool is_open(const std::vector<const run_record*>& runs) {
   return !runs.empty() && runs.front()->run.arrival != arrival::closed;
 }
 
+/// Whether frames were due before there was room for them, nine of ten in the second half: what is
+/// kept up with runs out of work now and then, however late the last frame happened to be.
+bool never_caught_up(const run_record& run) {
+  constexpr double nearly_all = 0.9;
+  const auto depth = static_cast<std::size_t>(std::max<std::int64_t>(run.run.in_flight, 1));
+  const auto& frames = run.frames;
+  std::size_t waited = 0;
+  std::size_t count = 0;
+  for (std::size_t i = std::max(frames.size() / 2, depth); i < frames.size(); ++i, ++count) {
+    if (frames[i - depth].end > frames[i].due) ++waited;
+  }
+  return count > 0 && static_cast<double>(waited) >= nearly_all * static_cast<double>(count);
+}
+
 std::string as_rate(double frames_a_second) {
   return fmt::format("{:.3g}", frames_a_second);
 }
@@ -61,6 +75,9 @@ void add_rates(const finding_source& from, findings_list& to) {
     if (!is_open(runs)) continue;
     const auto load = load_of(runs);
     if (!load || load->done >= keeps_up * load->due) continue;
+    const auto behind = std::count_if(runs.begin(), runs.end(),
+                                      [](const auto* run) { return never_caught_up(*run); });
+    if (2 * static_cast<std::size_t>(behind) <= runs.size()) continue;
     items.push_back(fmt::format("{} of {} frame/s with {}", as_rate(load->done), as_rate(load->due),
                                 from.labels.of(who)));
   }
@@ -87,11 +104,14 @@ void add_full_queues(const finding_source& from, findings_list& to) {
     if (!is_open(runs)) continue;
     std::int64_t found_full = 0;
     std::size_t due = 0;
+    std::size_t dropped = 0;
     for (const auto* run : runs) {
+      dropped += run->load.dropped.size();
       found_full += run->load.found_full;
       due += run->frames.size() + run->load.dropped.size();
     }
-    if (found_full == 0) continue;
+    // Where a full queue drops, these are the dropped ones once more.
+    if (found_full <= static_cast<std::int64_t>(dropped)) continue;
     items.push_back(fmt::format("{} of {} with {}", found_full, due, from.labels.of(who)));
   }
   if (!items.empty()) to.push_back("frames that found the queue full: " + listed(items));

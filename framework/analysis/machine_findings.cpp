@@ -9,31 +9,40 @@ namespace graphline {
 
 namespace {
 
-std::string drift_text(double drift) {
-  return fmt::format(
-      "the machine drifted: from the first block to the last, the baseline's p50 changed by {} %; "
-      "comparisons are made within blocks, where all configurations share it",
-      percent_change(1 + drift));
+/// Whose p50 tells how the machine was: "the baseline".
+std::string judges(const experiment_record& record) {
+  if (record.pairs.empty()) return "the pipeline";
+  const auto other = [&](const compared_pair& pair) {
+    return pair.reference != record.pairs.front().reference;
+  };
+  const bool several = std::any_of(record.pairs.begin(), record.pairs.end(), other);
+  return several ? "the median baseline" : "the baseline";
 }
 
-std::string affected_text(const std::vector<std::size_t>& blocks, const experiment_settings& how) {
+std::string drift_text(double drift, const experiment_record& record) {
+  return fmt::format(
+      "the machine drifted: from the first block to the last, the p50 of {} changed by {} %; each "
+      "block holds a trial of every configuration, so that all share it",
+      judges(record), percent_change(1 + drift));
+}
+
+std::string affected_text(const std::vector<std::size_t>& blocks, const experiment_record& record) {
   std::vector<std::string> numbers;
   for (const auto block : blocks) numbers.push_back(fmt::format("{}", block + 1));
   return fmt::format(
-      "the machine was not itself in block{} {}, where the baseline was far from its other blocks; "
-      "{}",
-      blocks.size() == 1 ? "" : "s", listed(numbers, 8),
-      how.repeat_affected ? "left out and repeated"
-                          : "counted all the same ('repeat_affected: on' would repeat)");
+      "the machine was not itself in block{} {}, where {} was far from the blocks around; {}",
+      blocks.size() == 1 ? "" : "s", listed(numbers, 8), judges(record),
+      record.how.repeat_affected ? "left out"
+                                 : "counted all the same ('repeat_affected: on' would repeat)");
 }
 
 }  // namespace
 
 void add_machine_findings(const finding_source& from, findings_list& to) {
   const auto& machine = from.summary.machine;
-  if (machine.drift) to.push_back(drift_text(*machine.drift));
+  if (machine.drift) to.push_back(drift_text(*machine.drift, from.record));
   if (!machine.affected_blocks.empty()) {
-    to.push_back(affected_text(machine.affected_blocks, from.record.how));
+    to.push_back(affected_text(machine.affected_blocks, from.record));
   }
 }
 

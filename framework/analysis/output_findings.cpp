@@ -72,6 +72,11 @@ std::string disagreement(const run_record& what, const run_record& reference,
                          to_string(output.type));
     }
   }
+  for (const auto& output : reference.outputs) {
+    if (find_output(what, output.tensor) != nullptr) continue;
+    return fmt::format("cannot be compared with those of {}, which has '{}' besides",
+                       reference_name, output.tensor);
+  }
   for (const auto& output : what.outputs) {
     const auto& other = *find_output(reference, output.tensor);
     if (output.checksum == other.checksum) continue;
@@ -177,7 +182,8 @@ class output_comparison {
     const auto& what = outputs(pair.what);
     const auto& reference = outputs(pair.reference);
     if (what.runs.empty() || reference.runs.empty()) return false;
-    if (what.runs.front()->outputs.empty()) return true;
+    const bool none = what.runs.front()->outputs.empty() && reference.runs.front()->outputs.empty();
+    if (none) return true;
     if (!what.unsteady.empty() || !reference.unsteady.empty()) return false;
     const auto name = from_.labels.of(pair.reference);
     const auto text = disagreement(*what.runs.front(), *reference.runs.front(), name);

@@ -18,6 +18,17 @@ struct overlap_of_one {
   const run_record* example = nullptr;
   side_by_side found;
 
+  bool in_a_pipeline() const { return example->run.in_flight > 1; }
+
+  /// Whether what the other did is something that this one could have done: the same pipeline, with
+  /// one frame in flight or several as here.
+  bool is_like(const overlap_of_one& other, const experiment_record& record) const {
+    const auto name = [&](const configuration_member& of) {
+      return record.configurations[of.configuration].members[of.member];
+    };
+    return name(who) == name(other.who) && in_a_pipeline() == other.in_a_pipeline();
+  }
+
   // Device and CPU stamps may be off each other at either end of a stage.
   double least() const { return std::max(noticeable * found.frame, 2 * found.doubt); }
   bool happened() const { return found.overlap >= least(); }
@@ -58,8 +69,9 @@ std::string side_by_side_text(const finding_source& from,
                               const std::vector<overlap_of_one>& together) {
   constexpr std::size_t most_figures = 4;
   const auto figure = [](const overlap_of_one& one) {
-    return fmt::format("{} of {}", format_duration(one.found.overlap),
-                       format_duration(one.found.frame));
+    return fmt::format("{} of {}{}", format_duration(one.found.overlap),
+                       one.in_a_pipeline() ? "the " : "", format_duration(one.found.frame)) +
+           (one.in_a_pipeline() ? " from one frame to the next" : "");
   };
   grouped_texts figures;
   for (const auto& one : together) figures.add(figure(one), one.who);
@@ -89,9 +101,14 @@ void add_overlap_findings(const finding_source& from, findings_list& to) {
     if (one.happened()) together.push_back(one);
   }
   for (const auto& one : all) {
-    if (one.happened() || !one.could_be_seen() || (together.empty() && !one.promised())) continue;
-    apart.add(fmt::format("stages add up to {}, a frame takes {}",
-                          format_duration(one.found.stages), format_duration(one.found.frame)),
+    const bool shown_elsewhere =
+        std::any_of(together.begin(), together.end(), [&](const overlap_of_one& other) {
+          return one.is_like(other, from.record);
+        });
+    if (one.happened() || !one.could_be_seen() || !(shown_elsewhere || one.promised())) continue;
+    apart.add(fmt::format("stages add up to {}, {} {}", format_duration(one.found.stages),
+                          one.in_a_pipeline() ? "a frame is done every" : "a frame takes",
+                          format_duration(one.found.frame)),
               one.who);
   }
   if (!together.empty()) to.push_back(side_by_side_text(from, together));

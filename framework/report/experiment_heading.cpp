@@ -33,10 +33,7 @@ std::set<std::string> varied_keys(const experiment_record& record) {
 
 /// How a run was carried out, by setting; a text is empty where it is not worth a word.
 std::vector<std::pair<std::string, std::string>> aspects_of(const settings& run) {
-  std::string load;
-  if (run.arrival != arrival::closed) {
-    load = fmt::format("{} {:g} frame/s", to_word(run.arrival), run.rate.value_or(0));
-  }
+  const auto load = run.arrival == arrival::closed ? std::string() : arrival_of(run);
   return {{"strategy", std::string(to_word(run.strategy))},
           {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
           {"timing", fmt::format("timing {}", to_word(run.timing))},
@@ -194,6 +191,7 @@ std::string restrictions(const experiment_record& record, const experiment_summa
                       2);
   }
   const bool to_compare = !record.pairs.empty();
+  const bool counts_less = summary.counted_blocks < summary.complete_blocks;
   const bool with_intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                   [](const comparison& c) { return c.ratio_range.has_value(); });
@@ -201,9 +199,13 @@ std::string restrictions(const experiment_record& record, const experiment_summa
     text += paragraph(
         "No block is complete: the figures are those of the trials there are, and nothing is "
         "compared.");
+  } else if (to_compare && summary.counted_blocks < least_blocks) {
+    text += paragraph(
+        fmt::format("{}: too few for intervals and verdicts, which take {}.",
+                    count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
+                    least_blocks));
   } else if (to_compare && !with_intervals) {
-    text += paragraph(fmt::format("{}: too few for intervals and verdicts.",
-                                  count_of(summary.complete_blocks, "complete block")));
+    text += paragraph("Times of zero are among those to compare: there are no intervals.");
   }
   return text.empty() ? text : "\n" + text;
 }

@@ -44,7 +44,7 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
     text += paragraph(
         fmt::format("change: against the baseline; intervals by bootstrap over {} blocks, all of "
                     "which hold together with 95 %",
-                    summary.complete_blocks),
+                    summary.counted_blocks),
         2);
     text += paragraph(
         fmt::format("verdict: same where the whole interval is within {:g} %, undecided where the "
@@ -53,8 +53,10 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
         2);
   }
   if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                  [](const comparison& c) { return c.figure == figure::p50 && c.more_trials; })) {
-    text += paragraph("to decide: about so many more trials of each configuration would", 2);
+                  [](const comparison& c) {
+                    return c.figure == figure::p50 && c.ratio_range && c.more_trials;
+                  })) {
+    text += paragraph("more: about so many further trials of each configuration would decide", 2);
   }
   return text;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/experiment_parts.hpp"
 #include "framework/report/quantity.hpp"
@@ -69,6 +71,33 @@ class stages_of_pipeline {
     return std::nullopt;
   }
 
+  /// Whether all times of a stage are times of the same thing, so that one unit suits them: a
+  /// launch beside what was launched would read as next to nothing.
+  bool of_one_kind(const std::string& name) const {
+    std::optional<measure> first;
+    for (const auto& who : where_) {
+      for (const auto& stage : of(who).stages) {
+        if (stage.name != name || !stage.times) continue;
+        if (first && first != stage.what) return false;
+        first = stage.what;
+      }
+    }
+    return true;
+  }
+
+  /// A stage's name with the unit of its times, where they share one.
+  std::string heading_of(const std::string& name, std::string_view form) const {
+    const auto shown = table_name(name, stage_width);
+    if (!of_one_kind(name)) return shown;
+    return fmt::format(fmt::runtime(form), shown, unit_of(name).name);
+  }
+
+  std::string cell(const configuration_member& who, const std::string& name) const {
+    const auto time = p50(who, name);
+    if (of_one_kind(name)) return in_unit(time, unit_of(name));
+    return time ? format_duration(*time) : "-";
+  }
+
   time_unit unit_of(const std::string& name) const {
     double most = 0;
     for (const auto& who : where_) most = std::max(most, p50(who, name).value_or(0));
@@ -93,28 +122,43 @@ class stages_of_pipeline {
     text_table table(std::move(columns));
     for (std::size_t i = 1; i < name_rows.size(); ++i) table.add_row(std::move(name_rows[i]));
     for (const auto& name : names_) {
-      const auto unit = unit_of(name);
-      std::vector<std::string> cells = {
-          fmt::format("{} ({})", table_name(name, stage_width), unit.name)};
-      for (const auto& who : where_) cells.push_back(in_unit(p50(who, name), unit));
+      std::vector<std::string> cells = {heading_of(name, "{} ({})")};
+      for (const auto& who : where_) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
     return table.text();
   }
 
+  /// As many tables as it takes for lines that fit.
   std::string configuration_by_row() const {
+    std::string text;
+    for (std::size_t first = 0; first < names_.size();) {
+      std::size_t count = 1;
+      auto table = configuration_by_row(first, count);
+      while (first + count < names_.size()) {
+        auto wider = configuration_by_row(first, count + 1);
+        if (widest_line(wider) > terminal_width) break;
+        table = std::move(wider);
+        ++count;
+      }
+      text += (text.empty() ? "" : "\n") + table;
+      first += count;
+    }
+    return text;
+  }
+
+  /// Of `count` stages from the first one on.
+  std::string configuration_by_row(std::size_t first, std::size_t count) const {
+    const auto names = std::span(names_).subspan(first, count);
     auto columns = name_columns();
-    std::vector<time_unit> units;
-    for (const auto& name : names_) {
-      units.push_back(unit_of(name));
-      columns.push_back({fmt::format("{} {}", table_name(name, stage_width), units.back().name)});
+    for (const auto& name : names) {
+      const auto align = of_one_kind(name) ? text_table::align::number : left;
+      columns.push_back({heading_of(name, "{} {}"), align});
     }
     text_table table(std::move(columns));
     for (const auto& who : where_) {
       auto cells = name_cells(who);
-      for (std::size_t i = 0; i < names_.size(); ++i) {
-        cells.push_back(in_unit(p50(who, names_[i]), units[i]));
-      }
+      for (const auto& name : names) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
     return table.text();
@@ -126,25 +170,46 @@ class stages_of_pipeline {
   std::vector<std::string> names_;
 };
 
-/// Stages that take longer or shorter than in the baseline, the largest changes first.
-std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows) {
+/// Stages that take longer or shorter than in one of the baselines, by a part of its frame that
+/// could matter; the largest changes first.
+std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows,
+                           const configuration_member& baseline, bool only_one) {
+  // What changes by less is seldom worth a word, be it several times what it was.
+  constexpr double least_part = 0.01;
+  const auto of = [&](const configuration_member& who) -> const member_summary& {
+    return summary.configurations[who.configuration].members[who.member];
+  };
+  const auto& frame = of(baseline).end_to_end;
+  const double least = frame ? least_part * static_cast<double>(frame->median()) : 0;
   std::vector<std::pair<double, std::string>> changes;
   for (const auto& found : summary.stage_comparisons) {
+    if (found.pair.reference != baseline || std::abs(found.difference) < least) continue;
     if (found.verdict != verdict::faster && found.verdict != verdict::slower) continue;
     const auto& who = found.pair.what;
-    const auto& stage =
-        summary.configurations[who.configuration].members[who.member].stages[found.stage];
-    changes.emplace_back(
-        std::abs(std::log(found.ratio)),
-        fmt::format("{} in {} {} %", printable(stage.name), printable(rows.labels().of(who)),
-                    percent_change(found.ratio)));
+    changes.emplace_back(std::abs(found.difference),
+                         fmt::format("{} in {} {} %", printable(of(who).stages[found.stage].name),
+                                     printable(rows.labels().of(who)),
+                                     percent_change(found.ratio)));
   }
   if (changes.empty()) return "";
   std::stable_sort(changes.begin(), changes.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> items;
   for (auto& [size, text] : changes) items.push_back(std::move(text));
-  return paragraph("stages that changed against the baseline: " + listed(items), 2);
+  const auto name = only_one ? "the baseline" : printable(rows.labels().of(baseline));
+  return paragraph(fmt::format("stages that changed against {}: {}", name, listed(items)), 2);
+}
+
+std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows) {
+  std::vector<configuration_member> baselines;
+  for (const auto& who : rows.members()) {
+    if (rows.is_baseline(who)) baselines.push_back(who);
+  }
+  std::string text;
+  for (const auto& baseline : baselines) {
+    text += changed_stages(summary, rows, baseline, baselines.size() == 1);
+  }
+  return text;
 }
 
 }  // namespace

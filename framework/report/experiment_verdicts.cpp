@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/experiment_parts.hpp"
 #include "framework/report/quantity.hpp"
 
@@ -58,7 +59,7 @@ class verdict_report {
     unit_ = unit_for(most);
     tail_ = percentile_name(record.how.tail);
     for (const auto& found : summary.comparisons) {
-      to_decide_ = to_decide_ || (found.figure == figure::p50 && found.more_trials);
+      to_decide_ = to_decide_ || (found.figure == figure::p50 && about_to_decide(&found));
     }
   }
 
@@ -80,37 +81,67 @@ class verdict_report {
   }
 
   std::string answer() const {
+    const std::string title = "end to end, the median frame\n";
+    auto text = answer_table(to_decide_);
+    if (!to_decide_ || widest_line(text) <= terminal_width) return title + text;
+    return title + answer_table(false) + trials_to_decide();
+  }
+
+  /// Side by side where there is room for both.
+  std::string tail_and_throughput() const {
+    const auto text = other_figures(true, true);
+    if (widest_line(text) <= terminal_width) return "slow frames, and throughput\n" + text;
+    return "slow frames\n" + other_figures(true, false) + "\nthroughput\n" +
+           other_figures(false, true);
+  }
+
+ private:
+  /// Two digits, since it is a rough figure. Nothing of what has no interval yet.
+  static std::optional<std::int64_t> about_to_decide(const comparison* found) {
+    if (found == nullptr || !found->ratio_range || !found->more_trials) return std::nullopt;
+    std::int64_t step = 1;
+    while (*found->more_trials >= 100 * step) step *= 10;
+    return (*found->more_trials + step / 2) / step * step;
+  }
+
+  std::string answer_table(bool to_decide) const {
     auto columns = rows_.name_columns();
     for (const auto& c : {column{fmt::format("p50 {}", unit_.name)}, column{"change"},
                           column{"95 % interval", left}, column{"verdict", left}}) {
       columns.push_back(c);
     }
-    if (to_decide_) columns.push_back({"to decide"});
+    if (to_decide) columns.push_back({"more"});
     text_table table(std::move(columns));
-    fill(table, [this](std::vector<std::string>& cells, const experiment_row& row) {
+    fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
       cells.push_back(in_unit(p50(row.who), unit_));
       const auto* found = comparison_of(row, figure::p50);
       const bool baseline = row.pair == nullptr && rows_.is_baseline(row.who);
       cells.push_back(baseline ? "baseline" : change(row, found));
       cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
       cells.push_back(verdict_cell(found));
-      if (!to_decide_) return;
-      const bool known = found != nullptr && found->more_trials;
-      cells.push_back(known ? fmt::format("+{} trials", *found->more_trials) : "");
+      if (!to_decide) return;
+      const auto more = about_to_decide(found);
+      cells.push_back(more ? fmt::format("+{}", *more) : "");
     });
-    return "end to end, the median frame\n" + table.text();
+    return table.text();
   }
 
-  /// Side by side where there is room for both.
-  std::string tail_and_throughput() const {
-    const auto text = other_figures(true, true);
-    const bool fits = text_width(text.substr(0, text.find('\n'))) <= terminal_width;
-    if (fits) return "slow frames, and throughput\n" + text;
-    return "slow frames\n" + other_figures(true, false) + "\nthroughput\n" +
-           other_figures(false, true);
+  /// The last column of the answer, in words.
+  std::string trials_to_decide() const {
+    std::vector<std::string> items;
+    for (const auto& group : rows_.groups()) {
+      for (const auto& row : group) {
+        const auto more = about_to_decide(comparison_of(row, figure::p50));
+        if (!more) continue;
+        const auto& labels = rows_.labels();
+        items.push_back(fmt::format("+{} trials for {} against {}", *more,
+                                    printable(labels.of(row.who)),
+                                    printable(labels.of(row.pair->reference))));
+      }
+    }
+    return paragraph("more: " + listed(items), 2);
   }
 
- private:
   const member_summary& of(const configuration_member& who) const {
     return summary_.configurations[who.configuration].members[who.member];
   }

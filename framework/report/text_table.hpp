@@ -10,6 +10,9 @@ namespace graphline {
 /// Columns a terminal takes to show a text of printable characters.
 std::size_t text_width(std::string_view text);
 
+/// That of the widest line of a text.
+std::size_t widest_line(std::string_view text);
+
 /// `text` on lines of at most `width` columns, broken at spaces; lines after the first are indented
 /// by `indent`. A longer word stands on a line of its own;
 /// a number and its unit, "1.20 us", are one word. No newline at the end.

@@ -21,6 +21,7 @@ using samples::two_strategies;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -101,17 +102,28 @@ TEST(together_findings, compare_each_pipeline_with_itself_alone) {
 
 // Launches and waiting.
 
+made_configuration launched_slowly(std::string graphs, nanoseconds launch) {
+  auto result = made_of({{"graphs", std::move(graphs)}}, taking(10 * ms));
+  result.times.launch = launch;
+  return result;
+}
+
 TEST(launch_findings, name_each_stage_once_with_all_its_configurations) {
-  auto slow_launch = made_of({{"graphs", "off"}});
-  slow_launch.times.launch = 700'000;
-  auto slower_launch = made_of({{"graphs", "stage"}});
-  slower_launch.times.launch = 780'000;
-  const auto record =
-      made_experiment("e", {slow_launch, slower_launch, made_of({{"graphs", "frame"}})}, 3);
+  const auto record = made_experiment("e",
+                                      {launched_slowly("off", 700'000),
+                                       launched_slowly("stage", 780'000),
+                                       launched_slowly("frame", 21'000)},
+                                      3);
   const auto said = findings(record);
   EXPECT_THAT(said, Contains(StartsWith("stage 'head' with graphs=off and graphs=stage, at most: "
                                         "enqueueing takes 390 us, its device time is 400 us")));
   EXPECT_THAT(said, Each(Not(HasSubstr("'backbone'"))));
+}
+
+TEST(launch_findings, leave_out_stages_that_are_next_to_nothing_of_a_frame) {
+  auto slow = launched_slowly("off", 700'000);
+  slow.times.end_to_end = 30 * ms;
+  EXPECT_THAT(findings(made_experiment("e", {slow}, 3)), Each(Not(HasSubstr("'head'"))));
 }
 
 experiment_record two_ways_to_wait() {
@@ -180,10 +192,28 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
   EXPECT_THAT(said, Contains(StartsWith("frames that missed their deadline, and by how much")));
 }
 
+TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_too_high) {
+  auto record = made_experiment("e", {overloaded()}, 3);
+  for_runs_of(record, 0, [](run_record& run) {
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      auto& frame = run.frames[i];
+      const bool last = i + 1 == run.frames.size();
+      frame.begin = frame.due;
+      frame.end = frame.due + (last ? 300 : 20) * ms;
+    }
+  });
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("more frames are due"))));
+}
+
 TEST(load_findings, count_dropped_frames) {
   auto record = made_experiment("e", {overloaded()}, 3);
-  for_runs_of(record, 0, [](run_record& run) { run.load.dropped = {60 * ms, 110 * ms}; });
-  EXPECT_THAT(findings(record), Contains("frames dropped by a full queue: 6 of 66 with 'rate=20'"));
+  for_runs_of(record, 0, [](run_record& run) {
+    run.load.dropped = {60 * ms, 110 * ms};
+    run.load.found_full = 2;
+  });
+  const auto said = findings(record);
+  EXPECT_THAT(said, Contains("frames dropped by a full queue: 6 of 66 with 'rate=20'"));
+  EXPECT_THAT(said, Each(Not(HasSubstr("found the queue full"))));
 }
 
 TEST(load_findings, are_none_for_frames_that_come_as_they_can) {
@@ -197,11 +227,21 @@ TEST(machine_findings, tell_of_drift_and_of_blocks_that_were_affected) {
   auto summary = figures_of(record);
   summary.machine.drift = -0.02;
   summary.machine.affected_blocks = {1};
-  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("p50 changed by -2.0 %")));
+  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("the p50 of the baseline changed by -2.0 %")));
   EXPECT_THAT(findings_of(record, summary),
               Contains(AllOf(HasSubstr("in block 2,"), HasSubstr("counted all the same"))));
   record.how.repeat_affected = true;
-  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("left out and repeated")));
+  EXPECT_THAT(findings_of(record, summary), Contains(EndsWith("; left out")));
+}
+
+TEST(machine_findings, name_what_the_machine_is_judged_by) {
+  auto record = made_experiment("e", {made_of({{"a", "1"}}), made_of({{"a", "2"}})}, 3);
+  auto summary = figures_of(record);
+  summary.machine.drift = 0.02;
+  record.pairs = {{{0, 0}, {1, 0}}, {{1, 0}, {0, 0}}};
+  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("p50 of the median baseline")));
+  record.pairs.clear();
+  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("p50 of the pipeline")));
 }
 
 TEST(experiment_findings, are_none_without_data) {

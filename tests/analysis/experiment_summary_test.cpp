@@ -145,6 +145,7 @@ TEST(experiment_summary, counts_affected_blocks_unless_they_were_repeated) {
   record.how.repeat_affected = true;
   const auto without = summarize(record);
   EXPECT_EQ(without.complete_blocks, 12u);
+  EXPECT_EQ(without.counted_blocks, 11u);
   EXPECT_EQ(without.configurations[0].members[0].trials, 11u);
   EXPECT_EQ(without.trials_left_out, 2u);
 }

@@ -179,6 +179,7 @@ std::size_t add_together(experiment_record& to, std::string name,
 experiment_summary figures_of(const experiment_record& record) {
   experiment_summary summary;
   summary.complete_blocks = record.trials.empty() ? 0 : record.trials.back().block + 1;
+  summary.counted_blocks = summary.complete_blocks;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     const auto& of = record.configurations[c];
     auto& to = summary.configurations.emplace_back();

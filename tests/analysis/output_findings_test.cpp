@@ -63,6 +63,20 @@ TEST(output_findings, say_that_shapes_cannot_be_compared) {
                        "float32 [1, 1] there, float32 [4, 1] here"));
 }
 
+TEST(output_findings, miss_no_output_that_only_the_baseline_has) {
+  auto record = two_strategies();
+  for_runs_of(record, 0, [](run_record& run) {
+    run.outputs.push_back(run.outputs.front());
+    run.outputs.back().tensor = "mask";
+  });
+  const auto other = "outputs of strategy=async cannot be compared with those of strategy=serial, "
+                     "which has 'mask' besides";
+  EXPECT_THAT(findings(record), Contains(other));
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("computed the same"))));
+  for_runs_of(record, 1, [](run_record& run) { run.outputs.clear(); });
+  EXPECT_THAT(findings(record), Contains(HasSubstr("which has 'score' besides")));
+}
+
 TEST(output_findings, do_not_compare_different_last_frames) {
   auto record = two_strategies();
   for_runs_of(record, 1, [](run_record& run) {

@@ -113,7 +113,7 @@ TEST_F(run_diff_table, compares_missed_deadlines) {
   before.run.deadline = after.run.deadline = 1'000'000;
   EXPECT_THAT(line(before, after), HasSubstr("deadline missed (% of frames) 100 100 0.00"));
   after.run.deadline = 1'000'000'000;
-  EXPECT_THAT(line(before, after), HasSubstr("deadline missed (% of frames) 100 0 -100.0"));
+  EXPECT_THAT(line(before, after), HasSubstr("deadline missed (% of frames) 100 0 -100"));
 }
 
 TEST_F(run_diff_table, says_by_how_much_outputs_differ) {

@@ -107,7 +107,10 @@ TEST(experiment_table, shows_verdicts_of_all_kinds) {
   compare(summary, record, 1, verdict::slower);
   compare(summary, record, 2, verdict::undecided, 42);
   summary.stage_comparisons.push_back(
-      {record.pairs[1], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
+      {record.pairs[1], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  // As certain, but nothing beside a frame of 74 ms.
+  summary.stage_comparisons.push_back(
+      {record.pairs[2], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
   summary.machine.drift = 0.031;
   summary.machine.affected_blocks = {3, 7};
   const auto text = experiment_table(record, summary);
@@ -131,6 +134,10 @@ TEST(experiment_table, groups_configurations_under_what_they_are_compared_with) 
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::slower);
   compare(summary, record, 1, verdict::slower);
+  for (const std::size_t pair : {0, 1}) {
+    summary.stage_comparisons.push_back(
+        {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  }
   const auto text = experiment_table(record, summary);
   expect_width(text, 80);
   expect_golden("experiment_groups.txt", text);
@@ -176,6 +183,20 @@ TEST(experiment_table, has_a_row_for_each_of_several_pipelines) {
   const auto text = experiment_table(record, summary);
   expect_width(text, 80);
   expect_golden("experiment_together.txt", text);
+}
+
+TEST(experiment_table, puts_into_words_what_a_line_has_no_room_for) {
+  experiment_record record;
+  record.name = "together";
+  const made_configuration made{"", {}, taking(12 * ms)};
+  add_together(record, "camera_left alone", {{"camera_left", made}});
+  add_together(record, "without priorities", {{"camera_left", made}, {"batch", made}});
+  record.pairs = {{{1, 0}, {0, 0}}};
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::undecided, 2475);
+  const auto text = experiment_table(record, summary);
+  expect_width(text, 80);
+  EXPECT_THAT(text, HasSubstr("\nmore: +2500 trials for camera_left (without"));
 }
 
 TEST(experiment_table, names_the_trial_that_failed) {
@@ -245,14 +266,46 @@ TEST(experiment_table, gives_many_configurations_a_row_each) {
   expect_golden("experiment_many.txt", text);
 }
 
+TEST(experiment_table, divides_the_stages_of_many_configurations_among_tables_that_fit) {
+  std::vector<made_configuration> grid;
+  for (const char* timing : {"none", "host", "event"}) {
+    for (const char* depth : {"1", "2", "3"}) {
+      grid.push_back(made_of({{"timing", timing}, {"in_flight", depth}}));
+      grid.back().timing = timing == std::string("none")   ? timing_method::none
+                           : timing == std::string("host") ? timing_method::host
+                                                           : timing_method::event;
+      grid.back().change = [](run_record& run) {
+        for (const auto* more : {"of the left eye", "of the right eye", "of the nose"}) {
+          run.stages.push_back(run.stages.front());
+          run.stages.back().name = more;
+        }
+      };
+    }
+  }
+  const auto record = made_experiment("grid", grid, 3);
+  const auto text = experiment_table(record, figures_of(record));
+  expect_width(text, 80);
+  EXPECT_THAT(text, AllOf(HasSubstr("\ntiming  in_flight  backbone"),
+                          HasSubstr("\ntiming  in_flight  of the "), HasSubstr("21.0 us"),
+                          HasSubstr("70.0 ms")));
+}
+
+TEST(experiment_table, says_of_an_interval_without_an_end_that_it_has_none) {
+  const auto record = made_experiment("wide", {{"first"}, {"again"}}, 10);
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0.001, 3000, verdict::undecided, {}});
+  EXPECT_THAT(experiment_table(record, summary), HasSubstr("  -99.9 to >+9999  undecided"));
+}
+
 TEST(experiment_table, of_too_few_blocks_gives_no_interval) {
   const auto record = made_experiment(
       "short", {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms)}, 3);
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
   EXPECT_THAT(experiment_table(record, summary),
-              AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts."),
-                    HasSubstr("async       74.0   -14.9 %  -              undecided  +2 trials"),
+              AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5."),
+                    HasSubstr("async       74.0   -14.9 %  -              undecided\n"),
+                    Not(HasSubstr("more")),
                     Not(HasSubstr("bootstrap"))));
 }
 
@@ -277,6 +330,18 @@ TEST(experiment_table, says_what_was_left_out_and_why_it_ended) {
                     HasSubstr("left out: 2 trials, of blocks that are not complete or in which the "
                               "machine was\n"
                               "  not itself\n\nend to end")));
+}
+
+TEST(experiment_table, counts_the_blocks_that_are_left) {
+  auto record = made_experiment("steady", {{"first"}, {"again"}}, 10);
+  record.how.repeat_affected = true;
+  auto summary = figures_of(record);
+  summary.machine.affected_blocks = {2, 3};
+  summary.counted_blocks = 8;
+  compare(summary, record, 0, verdict::same);
+  EXPECT_THAT(experiment_table(record, summary), HasSubstr("bootstrap over 8 blocks"));
+  summary.counted_blocks = 4;
+  EXPECT_THAT(experiment_table(record, summary), HasSubstr("4 blocks: too few for intervals"));
 }
 
 TEST(experiment_table, shows_warnings_of_runs_once_and_names_as_printable_text) {
