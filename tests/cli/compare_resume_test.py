@@ -114,6 +114,7 @@ class resumed(StoreCase):
         self.assertEqual(self.trials()[:4], before)
         again = self.compare("--trials", "5", "--resume")
         self.assertIn("5 blocks of 2 trials", again.stdout)
+        self.assertEqual(again.stderr, "lengths: going on from 10 trials\n")
         self.assertEqual(len(self.trials()), 10)
 
     def test_a_changed_file_is_named_and_refused(self):
