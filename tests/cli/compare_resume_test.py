@@ -44,14 +44,15 @@ class StoreCase(CompareCase):
 
     def child_of(self, process):
         """The process of a trial that is running."""
-        tasks = pathlib.Path(f"/proc/{process.pid}/task")
+        found = []
 
-        def children():
-            return [int(child) for task in tasks.iterdir()
-                    for child in (task / "children").read_text().split()]
+        def looked():
+            for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+                found.extend(map(int, (task / "children").read_text().split()))
+            return found
 
-        self.until(children)
-        return children()[0]
+        self.until(looked)
+        return found[0]
 
     def stopped_after(self, trials, how, *words, text=SLOW, store=None):
         process = self.start(*words, text=text)
@@ -113,6 +114,7 @@ class resumed(StoreCase):
         self.assertEqual(self.trials()[:4], before)
         again = self.compare("--trials", "5", "--resume")
         self.assertIn("5 blocks of 2 trials", again.stdout)
+        self.assertEqual(again.stderr, "lengths: going on from 10 trials\n")
         self.assertEqual(len(self.trials()), 10)
 
     def test_a_changed_file_is_named_and_refused(self):
@@ -246,7 +248,9 @@ class failing(StoreCase):
         def move_away(_):
             self.images.rename(self.folder / "elsewhere")
         saved = self.break_after(3, SIZES + "processes: fresh\n", move_away)
-        self.assertRegex(saved["failure"], r"configuration 'size=\d+': the process of a trial")
+        # A trial that was under way fails in a frame instead.
+        self.assertRegex(saved["failure"], r"configuration 'size=\d+'"
+                         r"(: the process of a trial| failed: stage 'read')")
         (self.folder / "elsewhere").rename(self.images)
         kept = [line for line in self.trials() if '"failure":null' in line]
         count = len(kept) // 2 + 2

@@ -154,6 +154,9 @@ exit_status compare(compare_arguments& given) {
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
     say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
+  } else {
+    say(fmt::format("{}: going on from {}\n", printable(planned.name),
+                    counted(static_cast<std::int64_t>(done.size()), "trial")));
   }
   const experiment_record record = run_trials(planned, *runner, store, std::move(done), stop);
 
