@@ -45,8 +45,8 @@ void add_trial_command(CLI::App& program, action& chosen) {
   command->group("");  // not for people: `processes: fresh` starts it
   auto given = std::make_shared<trial_arguments>();
   given->experiment.add_to(*command);
-  command->add_option("--configuration", given->configuration, "Which, counted from 0")->required();
   command->add_option("--number", given->number, "Of the trial, counted from 0");
+  command->add_option("--configuration", given->configuration, "Which, counted from 0")->required();
   command->add_option("--frames", given->frames, "Instead of the configuration's own");
   command->add_option("--warmup", given->warmup, "Likewise");
   command->callback([&chosen, given] { chosen = [given] { return run_trial(*given); }; });
