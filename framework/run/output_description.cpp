@@ -40,9 +40,19 @@ bool all_finite(std::span<const std::byte> bytes) {
   return true;
 }
 
+/// For 16-bit formats: infinity and NaN are what has every bit of the exponent set.
+bool all_finite(std::span<const std::byte> bytes, unsigned exponent) {
+  for (std::size_t i = 0; i < bytes.size() / sizeof(std::uint16_t); ++i) {
+    if ((at<std::uint16_t>(bytes, i) & exponent) == exponent) return false;
+  }
+  return true;
+}
+
 bool finite(dtype type, std::span<const std::byte> bytes) {
   if (type == dtype::float32) return all_finite<float>(bytes);
   if (type == dtype::float64) return all_finite<double>(bytes);
+  if (type == dtype::float16) return all_finite(bytes, 0x7c00U);
+  if (type == dtype::bfloat16) return all_finite(bytes, 0x7f80U);
   return true;
 }
 

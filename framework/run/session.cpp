@@ -16,6 +16,7 @@
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frame_schedule.hpp"
+#include "framework/run/memory_taken.hpp"
 #include "framework/run/npy.hpp"
 #include "framework/run/output_description.hpp"
 #include "framework/run/prepared_pipeline.hpp"
@@ -32,28 +33,6 @@ std::string file_part(std::string name) {
     if (c == '/' || c == '\0') c = '_';
   }
   return name;
-}
-
-/// What a pipeline that is prepared now holds of the device's memory, and the peak that preparing
-/// it reached, where that can be told: other pipelines may hold memory too, and may have reached a
-/// higher one before.
-memory_usage taken_since(const memory_usage& before, const memory_usage& after) {
-  const auto beyond = [](std::size_t more, std::size_t less) {
-    return more > less ? more - less : 0;
-  };
-  memory_usage taken;
-  taken.device_bytes = beyond(after.device_bytes, before.device_bytes);
-  taken.pinned_bytes = beyond(after.pinned_bytes, before.pinned_bytes);
-  taken.device_peak_bytes = taken.device_bytes;
-  taken.pinned_peak_bytes = taken.pinned_bytes;
-  if (after.device_peak_bytes > before.device_peak_bytes) {
-    taken.device_peak_bytes = beyond(after.device_peak_bytes, before.device_bytes);
-  }
-  if (after.pinned_peak_bytes > before.pinned_peak_bytes) {
-    taken.pinned_peak_bytes = beyond(after.pinned_peak_bytes, before.pinned_bytes);
-  }
-  taken.allocations = after.allocations - before.allocations;
-  return taken;
 }
 
 /// Processor time of all threads of this process so far.

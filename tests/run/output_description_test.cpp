@@ -65,5 +65,15 @@ TEST(output_description, says_whether_all_of_it_is_finite) {
   EXPECT_FALSE(describe(dtype::float32, numbers).finite);
 }
 
+TEST(output_description, says_whether_all_of_it_is_finite_in_half_precision) {
+  // The greatest number, then infinity and a NaN, of either sign.
+  EXPECT_TRUE(describe<std::uint16_t>(dtype::float16, {0x7bff, 0xfbff}).finite);
+  EXPECT_FALSE(describe<std::uint16_t>(dtype::float16, {0x3c00, 0xfc00}).finite);
+  EXPECT_FALSE(describe<std::uint16_t>(dtype::float16, {0x3c00, 0x7e00}).finite);
+  EXPECT_TRUE(describe<std::uint16_t>(dtype::bfloat16, {0x7f7f, 0xff7f}).finite);
+  EXPECT_FALSE(describe<std::uint16_t>(dtype::bfloat16, {0x3f80, 0x7f80}).finite);
+  EXPECT_FALSE(describe<std::uint16_t>(dtype::bfloat16, {0x3f80, 0xffc0}).finite);
+}
+
 }  // namespace
 }  // namespace graphline

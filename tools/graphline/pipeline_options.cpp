@@ -32,7 +32,7 @@ constexpr setting_option setting_options[] = {
     {"--priorities", "priorities", "on|off", "Whether streams have priorities"},
     {"--frames", "frames", "N", "Measured frames"},
     {"--warmup", "warmup", "N", "Frames before them that are not reported"},
-    {"--seed", "seed", "N", "Seed of weights, inputs and random stages"},
+    {"--seed", "seed", "N", "Seed of weights, inputs, random stages and random arrivals"},
     {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
     {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"},
     {"--arrival", "arrival", "closed|constant|poisson",
