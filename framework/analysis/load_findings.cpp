@@ -94,7 +94,9 @@ void add_drops(const finding_source& from, findings_list& to) {
     items.push_back(
         fmt::format("{} of {} with {}", summary->dropped, summary->due, from.labels.of(who)));
   }
-  if (!items.empty()) to.push_back("frames dropped by a full queue: " + listed(items));
+  if (items.empty()) return;
+  to.push_back("frames dropped by a full queue, so that no percentile counts them: " +
+               listed(items));
 }
 
 void add_full_queues(const finding_source& from, findings_list& to) {

@@ -102,9 +102,8 @@ void add_overlap_findings(const finding_source& from, findings_list& to) {
   }
   for (const auto& one : all) {
     const bool shown_elsewhere =
-        std::any_of(together.begin(), together.end(), [&](const overlap_of_one& other) {
-          return one.is_like(other, from.record);
-        });
+        std::any_of(together.begin(), together.end(),
+                    [&](const overlap_of_one& other) { return one.is_like(other, from.record); });
     if (one.happened() || !one.could_be_seen() || !(shown_elsewhere || one.promised())) continue;
     apart.add(fmt::format("stages add up to {}, {} {}", format_duration(one.found.stages),
                           one.in_a_pipeline() ? "a frame is done every" : "a frame takes",

@@ -8,28 +8,67 @@ namespace graphline {
 
 namespace {
 
-/// The stamps of every stage that has them, one for each frame.
-std::vector<const std::vector<stamp_pair>*> timed_stages(const run_record& run) {
-  std::vector<const std::vector<stamp_pair>*> stages;
+/// The stages that have stamps, one for each frame.
+std::vector<const stage_record*> timed_stages(const run_record& run) {
+  std::vector<const stage_record*> stages;
   for (const auto& stage : run.stages) {
     const auto& stamps = stage.on == side::device ? stage.device : stage.cpu;
-    if (!stamps.empty() && stamps.size() == run.frames.size()) stages.push_back(&stamps);
+    if (!stamps.empty() && stamps.size() == run.frames.size()) stages.push_back(&stage);
   }
   return stages;
 }
 
-/// The time in which at least one of them is under way.
-nanoseconds covered(std::vector<stamp_pair> spans) {
+/// The stretches in which at least one of them is under way.
+std::vector<stamp_pair> merged(std::vector<stamp_pair> spans) {
   std::sort(spans.begin(), spans.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  nanoseconds total = 0;
-  nanoseconds reached = spans.front().begin;
+  std::vector<stamp_pair> result;
   for (const auto& span : spans) {
-    if (span.end <= reached) continue;
-    total += span.end - std::max(span.begin, reached);
-    reached = span.end;
+    if (result.empty() || span.begin > result.back().end) {
+      result.push_back(span);
+    } else {
+      result.back().end = std::max(result.back().end, span.end);
+    }
   }
-  return total;
+  return result;
+}
+
+nanoseconds total(const std::vector<stamp_pair>& spans) {
+  nanoseconds sum = 0;
+  for (const auto& span : spans) sum += span.length();
+  return sum;
+}
+
+/// What stages did in some frames of a run, and what the one that took longest did.
+struct work {
+  std::vector<stamp_pair> spans;
+  nanoseconds longest = 0;
+
+  void add(const std::vector<stamp_pair>& of_one) {
+    longest = std::max(longest, total(of_one));
+    spans.insert(spans.end(), of_one.begin(), of_one.end());
+  }
+};
+
+work work_of(const run_record& run, std::size_t first_frame, std::size_t frames) {
+  // The worker of `host` carries out one operation at a time: where the stamps of two stages cross
+  // there, one has waited for the other. All of them count as one.
+  const bool one_at_a_time = run.device.backend == "host";
+  work result;
+  std::vector<stamp_pair> in_turn;
+  for (const auto* stage : timed_stages(run)) {
+    const bool on_device = stage->on == side::device;
+    const auto& stamps = on_device ? stage->device : stage->cpu;
+    const auto begin = stamps.begin() + static_cast<std::ptrdiff_t>(first_frame);
+    const std::vector<stamp_pair> of_stage(begin, begin + static_cast<std::ptrdiff_t>(frames));
+    if (on_device && one_at_a_time) {
+      in_turn.insert(in_turn.end(), of_stage.begin(), of_stage.end());
+    } else {
+      result.add(of_stage);
+    }
+  }
+  if (!in_turn.empty()) result.add(merged(std::move(in_turn)));
+  return result;
 }
 
 /// One value of each column for each frame, or for each run.
@@ -39,42 +78,26 @@ struct samples {
   std::vector<double> longest;
   std::vector<double> frame;
 
-  void add(const std::vector<stamp_pair>& spans, nanoseconds longest_stage, nanoseconds time,
-           double frames) {
-    nanoseconds sum = 0;
-    for (const auto& span : spans) sum += span.length();
-    overlap.push_back(static_cast<double>(sum - covered(spans)) / frames);
+  void add(const work& done, nanoseconds time, double frames) {
+    const auto sum = total(done.spans);
+    overlap.push_back(static_cast<double>(sum - total(merged(done.spans))) / frames);
     stages.push_back(static_cast<double>(sum) / frames);
-    longest.push_back(static_cast<double>(longest_stage) / frames);
+    longest.push_back(static_cast<double>(done.longest) / frames);
     frame.push_back(static_cast<double>(time) / frames);
   }
 };
 
 void add_frames(samples& to, const run_record& run) {
-  const auto stages = timed_stages(run);
   for (std::size_t i = 0; i < run.frames.size(); ++i) {
-    std::vector<stamp_pair> spans;
-    nanoseconds longest = 0;
-    for (const auto* stage : stages) {
-      spans.push_back((*stage)[i]);
-      longest = std::max(longest, spans.back().length());
-    }
-    to.add(spans, longest, run.frames[i].end - run.frames[i].begin, 1);
+    to.add(work_of(run, i, 1), run.frames[i].end - run.frames[i].begin, 1);
   }
 }
 
 void add_run(samples& to, const run_record& run) {
-  std::vector<stamp_pair> spans;
-  nanoseconds longest = 0;
-  for (const auto* stage : timed_stages(run)) {
-    nanoseconds sum = 0;
-    for (const auto& stamp : *stage) sum += stamp.length();
-    longest = std::max(longest, sum);
-    spans.insert(spans.end(), stage->begin(), stage->end());
-  }
   nanoseconds end = run.frames.front().end;
   for (const auto& frame : run.frames) end = std::max(end, frame.end);
-  to.add(spans, longest, end - run.frames.front().begin, static_cast<double>(run.frames.size()));
+  to.add(work_of(run, 0, run.frames.size()), end - run.frames.front().begin,
+         static_cast<double>(run.frames.size()));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct cost_column {
   std::string heading;
   std::function<bool(const member_summary&)> known;
   std::function<std::string(const member_summary&)> cell;  ///< where it is known
+  std::string otherwise = "-";
 };
 
 /// Standard deviation of the trials' medians as a part of their p50, in percent.
@@ -47,7 +48,7 @@ std::vector<cost_column> all_columns() {
          return percent(of.deadline->missed, of.end_to_end->count());
        }},
       {"dropped %", [](const member_summary& of) { return of.dropped > 0; },
-       [](const member_summary& of) { return percent(of.dropped, of.due); }},
+       [](const member_summary& of) { return percent(of.dropped, of.due); }, "0"},
   };
 }
 
@@ -78,7 +79,7 @@ std::string cost_table(const experiment_summary& summary, const experiment_rows&
   for (const auto& who : members) {
     auto cells = rows.name_cells(who);
     for (const auto& column : shown) {
-      cells.push_back(column.known(of(who)) ? column.cell(of(who)) : "-");
+      cells.push_back(column.known(of(who)) ? column.cell(of(who)) : column.otherwise);
     }
     table.add_row(std::move(cells));
   }

@@ -200,10 +200,9 @@ std::string restrictions(const experiment_record& record, const experiment_summa
         "No block is complete: the figures are those of the trials there are, and nothing is "
         "compared.");
   } else if (to_compare && summary.counted_blocks < least_blocks) {
-    text += paragraph(
-        fmt::format("{}: too few for intervals and verdicts, which take {}.",
-                    count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
-                    least_blocks));
+    text += paragraph(fmt::format(
+        "{}: too few for intervals and verdicts, which take {}.",
+        count_of(summary.counted_blocks, counts_less ? "block" : "complete block"), least_blocks));
   } else if (to_compare && !with_intervals) {
     text += paragraph("Times of zero are among those to compare: there are no intervals.");
   }

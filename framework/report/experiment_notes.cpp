@@ -52,10 +52,9 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
                     100 * record.how.margin),
         2);
   }
-  if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                  [](const comparison& c) {
-                    return c.figure == figure::p50 && c.ratio_range && c.more_trials;
-                  })) {
+  if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [](const comparison& c) {
+        return c.figure == figure::p50 && c.ratio_range && c.more_trials;
+      })) {
     text += paragraph("more: about so many further trials of each configuration would decide", 2);
   }
   return text;

@@ -186,10 +186,10 @@ std::string changed_stages(const experiment_summary& summary, const experiment_r
     if (found.pair.reference != baseline || std::abs(found.difference) < least) continue;
     if (found.verdict != verdict::faster && found.verdict != verdict::slower) continue;
     const auto& who = found.pair.what;
-    changes.emplace_back(std::abs(found.difference),
-                         fmt::format("{} in {} {} %", printable(of(who).stages[found.stage].name),
-                                     printable(rows.labels().of(who)),
-                                     percent_change(found.ratio)));
+    changes.emplace_back(
+        std::abs(found.difference),
+        fmt::format("{} in {} {} %", printable(of(who).stages[found.stage].name),
+                    printable(rows.labels().of(who)), percent_change(found.ratio)));
   }
   if (changes.empty()) return "";
   std::stable_sort(changes.begin(), changes.end(),

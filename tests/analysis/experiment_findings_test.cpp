@@ -109,11 +109,11 @@ made_configuration launched_slowly(std::string graphs, nanoseconds launch) {
 }
 
 TEST(launch_findings, name_each_stage_once_with_all_its_configurations) {
-  const auto record = made_experiment("e",
-                                      {launched_slowly("off", 700'000),
-                                       launched_slowly("stage", 780'000),
-                                       launched_slowly("frame", 21'000)},
-                                      3);
+  const auto record =
+      made_experiment("e",
+                      {launched_slowly("off", 700'000), launched_slowly("stage", 780'000),
+                       launched_slowly("frame", 21'000)},
+                      3);
   const auto said = findings(record);
   EXPECT_THAT(said, Contains(StartsWith("stage 'head' with graphs=off and graphs=stage, at most: "
                                         "enqueueing takes 390 us, its device time is 400 us")));
@@ -212,7 +212,8 @@ TEST(load_findings, count_dropped_frames) {
     run.load.found_full = 2;
   });
   const auto said = findings(record);
-  EXPECT_THAT(said, Contains("frames dropped by a full queue: 6 of 66 with 'rate=20'"));
+  EXPECT_THAT(said, Contains("frames dropped by a full queue, so that no percentile counts them: 6 "
+                             "of 66 with 'rate=20'"));
   EXPECT_THAT(said, Each(Not(HasSubstr("found the queue full"))));
 }
 
@@ -227,7 +228,8 @@ TEST(machine_findings, tell_of_drift_and_of_blocks_that_were_affected) {
   auto summary = figures_of(record);
   summary.machine.drift = -0.02;
   summary.machine.affected_blocks = {1};
-  EXPECT_THAT(findings_of(record, summary), Contains(HasSubstr("the p50 of the baseline changed by -2.0 %")));
+  EXPECT_THAT(findings_of(record, summary),
+              Contains(HasSubstr("the p50 of the baseline changed by -2.0 %")));
   EXPECT_THAT(findings_of(record, summary),
               Contains(AllOf(HasSubstr("in block 2,"), HasSubstr("counted all the same"))));
   record.how.repeat_affected = true;

@@ -69,8 +69,9 @@ TEST(output_findings, miss_no_output_that_only_the_baseline_has) {
     run.outputs.push_back(run.outputs.front());
     run.outputs.back().tensor = "mask";
   });
-  const auto other = "outputs of strategy=async cannot be compared with those of strategy=serial, "
-                     "which has 'mask' besides";
+  const auto other =
+      "outputs of strategy=async cannot be compared with those of strategy=serial, "
+      "which has 'mask' besides";
   EXPECT_THAT(findings(record), Contains(other));
   EXPECT_THAT(findings(record), Each(Not(HasSubstr("computed the same"))));
   for_runs_of(record, 1, [](run_record& run) { run.outputs.clear(); });

@@ -93,6 +93,22 @@ TEST(overlap_findings, do_not_expect_of_one_pipeline_what_another_did) {
   EXPECT_THAT(said, Each(Not(HasSubstr("did not happen"))));
 }
 
+TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
+  auto queued = made_of({{"strategy", "overlap"}}, taking(87 * ms));
+  queued.change = [](run_record& run) {
+    samples::put_in_a_row(run);
+    // Its first event is done at once, its work when the worker is through with `backbone`.
+    run.stages[2].device = run.stages[0].device;
+    for (auto& stamp : run.stages[2].device) stamp.end += 1 * ms;
+    for (auto& stamp : run.stages[1].cpu) stamp = {stamp.begin + 1 * ms, stamp.end + 1 * ms};
+  };
+  auto record = made_experiment("e", {queued}, 3);
+  for_runs_of(record, 0, [](run_record& run) { run.device.backend = "host"; });
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("side by side"))));
+  for_runs_of(record, 0, [](run_record& run) { run.device.backend = "cuda"; });
+  EXPECT_THAT(findings(record), Contains(HasSubstr("side by side for 70.0 ms")));
+}
+
 TEST(overlap_findings, give_the_least_and_the_most_of_many) {
   std::vector<made_configuration> many;
   for (int i = 1; i <= 5; ++i) {

@@ -41,7 +41,7 @@ class diff(Case):
 
         after = self.changed(before, "b.json", halve)
         done = graphline("diff", before, after, "--json", "-")
-        self.expect(done, 0, "-50.0 %", "+100.0", "strategy")
+        self.expect(done, 0, "-50.0 %", "+100", "strategy")
         found = json.loads(done.stdout)
         self.assertEqual(found["schema"], "graphline.diff/1")
         self.assertAlmostEqual(found["end_to_end"]["p50"]["change_percent"], -50, places=3)

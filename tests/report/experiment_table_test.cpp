@@ -302,11 +302,11 @@ TEST(experiment_table, of_too_few_blocks_gives_no_interval) {
       "short", {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms)}, 3);
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
-  EXPECT_THAT(experiment_table(record, summary),
-              AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5."),
-                    HasSubstr("async       74.0   -14.9 %  -              undecided\n"),
-                    Not(HasSubstr("more")),
-                    Not(HasSubstr("bootstrap"))));
+  EXPECT_THAT(
+      experiment_table(record, summary),
+      AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5."),
+            HasSubstr("async       74.0   -14.9 %  -              undecided\n"),
+            Not(HasSubstr("more")), Not(HasSubstr("bootstrap"))));
 }
 
 TEST(experiment_table, of_a_single_configuration_compares_nothing) {
