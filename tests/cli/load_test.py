@@ -57,6 +57,15 @@ class load(Case):
         self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
                     "constant 29.97 frame/s", stream="stdout")
 
+    def test_an_option_with_a_wrong_value_is_the_only_one_complained_of(self):
+        path = self.pipeline()
+        for options, problem in (
+                (("--arrival", "constant", "--rate", "20fps"), "'rate' must be a number"),
+                (("--arrival", "constnat", "--rate", 20), "did you mean 'constant'?")):
+            done = graphline("check", path, *options)
+            self.expect(done, 2, problem)
+            self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
+
     def test_ctrl_c_ends_the_wait_for_a_frame_that_is_due_in_an_hour(self):
         path = self.pipeline(OPEN)
         for words in (["--wait", "block"], ["--strategy", "overlap", "--wait", "yield"]):

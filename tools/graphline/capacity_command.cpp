@@ -167,9 +167,8 @@ exit_status measure_capacity(capacity_arguments& given) {
 }  // namespace
 
 void add_capacity_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand(
-      "capacity",
-      "Find the highest rate of arriving frames that keeps a percentile within a bound");
+  auto* command =
+      program.add_subcommand("capacity", "Find the highest rate of frames that it keeps up with");
   auto given = std::make_shared<capacity_arguments>();
   given->pipeline.add_to(
       *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "warmup",
@@ -197,6 +196,10 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       ->capture_default_str();
   command->add_option("--json", given->json, "Write the result (- for standard output)")
       ->type_name("FILE");
+  command->footer(
+      "The search takes some ten to thirty runs, each of --frames frames or four times as many:\n"
+      "minutes where a frame takes tens of milliseconds. A wider --within takes fewer.\n"
+      "Ctrl-C reports what is known by then.");
   command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });
 }
 

@@ -38,7 +38,7 @@ constexpr setting_option setting_options[] = {
     {"--arrival", "arrival", "closed|constant|poisson",
      "When frames are due: each when there is room for it, or on a schedule"},
     {"--rate", "rate", "R", "Frames due in a second, where they arrive on a schedule"},
-    {"--queue", "queue", "N", "Frames that are due and wait to begin, at most"},
+    {"--queue", "queue", "N", "Frames on a schedule that are due and wait to begin, at most"},
     {"--when-full", "when_full", "block|drop_oldest|drop_newest",
      "What becomes of a frame that is due while the queue is full"}};
 
@@ -79,9 +79,12 @@ plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
 
   diagnostics found;
   pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
+  const bool readable = !found.has_errors();
   for (const auto& [key, text] : overrides_) {
     if (!text.empty()) read_setting(spec.run, key, node(text), found);
   }
+  // The planner would take a wrong option for one that was not given, and complain of that too.
+  if (readable) found.throw_if_errors();
   if (adjust) adjust(spec.run);
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
