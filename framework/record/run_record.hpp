@@ -70,7 +70,7 @@ struct output_record {
   /// 16 hex digits: 64-bit FNV-1a over the bytes taken as little-endian words of 8, the last one
   /// filled up with zeros, its upper half folded onto the lower (h ^= h >> 32) after each word.
   std::string checksum;
-  bool finite = true;    ///< false: holds NaN or infinity
+  bool finite = true;  ///< false: holds NaN or infinity
   /// Up to `most_output_values` of its elements, evenly spaced from the first, so that results can
   /// be compared as numbers where checksums differ.
   std::vector<double> values = {};

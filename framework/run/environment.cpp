@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "framework/base/version.hpp"
-#include "framework/run/task_graph.hpp"
+#include "framework/run/task_pool.hpp"
 
 namespace graphline {
 namespace {

@@ -1,85 +1,14 @@
 #include "framework/run/task_graph.hpp"
 
-#include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_group.h>
-#include <oneapi/tbb/version.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <system_error>
 #include <thread>
 
-#include "framework/base/error.hpp"
 #include "framework/run/due_wait.hpp"
+#include "framework/run/task_pool.hpp"
 
 namespace graphline {
-
-std::string onetbb_version() {
-  return TBB_runtime_version();
-}
-
-/// oneTBB's scheduling of CPU stages in threads of the pool's own, so that no task of another pool
-/// keeps one of them. oneTBB's workers go from arena to arena, and one whose task waits or takes
-/// long counts as free for the other pools: they only take the places that are left, which a stage
-/// that is itself parallel can use.
-class task_pool {
- public:
-  /// `threads` of its own and `places` for these and for workers together.
-  task_pool(int threads, int places)
-      : arena_(std::max(2, places), reserved(threads, places)), open_(group_.defer([] {})) {
-    threads_.reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) add_thread();
-  }
-
-  task_pool(const task_pool&) = delete;
-  task_pool& operator=(const task_pool&) = delete;
-
-  /// From a thread of the pool: another of its threads may take the work.
-  template <class Function>
-  void spawn(Function&& f) {
-    group_.run(std::forward<Function>(f));
-  }
-
-  /// From any other thread.
-  template <class Function>
-  void enqueue(Function&& f) {
-    arena_.enqueue(group_.defer(std::forward<Function>(f)));
-  }
-
- private:
-  /// oneTBB gives an arena of a single place, and that reserved, a worker all the same: hence two.
-  static unsigned reserved(int threads, int places) {
-    return static_cast<unsigned>(places == 1 ? 2 : threads);
-  }
-
-  /// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is
-  /// enqueued, and keeps it looking for as long as this arena has no place for it.
-  static std::size_t with_a_worker() {
-    constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
-    return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
-  }
-
-  void add_thread() {
-    try {
-      threads_.emplace_back([this] { arena_.execute([this] { group_.wait(); }); });
-    } catch (const std::system_error& e) {
-      throw run_error(
-          fmt::format("strategy 'overlap' could not be given thread {} for CPU stages: {}; end "
-                      "other programs or raise the limit of threads (ulimit -u)",
-                      threads_.size() + 1, e.what()));
-    }
-  }
-
-  // In this order: the last goes first, which ends the threads' wait once all work is done.
-  tbb::global_control permitted_{tbb::global_control::max_allowed_parallelism, with_a_worker()};
-  tbb::task_arena arena_;
-  tbb::task_group group_;
-  std::vector<std::jthread> threads_;
-  tbb::task_handle open_;  ///< never run: while it is there, the threads wait for work
-};
 
 namespace {
 

@@ -17,9 +17,6 @@
 
 namespace graphline {
 
-/// Of the oneTBB that this program runs with: "2021.8".
-std::string onetbb_version();
-
 class task_pool;
 
 /// The `overlap` strategy: every stage starts when what it waits for allows. A stage holds a count

@@ -55,10 +55,8 @@ random_pipeline make_random(std::mt19937& generator, std::int64_t last_frame) {
 std::string hex_checksum(std::int64_t value) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (int element = 0; element < 64; ++element) {
-    for (int byte = 0; byte < 8; ++byte) {
-      hash =
-          (hash ^ ((static_cast<std::uint64_t>(value) >> (8 * byte)) & 0xffU)) * 0x100000001b3ULL;
-    }
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x100000001b3ULL;
+    hash ^= hash >> 32;
   }
   char text[17];
   std::snprintf(text, sizeof text, "%016lx", static_cast<unsigned long>(hash));

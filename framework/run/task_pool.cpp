@@ -1,0 +1,53 @@
+#include "framework/run/task_pool.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/version.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <system_error>
+
+#include "framework/base/error.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+
+/// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is enqueued,
+/// and keeps it looking for as long as an arena has no place for it.
+std::size_t with_a_worker() {
+  return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
+}
+
+/// oneTBB gives an arena of a single place, and that reserved, a worker all the same: hence two.
+unsigned reserved(int threads, int places) {
+  return static_cast<unsigned>(places == 1 ? 2 : threads);
+}
+
+}  // namespace
+
+std::string onetbb_version() {
+  return TBB_runtime_version();
+}
+
+task_pool::task_pool(int threads, int places)
+    : permitted_(parallelism, with_a_worker()),
+      arena_(std::max(2, places), reserved(threads, places)),
+      open_(group_.defer([] {})) {
+  threads_.reserve(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) add_thread();
+}
+
+void task_pool::add_thread() {
+  try {
+    threads_.emplace_back([this] { arena_.execute([this] { group_.wait(); }); });
+  } catch (const std::system_error& e) {
+    throw run_error(
+        fmt::format("strategy 'overlap' could not be given thread {} for CPU stages: {}; end other "
+                    "programs or raise the limit of threads (ulimit -u)",
+                    threads_.size() + 1, e.what()));
+  }
+}
+
+}  // namespace graphline
