@@ -21,7 +21,7 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
   for (const auto* run : runs) {
     times.push_back(end_to_end_times(*run));
     frames.push_back(static_cast<double>(run->frames.size()));
-    seconds.push_back(1e-9 * static_cast<double>(running_time(run->frames)));
+    seconds.push_back(1e-9 * static_cast<double>(running_time(*run)));
     took_time = took_time && seconds.back() > 0;
   }
   const pooled_times pooled(std::move(times));

@@ -18,7 +18,7 @@ void add_frames(member_summary& to, std::span<const run_record* const> runs, dou
   for (const auto* run : runs) {
     auto times = end_to_end_times(*run);
     append(all, times);
-    running += running_time(run->frames);
+    running += running_time(*run);
     processor += run->processor_time;
     to.due += run->frames.size() + run->load.dropped.size();
     to.dropped += run->load.dropped.size();

@@ -143,7 +143,9 @@ class output_comparison {
     add_unsteady();
     bool all_same = unsteady_.all().empty();
     for (const auto& pair : from_.record.pairs) all_same = compare(pair) && all_same;
-    if (all_same && compared_ > 0) {
+    if (none()) {
+      to.push_back("no output to compare: a stage reads whatever another one writes");
+    } else if (all_same && compared_ > 0) {
       to.push_back(agreement());
     } else {
       for (const auto& [reference, names] : agreeing_.all()) {
@@ -162,6 +164,16 @@ class output_comparison {
   }
 
  private:
+  /// Whether every trial has frames and none of them an output.
+  bool none() const {
+    const auto& trials = from_.record.trials;
+    return !trials.empty() && std::ranges::all_of(trials, [](const trial_record& trial) {
+      return std::ranges::all_of(trial.members, [](const run_record& run) {
+        return !run.frames.empty() && !run.failure && run.outputs.empty();
+      });
+    });
+  }
+
   const trial_outputs& outputs(const configuration_member& of) const {
     return by_member_.at({of.configuration, of.member});
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "framework/analysis/launch_bound.hpp"
 
@@ -10,10 +11,10 @@ namespace graphline {
 
 namespace {
 
-std::optional<double> throughput_of(const std::vector<frame_record>& frames) {
-  const nanoseconds time = running_time(frames);
+std::optional<double> throughput_of(const run_record& record) {
+  const nanoseconds time = running_time(record);
   if (time <= 0) return std::nullopt;
-  return static_cast<double>(frames.size()) * 1e9 / static_cast<double>(time);
+  return static_cast<double>(record.frames.size()) * 1e9 / static_cast<double>(time);
 }
 
 load_summary load_of(const run_record& record) {
@@ -122,15 +123,25 @@ deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nano
   return result;
 }
 
-nanoseconds running_time(const std::vector<frame_record>& frames) {
-  if (frames.empty()) return 0;
-  nanoseconds begin = frames.front().begin;
-  nanoseconds end = frames.front().end;
-  for (const auto& frame : frames) {
-    begin = std::min(begin, frame.begin);
+nanoseconds running_time(const run_record& record) {
+  if (record.frames.empty()) return 0;
+  const bool closed = record.run.arrival == arrival::closed || !record.run.rate;
+  const auto from = [closed](const frame_record& f) { return closed ? f.begin : f.due; };
+  nanoseconds begin = from(record.frames.front());
+  nanoseconds end = record.frames.front().end;
+  nanoseconds last_due = record.frames.front().due;
+  for (const auto& frame : record.frames) {
+    begin = std::min(begin, from(frame));
+    last_due = std::max(last_due, frame.due);
     end = std::max(end, frame.end);
   }
-  return end - begin;
+  if (closed) return end - begin;
+  if (const auto& dropped = record.load.dropped; !dropped.empty()) {
+    begin = std::min(begin, dropped.front());
+    last_due = std::max(last_due, dropped.back());
+  }
+  const auto gap = static_cast<nanoseconds>(std::round(1e9 / *record.run.rate));
+  return std::max(end, last_due + gap) - begin;
 }
 
 std::vector<nanoseconds> end_to_end_times(const run_record& record) {
@@ -159,7 +170,7 @@ run_summary summarize(const run_record& record) {
   auto times = end_to_end_times(record);
   if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
-  result.throughput = throughput_of(record.frames);
+  result.throughput = throughput_of(record);
   if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {

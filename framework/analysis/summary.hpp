@@ -73,8 +73,10 @@ run_summary summarize(const run_record& record);
 /// Which of these end-to-end times exceed the limit, and by how much.
 deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times);
 
-/// From the first begin to the last end; 0 without frames.
-nanoseconds running_time(const std::vector<frame_record>& frames);
+/// From the first begin to the last end. On a schedule from when the first frame was due to when a
+/// next one would be, or to the last end if that is later: a pipeline that keeps up then carries
+/// just what is due. 0 without frames.
+nanoseconds running_time(const run_record& record);
 
 /// From due to end of each frame, in order.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);

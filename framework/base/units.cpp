@@ -76,6 +76,10 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   if (text == "µs") text = "us";
+  if (text == "min") {
+    value *= 60;
+    text = "s";
+  }
   for (const scale& unit : time_units) {
     if (text != unit.name) continue;
     const double ns = std::round(value * unit.size);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "framework/analysis/experiment_findings.hpp"
@@ -13,15 +15,24 @@ namespace graphline {
 
 namespace {
 
-/// What runs warned of, each once, with where it was said.
+/// What a warning says beside its figures, which differ from trial to trial.
+std::string without_figures(std::string text) {
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return text;
+}
+
+/// What runs warned of, each once, as the first run put it, with where it was said.
 std::string warnings(const experiment_record& record, const experiment_labels& labels) {
   std::vector<std::pair<std::string, std::vector<configuration_member>>> known;
+  const auto place_of = [&known](const std::string& warning) {
+    return std::ranges::find(known, without_figures(warning),
+                             [](const auto& one) { return without_figures(one.first); });
+  };
   for (const auto& who : labels.all()) {
     for (const auto& trial : record.trials) {
       if (trial.configuration != who.configuration || who.member >= trial.members.size()) continue;
       for (const auto& warning : trial.members[who.member].warnings) {
-        auto found = known.begin();
-        while (found != known.end() && found->first != warning) ++found;
+        auto found = place_of(warning);
         if (found == known.end()) found = known.insert(found, {warning, {}});
         auto& where = found->second;
         if (where.empty() || where.back() != who) where.push_back(who);

@@ -32,27 +32,22 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-template <class T>
-bool all_finite(std::span<const std::byte> bytes) {
-  for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
-    if (!std::isfinite(at<T>(bytes, i))) return false;
+/// Infinity and NaN are what has every bit of the exponent set. Looks at all of it, so that the
+/// compiler can look at several at once.
+template <class Bits>
+bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
+  bool found = false;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Bits); ++i) {
+    found |= (at<Bits>(bytes, i) & exponent) == exponent;
   }
-  return true;
-}
-
-/// For 16-bit formats: infinity and NaN are what has every bit of the exponent set.
-bool all_finite(std::span<const std::byte> bytes, unsigned exponent) {
-  for (std::size_t i = 0; i < bytes.size() / sizeof(std::uint16_t); ++i) {
-    if ((at<std::uint16_t>(bytes, i) & exponent) == exponent) return false;
-  }
-  return true;
+  return !found;
 }
 
 bool finite(dtype type, std::span<const std::byte> bytes) {
-  if (type == dtype::float32) return all_finite<float>(bytes);
-  if (type == dtype::float64) return all_finite<double>(bytes);
-  if (type == dtype::float16) return all_finite(bytes, 0x7c00U);
-  if (type == dtype::bfloat16) return all_finite(bytes, 0x7f80U);
+  if (type == dtype::float32) return all_finite<std::uint32_t>(bytes, 0x7f800000U);
+  if (type == dtype::float64) return all_finite<std::uint64_t>(bytes, 0x7ff0000000000000U);
+  if (type == dtype::float16) return all_finite<std::uint16_t>(bytes, 0x7c00U);
+  if (type == dtype::bfloat16) return all_finite<std::uint16_t>(bytes, 0x7f80U);
   return true;
 }
 

@@ -113,7 +113,7 @@ std::optional<nanoseconds> read_duration(const node& n, std::string_view what, d
       return std::nullopt;
     }
   }
-  report_mismatch(n, what, "a duration in ns, us, ms or s, such as 20ms", out);
+  report_mismatch(n, what, "a duration in ns, us, ms, s or min, such as 20ms", out);
   return std::nullopt;
 }
 

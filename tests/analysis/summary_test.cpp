@@ -72,6 +72,21 @@ TEST(summary, divides_frames_by_the_time_from_first_begin_to_last_end) {
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 500);
 }
 
+TEST(summary, takes_the_rate_for_the_throughput_of_a_schedule_that_is_kept) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 100;
+  for (nanoseconds i = 0; i < 40; ++i) {
+    const nanoseconds due = i * 10'000'000;
+    record.frames.push_back({due, due + 5'000, due + 2'000'000});
+  }
+  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 100);
+  record.frames.back().end = 1'000'000'000;
+  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 40);
+  record.load.dropped = {1'990'000'000};
+  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 20);
+}
+
 TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {
   EXPECT_FALSE(summarize(samples::two_models(timing_method::event, 3)).load);
   run_record record;

@@ -64,6 +64,7 @@ TEST(format_duration, keeps_the_sign_of_a_difference) {
 
 TEST(parse_duration, reads_every_unit) {
   EXPECT_EQ(parse_duration("10ns"), 10);
+  EXPECT_EQ(parse_duration("1.5 min"), 90'000'000'000);
   EXPECT_EQ(parse_duration("300us"), 300'000);
   EXPECT_EQ(parse_duration("300µs"), 300'000);
   EXPECT_EQ(parse_duration("20ms"), 20'000'000);
@@ -78,7 +79,7 @@ TEST(parse_duration, takes_fractions_and_a_blank_before_the_unit) {
 }
 
 TEST(parse_duration, refuses_what_lacks_its_unit_or_is_no_duration) {
-  for (const char* text : {"", "20", "ms", "20 m", "20 min", "-5ms", "+5ms", "infs", "nan ms",
+  for (const char* text : {"", "20", "ms", "20 m", "20 mins", "-5ms", "+5ms", "infs", "nan ms",
                            " 5ms", "5ms ", "5 ms s", "1e400s", "1e10 s s", "0x5ms", "."}) {
     EXPECT_FALSE(parse_duration(text)) << "'" << text << "'";
   }
