@@ -23,7 +23,7 @@ experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   const plan_target machine = target_of(device_);
   diagnostics found;
   const experiment_spec spec = read_experiment(read_source(path_), found);
-  found.throw_if_errors();
+  // Planned all the same where something is wrong, so that everything is told at once.
   experiment_plan planned = plan_experiment(spec, stages_, machine, found);
   found.throw_if_errors();
   if (show_warnings && !found.all().empty()) fmt::print(stderr, "{}\n", found.render());
