@@ -18,7 +18,7 @@ std::string format_count(double value, std::string_view unit);
 /// "47.1 ms", "850 ns", "1.25 s": three significant digits in the unit that suits.
 std::string format_duration(double ns);
 
-/// Reads "20ms", "1.5 s", "300us", "10 ns", "2min". Nothing when the text is no duration or lacks its unit.
+/// Reads "20ms", "1.5 s", "10 us", "2min". Nothing when the text is no duration or lacks its unit.
 std::optional<nanoseconds> parse_duration(std::string_view text);
 
 }  // namespace graphline

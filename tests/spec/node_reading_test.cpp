@@ -99,8 +99,9 @@ TEST(read_duration, proposes_a_unit_where_only_that_is_missing) {
   EXPECT_FALSE(out.has_errors());
   EXPECT_EQ(said([](auto& o) { read_duration("20", "deadline", o); }),
             "error: 'deadline' needs a unit, such as 20ms");
-  EXPECT_EQ(said([](auto& o) { read_duration("-20ms", "deadline", o); }),
-            "error: 'deadline' must be a duration in ns, us, ms, s or min, such as 20ms, found '-20ms'");
+  EXPECT_EQ(
+      said([](auto& o) { read_duration("-20ms", "deadline", o); }),
+      "error: 'deadline' must be a duration in ns, us, ms, s or min, such as 20ms, found '-20ms'");
 }
 
 TEST(read_percent, takes_a_part_of_a_whole_with_its_sign) {

@@ -47,8 +47,8 @@ void apply(const compare_arguments& given, experiment_settings& how) {
   if (given.time_limit.empty()) return;
   const auto limit = parse_duration(given.time_limit);
   if (!limit || *limit <= 0) {
-    throw input_error(
-        fmt::format("--time-limit {}: expected a duration with its unit, such as 90s", given.time_limit));
+    throw input_error(fmt::format("--time-limit {}: expected a duration with its unit, such as 90s",
+                                  given.time_limit));
   }
   how.time_limit = limit;
 }
