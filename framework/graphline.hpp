@@ -51,17 +51,17 @@
 #include "framework/analysis/result_diff.hpp"  // one saved run against another
 #include "framework/analysis/summary.hpp"      // percentiles, spread and shares of a run
 
-#include "framework/report/capacity_json.hpp"   // the highest rate and all that were tried, as JSON
-#include "framework/report/capacity_table.hpp"  // likewise, as a table
-#include "framework/report/diff_json.hpp"       // two results side by side, as JSON
-#include "framework/report/diff_table.hpp"      // likewise, as a table
-#include "framework/report/experiment_json.hpp"   // an experiment as JSON, every sample included
-#include "framework/report/experiment_table.hpp"  // an experiment as a table
-#include "framework/report/overhead_json.hpp"     // timing methods side by side, as JSON
-#include "framework/report/overhead_table.hpp"    // likewise, as a table
-#include "framework/report/plan_report.hpp"       // a plan as text
-#include "framework/report/result_reader.hpp"     // a saved result, read back
-#include "framework/report/run_csv.hpp"           // a run as CSV, a row for each stamp
-#include "framework/report/run_json.hpp"          // a run as JSON
-#include "framework/report/run_table.hpp"         // a run as a table
-#include "framework/report/trial_store.hpp"       // trials kept on disk as they end
+#include "framework/report/csv/run_csv.hpp"         // a run as CSV, a row for each stamp
+#include "framework/report/json/capacity_json.hpp"  // the highest rate and all that were tried, as JSON
+#include "framework/report/json/diff_json.hpp"      // two results side by side, as JSON
+#include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
+#include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
+#include "framework/report/json/run_json.hpp"         // a run as JSON
+#include "framework/report/saved/result_reader.hpp"   // a saved result, read back
+#include "framework/report/saved/trial_store.hpp"     // trials kept on disk as they end
+#include "framework/report/terminal/capacity_table.hpp"    // likewise, as a table
+#include "framework/report/terminal/diff_table.hpp"        // likewise, as a table
+#include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
+#include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table
+#include "framework/report/terminal/plan_report.hpp"       // a plan as text
+#include "framework/report/terminal/run_table.hpp"         // a run as a table

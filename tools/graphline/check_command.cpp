@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "framework/report/plan_report.hpp"
+#include "framework/report/terminal/plan_report.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "framework/base/units.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/report/text_table.hpp"
+#include "framework/report/terminal/text_table.hpp"
 #include "tools/graphline/commands.hpp"
 
 namespace graphline {

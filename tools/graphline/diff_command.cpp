@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <variant>
 
-#include "framework/report/diff_json.hpp"
-#include "framework/report/diff_table.hpp"
-#include "framework/report/output_file.hpp"
-#include "framework/report/result_reader.hpp"
+#include "framework/report/file/output_file.hpp"
+#include "framework/report/json/diff_json.hpp"
+#include "framework/report/saved/result_reader.hpp"
+#include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
 
 namespace graphline {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "framework/report/output_file.hpp"
-#include "framework/report/overhead_json.hpp"
-#include "framework/report/overhead_table.hpp"
+#include "framework/report/file/output_file.hpp"
+#include "framework/report/json/overhead_json.hpp"
+#include "framework/report/terminal/overhead_table.hpp"
 #include "framework/run/overhead_experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"

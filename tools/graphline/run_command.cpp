@@ -10,11 +10,11 @@
 #include <string>
 #include <system_error>
 
-#include "framework/report/json_beginning.hpp"
-#include "framework/report/output_file.hpp"
-#include "framework/report/run_csv.hpp"
-#include "framework/report/run_json.hpp"
-#include "framework/report/run_table.hpp"
+#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/file/output_file.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/json/run_json.hpp"
+#include "framework/report/terminal/run_table.hpp"
 #include "framework/run/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "framework/report/trial_exchange.hpp"
+#include "framework/report/saved/trial_exchange.hpp"
 #include "framework/run/trial_runner.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"

@@ -1,0 +1,40 @@
+#include "framework/report/file/file_trouble.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace fs = std::filesystem;
+
+std::string reason(int code) {
+  return std::generic_category().message(code);
+}
+
+std::string in_words(const std::string& path) {
+  return path == "-" ? "standard output" : quote(path, 200);
+}
+
+std::string why_not_opened(const std::string& path, int code) {
+  const auto folder = folder_of(path);
+  std::error_code ignored;
+  if (code == ENOENT && !fs::exists(folder, ignored)) {
+    return fmt::format("the folder {} does not exist; make it first", quote(folder, 200));
+  }
+  if (code == ENOTDIR) return fmt::format("{} is not a folder", quote(folder, 200));
+  if (code == EACCES) return "permission denied; name a file in a folder of yours";
+  return reason(code);
+}
+
+void refuse_to_write(const std::string& path, std::string_view why) {
+  throw input_error(fmt::format("cannot write {}: {}", in_words(path), why));
+}
+
+}  // namespace graphline

@@ -1,0 +1,133 @@
+#include "framework/report/file/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/file/file_trouble.hpp"
+#include "framework/report/file/locked_file.hpp"
+#include "framework/report/file/write_fully.hpp"
+
+namespace graphline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A disk with not even this left is full, whatever size was announced.
+constexpr std::uint64_t least_reserved = 4096;
+
+std::string why_not_reserved(const std::string& folder, std::uint64_t bytes, int code) {
+  if (code != ENOSPC) {
+    return fmt::format("reserving {} failed: {}", format_bytes(bytes), reason(code));
+  }
+  std::error_code unknown;
+  const auto space = fs::space(folder, unknown);
+  if (unknown) return fmt::format("the disk is full; {} are needed", format_bytes(bytes));
+  return fmt::format("the disk has {} left, {} are needed; name a file on another disk",
+                     format_bytes(space.available), format_bytes(bytes));
+}
+
+}  // namespace
+
+output_file::output_file(std::string path, std::string_view beginning, std::uint64_t expected_bytes)
+    : path_(std::move(path)), target_(path_), begun_(beginning) {
+  if (path_.empty()) throw input_error("an output file needs a name; '-' is standard output");
+  standard_output_ = path_ == "-" || path_ == "/dev/stdout";
+  try {
+    struct stat found {};
+    const bool exists = !standard_output_ && ::stat(path_.c_str(), &found) == 0;
+    if (path_.back() == '/' || (exists && S_ISDIR(found.st_mode))) {
+      refuse_to_write(path_, "it is a folder; name a file in it");
+    }
+    if (standard_output_ || (exists && !S_ISREG(found.st_mode))) {
+      open_in_place();
+      return;
+    }
+    open_beside();
+    reserve(std::max({expected_bytes, std::uint64_t{beginning.size()}, least_reserved}));
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+output_file::~output_file() {
+  discard();
+}
+
+output_file::output_file(output_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      part_(std::exchange(other.part_, {})),
+      begun_(std::move(other.begun_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      standard_output_(other.standard_output_) {}
+
+void output_file::open_in_place() {
+  descriptor_ = standard_output_ ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                 : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) refuse_to_write(path_, reason(errno));
+  if (const int code = write_fully(descriptor_, begun_)) refuse_to_write(path_, reason(code));
+}
+
+void output_file::open_beside() {
+  std::error_code not_there;
+  if (const auto real = fs::canonical(path_, not_there); !not_there) target_ = real.string();
+  struct stat old {};
+  const bool replaces = ::stat(target_.c_str(), &old) == 0;
+  if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
+
+  const std::string part = target_ + ".part";
+  descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
+  part_ = part;
+  if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
+  if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
+  begun_.clear();
+}
+
+void output_file::reserve(std::uint64_t bytes) {
+  const int code = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  // Not every file system can reserve; there the result is written without.
+  if (code == EINVAL || code == EOPNOTSUPP || code == ENOSYS) return;
+  if (code != 0) refuse_to_write(path_, why_not_reserved(folder_of(target_), bytes, code));
+}
+
+void output_file::commit(std::string_view text) {
+  if (descriptor_ < 0) throw std::logic_error("an output file is committed once");
+  if (!text.starts_with(begun_)) throw std::logic_error("a result begins otherwise than announced");
+  const auto fail = [this](int code) {
+    throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
+  };
+  if (const int code = write_fully(descriptor_, text.substr(begun_.size()))) fail(code);
+  if (!part_.empty()) {
+    // What was reserved beyond the text goes back.
+    if (::ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0) fail(errno);
+    // Some file systems report a failed write only now: before the old result is replaced.
+    if (::fsync(descriptor_) != 0) fail(errno);
+    if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
+    part_.clear();
+  }
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+}
+
+void output_file::discard() noexcept {
+  if (!part_.empty()) ::unlink(part_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
+  part_.clear();
+  descriptor_ = -1;
+}
+
+}  // namespace graphline

@@ -1,0 +1,103 @@
+#include "framework/report/json/common_json.hpp"
+
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/terminal/percentiles.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json or_null(const std::optional<double>& ns) {
+  return ns ? json(milliseconds(*ns)) : json();
+}
+
+json or_null(const std::optional<nanoseconds>& ns) {
+  return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
+}
+
+}  // namespace
+
+json distribution_json(const std::optional<distribution>& times) {
+  const auto fact = [&](auto get) { return times ? or_null(std::optional(get(*times))) : json(); };
+  json result;
+  result["unit"] = "ms";
+  result["count"] = times ? times->count() : 0;
+  result["mean"] = fact([](const distribution& d) { return d.mean(); });
+  result["stddev"] = times ? or_null(times->stddev()) : json();
+  result["min"] = fact([](const distribution& d) { return d.min(); });
+  json needs = json::object();
+  for (const auto& [name, p] : shown_percentiles) {
+    const auto value = times ? times->percentile(p) : std::nullopt;
+    result[std::string(name)] = or_null(value);
+    if (!value) needs[std::string(name)] = samples_needed(p);
+  }
+  result["max"] = fact([](const distribution& d) { return d.max(); });
+  if (!needs.empty()) result["needs"] = std::move(needs);
+  return result;
+}
+
+json distribution_json(const std::optional<distribution>& times,
+                       const std::vector<nanoseconds>& samples) {
+  auto result = distribution_json(times);
+  json list = json::array();
+  list.get_ref<json::array_t&>().reserve(samples.size());
+  for (const auto sample : samples) list.push_back(milliseconds(static_cast<double>(sample)));
+  // What the samples lack stands after them.
+  const auto needs = result.find("needs") == result.end() ? json() : result["needs"];
+  result.erase("needs");
+  result["samples"] = std::move(list);
+  if (!needs.is_null()) result["needs"] = needs;
+  return result;
+}
+
+json deadline_json(const deadline_summary& deadline) {
+  return {{"unit", "ms"},
+          {"limit", or_null(std::optional(deadline.limit))},
+          {"missed", deadline.missed},
+          {"median_late", or_null(deadline.median_late)},
+          {"worst_late", or_null(deadline.worst_late)}};
+}
+
+json device_json(const device_properties& device) {
+  return {{"backend", device.backend},
+          {"name", device.name},
+          {"memory_bytes", device.memory_bytes},
+          {"compute_threads", device.compute_threads},
+          {"priority_levels", device.priority_levels},
+          {"details", texts_json(device.details)}};
+}
+
+json settings_json(const run_record& record) {
+  const auto& run = record.run;
+  json params = json::object();
+  for (const auto& [name, value] : record.parameters) params[name] = typed(value);
+  json result = {{"strategy", to_word(run.strategy)},
+                 {"graphs", to_word(run.graphs)},
+                 {"timing", to_word(run.timing)},
+                 {"in_flight", run.in_flight},
+                 {"wait", to_word(run.wait)},
+                 {"frames", run.frames},
+                 {"warmup", run.warmup},
+                 {"seed", run.seed},
+                 {"params", std::move(params)},
+                 {"priorities", run.priorities},
+                 {"threads", run.threads}};
+  result["arrival"] = to_word(run.arrival);
+  if (run.arrival != arrival::closed) {
+    result["rate"] = run.rate ? json(*run.rate) : json();
+    result["queue"] = run.queue;
+    result["when_full"] = to_word(run.when_full);
+  }
+  if (run.deadline) result["deadline_ms"] = milliseconds(static_cast<double>(*run.deadline));
+  return result;
+}
+
+json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  json result = json::object();
+  for (const auto& [name, text] : pairs) result[name] = text;
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,168 @@
+#include "framework/report/json/diff_json.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "framework/analysis/comparison_text.hpp"
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/terminal/percentiles.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+constexpr double million = 1e6;  // nanoseconds of a millisecond
+
+/// `size`: how much of a value makes one `unit`.
+json change_json(const figure_change& change, std::string_view unit, double size) {
+  const auto scaled = [size](const std::optional<double>& value) {
+    return value ? json(*value / size) : json();
+  };
+  const auto relative = change.relative();
+  return {{"unit", unit},
+          {"before", scaled(change.before)},
+          {"after", scaled(change.after)},
+          {"change_percent", relative ? json(100 * *relative) : json()}};
+}
+
+json origin_json(const saved_origin& origin) {
+  return {{"file", origin.file},
+          {"subject", origin.subject},
+          {"date", origin.date.empty() ? json() : json(origin.date)}};
+}
+
+json facts_json(const std::vector<fact_change>& facts) {
+  json list = json::array();
+  for (const auto& [name, texts] : facts) {
+    list.push_back(
+        {{"name", name}, {"before", or_null(texts.before)}, {"after", or_null(texts.after)}});
+  }
+  return list;
+}
+
+json beginning_of(const origin_diff& origin) {
+  return {{"schema", "graphline.diff/1"},
+          {"of", origin.origins.before.schema},
+          {"before", origin_json(origin.origins.before)},
+          {"after", origin_json(origin.origins.after)},
+          {"differences",
+           {{"settings", facts_json(origin.settings)},
+            {"device", facts_json(origin.device)},
+            {"environment", facts_json(origin.environment)}}}};
+}
+
+json measure_json(const std::optional<saved_stage>& stage) {
+  return stage && stage->what ? json(key_of(*stage->what)) : json();
+}
+
+json stage_json(const stage_change& stage) {
+  auto median = change_json(stage.median(), "ms", million);
+  if (!stage.same_measure()) median["change_percent"] = json();
+  return {{"name", stage.name},
+          {"in", {{"before", !!stage.stages.before}, {"after", !!stage.stages.after}}},
+          {"measure",
+           {{"before", measure_json(stage.stages.before)},
+            {"after", measure_json(stage.stages.after)}}},
+          {"median", std::move(median)}};
+}
+
+std::string_view key_of(output_change::finding found) {
+  switch (found) {
+    case output_change::finding::same:
+      return "same";
+    case output_change::finding::differs:
+      return "differs";
+    case output_change::finding::other_type:
+      return "other_type";
+    case output_change::finding::only_before:
+      return "only_before";
+    case output_change::finding::only_after:
+      return "only_after";
+  }
+  return "?";
+}
+
+json output_json(const output_change& output) {
+  return {{"tensor", output.tensor},
+          {"found", key_of(output.found)},
+          {"values_compared", output.compared},
+          {"largest_difference", or_null(output.largest)},
+          {"of_largest_value", or_null(output.relative)},
+          {"finite", {{"before", output.finite.before}, {"after", output.finite.after}}}};
+}
+
+std::string_view key_of(figure what) {
+  switch (what) {
+    case figure::p50:
+      return "p50";
+    case figure::tail:
+      return "tail";
+    case figure::throughput:
+      return "throughput";
+  }
+  return "?";
+}
+
+json configuration_json(const configuration_change& change) {
+  const bool frames = change.figure == figure::throughput;
+  auto result = change_json(change.values, frames ? "frame/s" : "ms", frames ? 1 : million);
+  const auto percent = [](double ratio) { return 100 * (ratio - 1); };
+  json range;
+  if (change.ratio_range) {
+    range = {percent(change.ratio_range->low), percent(change.ratio_range->high)};
+  }
+  json named = {{"configuration", change.name}, {"figure", key_of(change.figure)}};
+  named.update(result);
+  named["change_interval_percent"] = std::move(range);
+  named["verdict"] = word_for(change.verdict);
+  named["trials"] = {{"before", change.trials.before}, {"after", change.trials.after}};
+  return named;
+}
+
+}  // namespace
+
+std::string diff_json(const run_diff& diff) {
+  json result = beginning_of(diff.origin);
+  json end_to_end = {{"mean", change_json(diff.mean(), "ms", million)}};
+  for (const auto& [name, p] : shown_percentiles) {
+    end_to_end[std::string(name)] = change_json(diff.percentile(p), "ms", million);
+  }
+  result["end_to_end"] = std::move(end_to_end);
+  result["throughput"] = change_json(diff.throughput, "frame/s", 1);
+  result["deadline_missed"] = change_json(diff.missed, "% of frames", 0.01);
+  result["memory"] = {{"device_peak", change_json(diff.device_peak_bytes, "B", 1)},
+                      {"pinned_peak", change_json(diff.pinned_peak_bytes, "B", 1)}};
+  json stages = json::array();
+  for (const auto& stage : diff.stages) stages.push_back(stage_json(stage));
+  result["stages"] = std::move(stages);
+  json outputs = json::array();
+  for (const auto& output : diff.outputs) outputs.push_back(output_json(output));
+  result["outputs"] = std::move(outputs);
+  result["interrupted"] = {{"before", diff.interrupted.before}, {"after", diff.interrupted.after}};
+  result["failure"] = {{"before", or_null(diff.failure.before)},
+                       {"after", or_null(diff.failure.after)}};
+  return json_text(result);
+}
+
+std::string diff_json(const experiment_diff& diff) {
+  json result = beginning_of(diff.origin);
+  result["margin"] = diff.margin;
+  result["confidence"] = 0.95;
+  result["tail"] = {{"before", diff.tail.before}, {"after", diff.tail.after}};
+  json changes = json::array();
+  for (const auto& change : diff.changes) changes.push_back(configuration_json(change));
+  result["changes"] = std::move(changes);
+  result["only_before"] = diff.only_before;
+  result["only_after"] = diff.only_after;
+  result["interrupted"] = {{"before", diff.interrupted.before}, {"after", diff.interrupted.after}};
+  return json_text(result);
+}
+
+}  // namespace graphline

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/experiment_parts_json.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view schema = "graphline.experiment/1";
+
+experiment_configuration configuration_from(const json_part& from) {
+  experiment_configuration result;
+  result.name = from.at("name").text();
+  const auto assignments = from.at("assignments");
+  if (!assignments.json().is_object()) assignments.fail("an object");
+  for (const auto& [key, value] : assignments.json().items()) {
+    result.assignments.emplace_back(key,
+                                    value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  for (const auto& member : from.at("members").items()) {
+    result.members.push_back(member.at("name").text());
+  }
+  if (result.members.empty()) from.at("members").fail("a list of one pipeline at least");
+  return result;
+}
+
+/// Reports look up what pairs name.
+void check_pair(const json_part& from, const configuration_member& which,
+                const std::vector<std::size_t>& members) {
+  if (which.configuration >= members.size() || which.member >= members[which.configuration]) {
+    from.fail("pairs of pipelines that the experiment has");
+  }
+}
+
+experiment_record experiment_from(const json_part& from) {
+  const auto found = from.at("schema");
+  if (found.text() != schema) found.fail(fmt::format("\"{}\"", schema));
+  experiment_record record;
+  record.name = from.at("name").text();
+  record.description = from.at("description").text();
+  record.how = how_from(from.at("settings"));
+  record.files = from.at("files").pairs();
+  std::vector<std::size_t> members;
+  for (const auto& configuration : from.at("configurations").items()) {
+    record.configurations.push_back(configuration_from(configuration));
+    members.push_back(record.configurations.back().members.size());
+  }
+  record.pairs = pairs_from(from.at("pairs"));
+  for (const auto& pair : record.pairs) {
+    check_pair(from.at("pairs"), pair.what, members);
+    check_pair(from.at("pairs"), pair.reference, members);
+  }
+  for (const auto& trial : from.at("trials").items()) {
+    record.trials.push_back(trial_of(members, trial));
+  }
+  record.stopped = from.at("stopped").text();
+  record.interrupted = from.at("interrupted").boolean();
+  if (const auto failure = from.find("failure")) record.failure = failure->text();
+  return record;
+}
+
+}  // namespace
+
+experiment_record experiment_from_json(std::string_view text, const std::string& name) {
+  const auto in_words = quote(name, 200);
+  try {
+    const auto whole = json::parse(text);
+    return experiment_from(json_part(whole, "result"));
+  } catch (const json::exception& e) {
+    throw input_error(
+        fmt::format("{} is not the JSON of an experiment: {}", in_words, printable(e.what())));
+  } catch (const input_error& e) {
+    throw input_error(fmt::format("{} is no saved experiment that this program can read: {}",
+                                  in_words, printable(e.what())));
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,95 @@
+#include "framework/report/json/experiment_json.hpp"
+
+#include <algorithm>
+
+#include "framework/analysis/experiment_findings.hpp"
+#include "framework/report/json/common_json.hpp"
+#include "framework/report/json/experiment_figures_json.hpp"
+#include "framework/report/json/experiment_parts_json.hpp"
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class T, class Write>
+json written(const T& value, Write write) {
+  compact_json text;
+  write(text, value);
+  return json::parse(text.take());
+}
+
+json pairs_of_texts(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  json list = json::array();
+  for (const auto& [name, text] : pairs) list.push_back({name, text});
+  return list;
+}
+
+/// Adds the trials as an object's last entry, one a line: their text is long and made as it is.
+std::string with_trials(std::string text, const std::vector<trial_record>& trials) {
+  constexpr std::string_view end = "\n}\n";
+  text.resize(text.size() - end.size());
+  text += ",\n  \"trials\": [";
+  for (const auto& trial : trials) {
+    text += &trial == trials.data() ? "\n    " : ",\n    ";
+    text += record_text(trial);
+  }
+  return text += trials.empty() ? "]\n}\n" : "\n  ]\n}\n";
+}
+
+}  // namespace
+
+std::string experiment_json(const experiment_record& record, const experiment_summary& summary,
+                            const std::vector<std::string>& findings) {
+  json result;
+  result["schema"] = "graphline.experiment/1";
+  result["name"] = record.name;
+  result["description"] = record.description;
+  result["settings"] = written(record.how, write_how);
+  result["files"] = pairs_of_texts(record.files);
+  if (!record.trials.empty()) {
+    const auto& first = record.trials.front().members.front();
+    result["device"] = device_json(first.device);
+    result["environment"] = texts_json(first.environment);
+  }
+  result["complete_blocks"] = summary.complete_blocks;
+  result["trials_left_out"] = summary.trials_left_out;
+  result["stopped"] = record.stopped;
+  result["interrupted"] = record.interrupted;
+  result["failure"] = record.failure ? json(*record.failure) : json();
+  result["configurations"] = configurations_json(record, summary);
+  result["comparisons"] = comparisons_json(record, summary);
+  result["stage_comparisons"] = stage_comparisons_json(record, summary);
+  result["steadiness"] = steadiness_json(summary.machine);
+  result["findings"] = findings;
+  result["pairs"] = written(record.pairs, write_pairs);
+  return with_trials(json_text(result), record.trials);
+}
+
+std::string experiment_json(const experiment_record& record) {
+  const auto summary = summarize(record);
+  return experiment_json(record, summary, findings_of(record, summary));
+}
+
+std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned) {
+  constexpr std::uint64_t around_trial = 16384;  // settings, device, environment, outputs, graphs
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  const auto number = [](std::int64_t n) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
+  };
+  std::uint64_t block = 0;
+  for (const auto& configuration : planned.configurations) {
+    for (const auto& member : configuration.members) {
+      // A frame has three stamps; a device stage two for its time and two for being enqueued.
+      const auto stamps = 3 + 4 * std::uint64_t{member.stages.size()};
+      block += around_trial + number(member.run.frames) * stamps * stamp;
+    }
+  }
+  // The figures of a configuration are about as long as what surrounds the stamps of a trial.
+  return around_trial * planned.configurations.size() + number(planned.how.trials) * block;
+}
+
+}  // namespace graphline

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/analysis/experiment_summary.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/report/json/json_beginning.hpp"
+
+namespace graphline {
+
+/// The result file `graphline.experiment/1`: what was run, every figure and verdict, and every raw
+/// sample of every trial. Keys are only ever added. Starts with `json_beginning`.
+std::string experiment_json(const experiment_record& record);
+
+/// The same with the record's summary and findings, where the caller has them.
+std::string experiment_json(const experiment_record& record, const experiment_summary& summary,
+                            const std::vector<std::string>& findings);
+
+/// About how large the result of a planned experiment becomes, for reserving it on the disk.
+std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned);
+
+/// The way back: all that reports are made from. Values of assignments are as the file has them,
+/// "0.1" for "0.10". Throws an `input_error` that says what is missing or wrong; `name` is what the
+/// text is called in it, such as the file's path.
+experiment_record experiment_from_json(std::string_view text, const std::string& name);
+
+}  // namespace graphline

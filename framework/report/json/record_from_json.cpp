@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "framework/base/error.hpp"
+#include "framework/report/json/record_json.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// The columns of a table, named `names`, all of one length.
+template <std::size_t N>
+std::array<std::vector<nanoseconds>, N> columns(const json_part& from,
+                                                const std::array<const char*, N>& names) {
+  std::array<std::vector<nanoseconds>, N> result;
+  for (std::size_t i = 0; i < N; ++i) {
+    result[i] = from.at(names[i]).template wholes<nanoseconds>();
+    if (result[i].size() != result[0].size()) {
+      throw input_error(fmt::format("{0}.{1} has {2} entries, where {0}.{3} has {4}", from.where(),
+                                    names[i], result[i].size(), names[0], result[0].size()));
+    }
+  }
+  return result;
+}
+
+std::vector<frame_record> frames_from(const json_part& from) {
+  const auto [due, begin, end] = columns<3>(from, {"due", "begin", "end"});
+  std::vector<frame_record> frames(due.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = {due[i], begin[i], end[i]};
+  return frames;
+}
+
+/// A column that is missing was not filled; one that is there has an entry for each frame.
+std::vector<stamp_pair> stamps_from(const json_part& from, const char* name, std::size_t frames) {
+  const auto table = from.find(name);
+  if (!table) return {};
+  const auto [begin, end] = columns<2>(*table, {"begin", "end"});
+  if (begin.size() != frames) {
+    throw input_error(fmt::format("{} has {} entries, where the run has {} frames", table->where(),
+                                  begin.size(), frames));
+  }
+  std::vector<stamp_pair> stamps(frames);
+  for (std::size_t i = 0; i < frames; ++i) stamps[i] = {begin[i], end[i]};
+  return stamps;
+}
+
+stage_record stage_from(const json_part& from, std::size_t frames) {
+  stage_record stage;
+  stage.name = from.at("name").text();
+  stage.kind = from.at("kind").text();
+  stage.on = from.at("on").word<side>();
+  stage.copy = from.at("copy").boolean();
+  stage.stream = from.at("stream").text();
+  stage.enqueued = stamps_from(from, "enqueued", frames);
+  stage.device = stamps_from(from, "device", frames);
+  stage.synced = stamps_from(from, "synced", frames);
+  stage.cpu = stamps_from(from, "cpu", frames);
+  for (const auto& part : from.at("parts").items()) {
+    stage.parts.push_back(
+        {part.at("name").text(), part.at("choice").text(), stamps_from(part, "device", frames)});
+  }
+  for (const auto& operation : from.at("operations").items()) {
+    stage.operations.push_back({operation.at("name").text(),
+                                operation.at("calls").wholes<nanoseconds>(),
+                                operation.at("together").wholes<nanoseconds>()});
+  }
+  stage.traced_runs = from.at("traced_runs").whole<std::int64_t>();
+  return stage;
+}
+
+graph_record graph_from(const json_part& from) {
+  graph_record graph;
+  graph.name = from.at("name").text();
+  graph.operations = from.at("operations").whole<std::size_t>();
+  graph.executables = from.at("executables").whole<std::size_t>();
+  graph.capture = from.at("capture_ns").whole<nanoseconds>();
+  graph.instantiate = from.at("instantiate_ns").whole<nanoseconds>();
+  graph.first_launch = from.at("first_launch_ns").whole<nanoseconds>();
+  graph.later_launch = from.at("later_launch_ns").wholes<nanoseconds>();
+  graph.launch = from.at("launch_ns").wholes<nanoseconds>();
+  graph.eager = from.at("eager_ns").wholes<nanoseconds>();
+  return graph;
+}
+
+device_properties device_from(const json_part& from) {
+  device_properties device;
+  device.backend = from.at("backend").text();
+  device.name = from.at("name").text();
+  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
+  device.compute_threads = from.at("compute_threads").whole<int>();
+  device.priority_levels = from.at("priority_levels").whole<int>();
+  device.details = from.at("details").pairs();
+  return device;
+}
+
+memory_usage memory_from(const json_part& from) {
+  memory_usage memory;
+  memory.device_bytes = from.at("device_bytes").whole<std::size_t>();
+  memory.device_peak_bytes = from.at("device_peak_bytes").whole<std::size_t>();
+  memory.pinned_bytes = from.at("pinned_bytes").whole<std::size_t>();
+  memory.pinned_peak_bytes = from.at("pinned_peak_bytes").whole<std::size_t>();
+  memory.allocations = from.at("allocations").whole<std::uint64_t>();
+  return memory;
+}
+
+output_record output_from(const json_part& from) {
+  output_record output;
+  output.tensor = from.at("tensor").text();
+  output.type.shape = shape(from.at("shape").wholes<std::int64_t>());
+  const auto element = from.at("dtype");
+  const auto type = dtype_from(element.text());
+  if (!type) element.fail("an element type that this program knows");
+  output.type.element = *type;
+  output.checksum = from.at("checksum").text();
+  output.finite = from.at("finite").boolean();
+  for (const auto& value : from.at("values").items()) output.values.push_back(value.number());
+  return output;
+}
+
+load_record load_from(const json_part& from) {
+  load_record load;
+  load.dropped = from.at("dropped").wholes<nanoseconds>();
+  load.found_full = from.at("found_full").whole<std::int64_t>();
+  load.longest_queue = from.at("longest_queue").whole<std::int64_t>();
+  return load;
+}
+
+run_record run_from(const json_part& from) {
+  run_record record;
+  record.pipeline = from.at("pipeline").text();
+  record.description = from.at("description").text();
+  record.parameters = from.at("parameters").pairs();
+  record.run = settings_from(from.at("settings"));
+  record.device = device_from(from.at("device"));
+  record.environment = from.at("environment").pairs();
+  record.memory = memory_from(from.at("memory"));
+  record.clock_error = from.at("clock_error_ns").whole<nanoseconds>();
+  record.clock_drift = from.at("clock_drift_ns").whole<nanoseconds>();
+  record.processor_time = from.at("processor_time_ns").whole<nanoseconds>();
+  record.frames = frames_from(from.at("frames"));
+  record.load = load_from(from.at("load"));
+  for (const auto& stage : from.at("stages").items()) {
+    record.stages.push_back(stage_from(stage, record.frames.size()));
+  }
+  for (const auto& graph : from.at("graphs").items()) record.graphs.push_back(graph_from(graph));
+  for (const auto& output : from.at("outputs").items()) {
+    record.outputs.push_back(output_from(output));
+  }
+  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
+  record.interrupted = from.at("interrupted").boolean();
+  if (const auto failure = from.find("failure")) record.failure = failure->text();
+  return record;
+}
+
+}  // namespace
+
+settings settings_from(const json_part& from) {
+  settings run;
+  run.strategy = from.at("strategy").word<strategy>();
+  run.graphs = from.at("graphs").word<graph_mode>();
+  run.timing = from.at("timing").word<timing_method>();
+  run.wait = from.at("wait").word<wait_mode>();
+  run.priorities = from.at("priorities").boolean();
+  run.in_flight = from.at("in_flight").whole<std::int64_t>();
+  run.frames = from.at("frames").whole<std::int64_t>();
+  run.warmup = from.at("warmup").whole<std::int64_t>();
+  run.seed = from.at("seed").whole<std::uint64_t>();
+  run.threads = from.at("threads").whole<std::int64_t>();
+  if (const auto deadline = from.find("deadline_ns")) run.deadline = deadline->whole<nanoseconds>();
+  run.arrival = from.at("arrival").word<arrival>();
+  if (const auto rate = from.find("rate")) run.rate = rate->number();
+  run.queue = from.at("queue").whole<std::int64_t>();
+  run.when_full = from.at("when_full").word<queue_policy>();
+  return run;
+}
+
+trial_record trial_from(const json_part& from) {
+  trial_record trial;
+  trial.configuration = from.at("configuration").whole<std::size_t>();
+  trial.block = from.at("block").whole<std::size_t>();
+  trial.begun = from.at("begun_ns").whole<nanoseconds>();
+  for (const auto& member : from.at("members").items()) trial.members.push_back(run_from(member));
+  return trial;
+}
+
+run_record run_from_json(const nlohmann::ordered_json& from) {
+  return run_from({from, "run"});
+}
+
+trial_record trial_from_json(const nlohmann::ordered_json& from) {
+  return trial_from({from, "trial"});
+}
+
+}  // namespace graphline

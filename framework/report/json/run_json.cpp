@@ -1,0 +1,154 @@
+#include "framework/report/json/run_json.hpp"
+
+#include <algorithm>
+
+#include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/operations.hpp"
+#include "framework/analysis/summary.hpp"
+#include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json parts_json(const stage_record& stage, const stage_summary& summary) {
+  json list = json::array();
+  for (std::size_t i = 0; i < stage.parts.size(); ++i) {
+    const auto& part = stage.parts[i];
+    json entry = {{"name", part.name}, {"choice", part.choice}};
+    if (summary.parts[i].times) {
+      entry["device_time"] = distribution_json(summary.parts[i].times, lengths(part.device));
+    }
+    if (summary.parts[i].share) entry["share"] = *summary.parts[i].share;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+json operations_json(const stage_record& stage) {
+  json list = json::array();
+  for (const auto& operation : operations_of(stage)) {
+    list.push_back({{"name", operation.name},
+                    {"calls_per_frame", operation.calls},
+                    {"median_ns", operation.median},
+                    {"together_ns", operation.together}});
+  }
+  return list;
+}
+
+json stage_json(const stage_record& stage, const stage_summary& summary) {
+  json result = {{"name", stage.name}, {"kind", stage.kind}, {"on", to_word(stage.on)}};
+  for (const auto& column : summary.columns) {
+    result[std::string(key_of(column.what))] =
+        distribution_json(column.times, lengths(stamps_of(stage, column.what)));
+  }
+  if (summary.share) result["share"] = *summary.share;
+  if (stage.on == side::device) result["stream"] = stage.stream;
+  if (stage.copy) result["copy"] = true;
+  if (!stage.parts.empty()) result["parts"] = parts_json(stage, summary);
+  if (stage.traced_runs > 0) result["operations"] = operations_json(stage);
+  return result;
+}
+
+json graph_json(const graph_record& graph) {
+  const auto median = [](const std::vector<nanoseconds>& times) {
+    const auto ns = median_of_repetitions(times);
+    return ns ? json(*ns) : json();
+  };
+  json nodes = json::array();
+  for (const graph_node& node : graph.nodes) {
+    nodes.push_back({{"name", node.name}, {"type", node.type}, {"after", node.after}});
+  }
+  return {{"name", graph.name},
+          {"nodes", std::move(nodes)},
+          {"operations", graph.operations},
+          {"executables", graph.executables},
+          {"capture_ns", graph.capture},
+          {"instantiate_ns", graph.instantiate},
+          {"first_launch_ns", graph.first_launch},
+          {"later_launch_ns", median(graph.later_launch)},
+          {"launch_ns", median(graph.launch)},
+          {"eager_ns", median(graph.eager)}};
+}
+
+json memory_json(const memory_usage& memory) {
+  return {{"device_peak_bytes", memory.device_peak_bytes},
+          {"pinned_bytes", memory.pinned_bytes},
+          {"device_bytes", memory.device_bytes},
+          {"pinned_peak_bytes", memory.pinned_peak_bytes},
+          {"allocations", memory.allocations}};
+}
+
+json output_json(const output_record& output) {
+  return {{"tensor", output.tensor},     {"shape", output.type.shape.extents()},
+          {"checksum", output.checksum}, {"dtype", to_string(output.type.element)},
+          {"finite", output.finite},     {"values", output.values}};
+}
+
+json load_json(const run_record& record, const load_summary& load) {
+  json dropped = json::array();
+  for (const auto due : record.load.dropped) {
+    dropped.push_back(milliseconds(static_cast<double>(due)));
+  }
+  return {
+      {"due", load.due},
+      {"dropped", load.dropped},
+      {"dropped_due_ms", std::move(dropped)},
+      {"found_full", record.load.found_full},
+      {"longest_queue", record.load.longest_queue},
+      {"offered", {{"unit", "frame/s"}, {"value", load.offered ? json(*load.offered) : json()}}},
+      {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
+}
+
+}  // namespace
+
+std::string run_json(const run_record& record) {
+  const auto summary = summarize(record);
+  json result;
+  result["schema"] = "graphline.run/1";
+  result["pipeline"] = record.pipeline;
+  result["device"] = device_json(record.device);
+  result["settings"] = settings_json(record);
+  result["environment"] = texts_json(record.environment);
+  result["memory"] = memory_json(record.memory);
+  result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
+  result["throughput"] = {{"unit", "frame/s"},
+                          {"value", summary.throughput ? json(*summary.throughput) : json()}};
+  json stages = json::array();
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    stages.push_back(stage_json(record.stages[i], summary.stages[i]));
+  }
+  result["stages"] = std::move(stages);
+  json outputs = json::array();
+  for (const auto& output : record.outputs) outputs.push_back(output_json(output));
+  result["outputs"] = std::move(outputs);
+  result["warnings"] = summary.warnings;
+  if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
+  if (summary.load) result["load"] = load_json(record, *summary.load);
+  result["processor_time_ms"] = milliseconds(static_cast<double>(record.processor_time));
+  result["description"] = record.description;
+  result["stage_time_is"] = meaning_of(record.run.timing);
+  result["clock_error_ns"] = record.clock_error;
+  result["clock"] = {{"error_ns", record.clock_error}, {"drift_ns", record.clock_drift}};
+  json graphs = json::array();
+  for (const auto& graph : record.graphs) graphs.push_back(graph_json(graph));
+  result["graphs"] = std::move(graphs);
+  result["interrupted"] = record.interrupted;
+  result["failure"] = record.failure ? json(*record.failure) : json();
+  return json_text(result);
+}
+
+std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {
+  constexpr std::uint64_t around = 16384;       // device, settings, environment, outputs
+  constexpr std::uint64_t around_stage = 1024;  // names and percentiles
+  constexpr std::uint64_t sample = sizeof "1234.123456,";
+  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  // A frame has its time and, on a schedule, its wait; a device stage its time and the time to
+  // enqueue it.
+  return around + stages * around_stage + samples * sample * (2 + 2 * stages);
+}
+
+}  // namespace graphline

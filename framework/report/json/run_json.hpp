@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "framework/record/run_record.hpp"
+#include "framework/report/json/json_beginning.hpp"
+
+namespace graphline {
+
+/// The result file `graphline.run/1`: what was run, on what, and every sample of every stage, in
+/// milliseconds to the nanosecond. The contract other programs read; keys are only ever added.
+/// Starts with `json_beginning`.
+std::string run_json(const run_record& record);
+
+/// About how large the result of a run becomes, for reserving it on the disk.
+std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages);
+
+}  // namespace graphline

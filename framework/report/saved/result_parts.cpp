@@ -1,0 +1,76 @@
+#include "framework/report/saved/result_parts.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void add_facts(saved_facts& to, const json& object, const std::string& before) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      add_facts(to, value, before + key + ".");
+    } else if (!value.is_null()) {
+      to.emplace_back(before + key, text_of(value));
+    }
+  }
+}
+
+/// The facts under a key, if there is one.
+saved_facts facts_under(const json_part& result, const std::string& key) {
+  const auto part = result.find(key);
+  return part ? facts_of(*part) : saved_facts();
+}
+
+}  // namespace
+
+saved_facts facts_of(const json_part& object) {
+  if (!object.json().is_object()) object.fail("an object");
+  saved_facts result;
+  add_facts(result, object.json(), "");
+  return result;
+}
+
+saved_origin origin_of(const json_part& result, const std::string& subject_key) {
+  saved_origin origin;
+  if (const auto subject = result.find(subject_key)) origin.subject = subject->text();
+  origin.device = facts_under(result, "device");
+  origin.settings = facts_under(result, "settings");
+  origin.environment = facts_under(result, "environment");
+  for (auto fact = origin.environment.begin(); fact != origin.environment.end(); ++fact) {
+    if (fact->first != "date") continue;
+    origin.date = std::move(fact->second);
+    origin.environment.erase(fact);
+    break;
+  }
+  return origin;
+}
+
+nanoseconds time_of(const json_part& milliseconds) {
+  constexpr double longest = 9e12;  // whose nanoseconds are a whole number of 64 bits
+  const double value = milliseconds.number();
+  if (!(value >= 0 && value <= longest)) milliseconds.fail("a duration in milliseconds");
+  return std::llround(value * 1e6);
+}
+
+std::optional<distribution> times_of(const json_part& from) {
+  const auto samples = from.at("samples");
+  if (!samples.json().is_array()) samples.fail("a list");
+  std::vector<nanoseconds> times;
+  times.reserve(samples.json().size());
+  // The way to a sample is the same for all: there may be a million of them.
+  for (const auto& sample : samples.json()) {
+    times.push_back(time_of(json_part(sample, samples.where() + "[]")));
+  }
+  return distribution::of(std::move(times));
+}
+
+}  // namespace graphline

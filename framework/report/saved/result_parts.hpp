@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/saved_result.hpp"
+#include "framework/report/json/json_part.hpp"
+
+namespace graphline {
+
+// What result files of several kinds have in common, read back. Everything throws an `input_error`
+// that names the key.
+
+/// Every plain value of an object and of those in it, as names and texts; names within `params` are
+/// "params.NAME". Lists are texts as they stand.
+saved_facts facts_of(const json_part& object);
+
+/// `subject_key`: "pipeline" or "experiment". Device and environment may be missing: an experiment
+/// that ended before its first trial does not know them.
+saved_origin origin_of(const json_part& result, const std::string& subject_key);
+
+/// A duration that stands in milliseconds, in nanoseconds.
+nanoseconds time_of(const json_part& milliseconds);
+
+/// The times of a distribution that `distribution_json` wrote; nothing where there are none.
+std::optional<distribution> times_of(const json_part& from);
+
+}  // namespace graphline

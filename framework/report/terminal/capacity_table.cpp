@@ -1,0 +1,139 @@
+#include "framework/report/terminal/capacity_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/analysis/capacity.hpp"
+#include "framework/analysis/capacity_findings.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr auto left = text_table::align::left;
+
+/// The run that ended the search, if one failed.
+const run_record* failed_run(const capacity_record& record) {
+  if (record.closed_loop.failure) return &record.closed_loop;
+  for (const auto& run : record.runs) {
+    if (run.record.failure) return &run.record;
+  }
+  return nullptr;
+}
+
+std::string heading(const capacity_record& record) {
+  const auto& first = record.closed_loop;
+  const auto& how = record.how;
+  settings way = first.run;
+  way.arrival = arrival::closed;  // the rate is what is looked for, not how the pipeline runs
+  std::string text = paragraph(subject_of(first), 2);
+  text += paragraph(fmt::format("{}, timing {}", way_of(way), to_word(way.timing)), 2);
+  if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2);
+  text += paragraph(
+      fmt::format("highest rate with {} within {}; arrivals {}, {} a run",
+                  percentile_name(how.percentile), format_duration(static_cast<double>(how.bound)),
+                  to_word(how.arrival), counted(how.frames, "frame")),
+      2);
+  if (const auto* failed = failed_run(record)) {
+    text += '\n' + paragraph("FAILED: " + printable(*failed->failure), 2);
+  }
+  if (record.interrupted) text += "\nINTERRUPTED: the highest rate may lie elsewhere\n";
+  return text;
+}
+
+std::string_view verdict_word(const probe_summary& probe) {
+  if (probe.verdict == bound_verdict::holds) return "holds";
+  if (probe.verdict == bound_verdict::fails) return "fails";
+  if (!probe.held) return "open";
+  return *probe.held ? "holds?" : "fails?";
+}
+
+std::string verdict_cell(const probe_summary& probe) {
+  std::string text(verdict_word(probe));
+  if (probe.confirming) text += " *";
+  if (probe.cut_off) text += ", cut off";
+  if (probe.growing == probe.runs) text += ", queue grows";
+  return text;
+}
+
+/// A row for each rate, times in a unit that suits the bound.
+std::string probe_table(const capacity_summary& summary, const capacity_settings& how) {
+  const auto unit = unit_for(static_cast<double>(how.bound));
+  const auto cell = [unit](const std::optional<nanoseconds>& ns) {
+    return in_unit(ns ? std::optional(static_cast<double>(*ns)) : std::nullopt, unit);
+  };
+  const bool drops = std::any_of(summary.probes.begin(), summary.probes.end(),
+                                 [](const auto& probe) { return probe.dropped > 0; });
+  std::vector<text_table::column> columns = {{"frame/s"}, {"frames"}};
+  if (drops) columns.push_back({"dropped"});
+  for (const auto& name :
+       {std::string("late %"), fmt::format("p50 ({})", unit.name), percentile_name(how.percentile),
+        std::string("from"), std::string("to")}) {
+    columns.push_back({name});
+  }
+  columns.push_back({"verdict", left});
+  text_table table(std::move(columns));
+
+  auto probes = summary.probes;
+  std::stable_sort(probes.begin(), probes.end(),
+                   [](const auto& a, const auto& b) { return a.rate < b.rate; });
+  for (const auto& probe : probes) {
+    const auto rate = rate_text(probe.rate);
+    std::vector<std::string> cells = {rate.substr(0, rate.find(' ')),
+                                      fmt::to_string(probe.times.frames)};
+    if (drops) cells.push_back(fmt::to_string(probe.dropped));
+    cells.push_back(three_digits(100 * probe.times.late_share(), 2));
+    for (const auto& ns : {probe.times.p50, probe.times.value, probe.times.low, probe.times.high}) {
+      cells.push_back(cell(ns));
+    }
+    cells.push_back(verdict_cell(probe));
+    table.add_row(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string notes(const capacity_summary& summary) {
+  std::string text = paragraph(
+      "from, to: 95 % interval of the percentile. Late: over the bound, dropped, or not waited for "
+      "any longer in a run that was cut off. The first tenth of each run is not counted.");
+  const bool guessed =
+      std::any_of(summary.probes.begin(), summary.probes.end(), [](const auto& probe) {
+        return probe.verdict == bound_verdict::open && probe.held.has_value();
+      });
+  const bool confirming = std::any_of(summary.probes.begin(), summary.probes.end(),
+                                      [](const auto& probe) { return probe.confirming; });
+  if (confirming) text += paragraph("*: longer runs of their own, after the search.");
+  if (guessed) {
+    text += paragraph("holds?, fails?: by the count of late frames; the interval holds the bound.");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string capacity_table(const capacity_record& record) {
+  const auto summary = summarize(record);
+  std::string text = heading(record) + '\n';
+  text +=
+      fmt::format("capacity     {}\n", summary.best ? rate_text(summary.probes[*summary.best].rate)
+                                                    : std::string("none found"));
+  if (summary.closed_loop) {
+    text += fmt::format("closed loop  {}\n", rate_text(*summary.closed_loop));
+  }
+  text += '\n';
+  if (!summary.probes.empty()) {
+    text += probe_table(summary, record.how) + '\n' + notes(summary) + '\n';
+  }
+  for (const auto& finding : findings_of(summary, record.how)) {
+    text += paragraph("- " + finding, 2);
+  }
+  return text;
+}
+
+}  // namespace graphline

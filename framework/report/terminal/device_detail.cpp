@@ -1,0 +1,152 @@
+#include "framework/report/terminal/device_detail.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "framework/analysis/operations.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr auto left = text_table::align::left;
+constexpr std::size_t stage_width = 16;
+// With these, tables of ordinary names fit into 100 columns.
+constexpr std::size_t part_width = 32;
+constexpr std::size_t choice_width = 44;
+constexpr std::size_t operation_width = 56;
+
+/// A part's choice without what the part's name says already: of "oneDNN conv2d+bias [jit:uni]",
+/// "oneDNN jit:uni" is left. A reorder stays one, whatever carries it out.
+std::string brief(std::string_view choice) {
+  std::string text;
+  while (true) {
+    const auto open = choice.find(" [");
+    const auto close = open == choice.npos ? open : choice.find(']', open);
+    if (close == choice.npos) return text.append(choice);
+    const auto word = choice.substr(0, open).rfind(' ') + 1;  // 0 where there is no space
+    const auto content = choice.substr(word, open - word);
+    text += choice.substr(0, word);
+    text += content == "reorder" ? content : choice.substr(open + 2, close - open - 2);
+    choice.remove_prefix(close + 1);
+  }
+}
+
+/// A row for each line of what carries out a part; the first has the figures.
+void add_part(text_table& table, std::string name, std::string_view choice, std::string p50,
+              std::string share) {
+  std::istringstream lines(choice.empty() ? "-"
+                                          : wrapped(printable(brief(choice)), 2, choice_width));
+  std::string line;
+  std::getline(lines, line);
+  table.add_row(
+      {std::move(name), table_name(line, choice_width), std::move(p50), std::move(share)});
+  while (std::getline(lines, line)) table.add_row({"", table_name(line, choice_width), "", ""});
+}
+
+std::string part_table(const stage_record& stage, const stage_summary& summary) {
+  double most = 0;
+  for (const auto& part : summary.parts) {
+    if (part.times) most = std::max(most, part.times->mean());
+  }
+  const auto unit = unit_for(most);
+  text_table table(
+      {{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left},
+       {"carried out by", left},
+       {"p50"},
+       {"share %"}});
+  for (std::size_t i = 0; i < stage.parts.size(); ++i) {
+    const auto& [times, share] = summary.parts[i];
+    const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+    const auto& choice = stage.parts[i].choice;
+    add_part(table, table_name(stage.parts[i].name, part_width), choice,
+             in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
+             share ? three_digits(100 * *share, 2) : "-");
+  }
+  return table.text() + "\n";
+}
+
+std::string words(nanoseconds ns) {
+  return format_duration(static_cast<double>(ns));
+}
+
+}  // namespace
+
+std::string part_tables(const run_record& record, const run_summary& summary) {
+  std::string text;
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    const auto& parts = summary.stages[i].parts;
+    const bool timed =
+        std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !!part.times; });
+    if (timed) text += part_table(record.stages[i], summary.stages[i]);
+  }
+  return text;
+}
+
+std::string operation_table(const run_record& record) {
+  std::int64_t runs = 0;
+  text_table table({{"stage", left}, {"operation", left}, {"calls"}, {"each us"}, {"all us"}});
+  for (const auto& stage : record.stages) {
+    runs = std::max(runs, stage.traced_runs);
+    for (const auto& operation : operations_of(stage)) {
+      table.add_row({table_name(stage.name, stage_width),
+                     table_name(operation.name, operation_width),
+                     fmt::format("{:g}", operation.calls),
+                     in_unit(static_cast<double>(operation.median), microsecond),
+                     in_unit(static_cast<double>(operation.together), microsecond)});
+    }
+  }
+  if (runs == 0) return "";
+  return "\n" +
+         paragraph(fmt::format("operations (traced in {} of each stage alone; tracing slows it), "
+                               "medians of a call and of all calls in a frame",
+                               counted(runs, "run")),
+                   2) +
+         table.text();
+}
+
+std::string graph_sentence(const graph_cost_summary& cost) {
+  const auto count = [](std::size_t n, std::string_view noun) {
+    return counted(static_cast<std::int64_t>(n), noun);
+  };
+  auto text = fmt::format("{}, {}; ", cost.graphs, count(cost.nodes, "node"));
+  if (cost.executables > cost.graphs) {
+    text = fmt::format("{} in {}, {}; ", cost.graphs, count(cost.executables, "executable"),
+                       count(cost.nodes, "node"));
+  }
+  text += fmt::format("capture {}, instantiate {}", words(cost.capture), words(cost.instantiate));
+  if (cost.first_launch && *cost.first_launch > 0) {
+    text += fmt::format(", first launch {} more than later ones", words(*cost.first_launch));
+  }
+  text += "; ";
+  switch (cost.found) {
+    case graph_cost_summary::comparison::too_few:
+      return text + "too little was measured to tell what launching saves";
+    case graph_cost_summary::comparison::no_difference:
+      return text + "launching takes the host as long as enqueueing, as far as can be told";
+    case graph_cost_summary::comparison::costs:
+      return text + fmt::format(
+                        "never paid for: launching takes the host {} longer a frame than "
+                        "enqueueing",
+                        words(std::abs(*cost.saving)));
+    case graph_cost_summary::comparison::saves:
+      break;
+  }
+  text += fmt::format("launching saves the host {} a frame", words(*cost.saving));
+  if (cost.paid_after) {
+    text += fmt::format(": paid for after {}", counted(*cost.paid_after, "frame"));
+  }
+  return text;
+}
+
+}  // namespace graphline

@@ -1,0 +1,125 @@
+#include "framework/report/terminal/diff_origin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "framework/analysis/comparison_text.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr auto left = text_table::align::left;
+constexpr std::size_t value_width = 25;  // of two of them and the names, 80 columns
+
+/// "2026-11-21 08:01 UTC" of "2026-11-21T08:01:43Z"; anything else as it is.
+std::string short_date(const std::string& date) {
+  const bool usual = date.size() == 20 && date[10] == 'T' && date.back() == 'Z';
+  return usual ? fmt::format("{} {} UTC", printable(date.substr(0, 10)),
+                             printable(date.substr(11, 5)))
+               : printable(date);
+}
+
+std::string backend_of(const saved_origin& origin) {
+  for (const auto& [name, text] : origin.device) {
+    if (name == "backend") return text;
+  }
+  return "";
+}
+
+std::string file_line(std::string_view word, const saved_origin& origin) {
+  auto text = fmt::format("{:<8}{}", word, printable(origin.file));
+  if (!origin.date.empty()) text += ", " + short_date(origin.date);
+  return paragraph(text, 8);
+}
+
+std::vector<std::string> lines_of(const std::optional<std::string>& text) {
+  std::vector<std::string> lines;
+  if (!text) return {"-"};
+  std::istringstream all(wrapped(printable(*text), 0, value_width));
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A row for each line of the longer text; section and name stand in the first.
+void add_rows(text_table& table, std::string section, const fact_change& fact) {
+  auto before = lines_of(fact.texts.before);
+  auto after = lines_of(fact.texts.after);
+  const auto count = std::max(before.size(), after.size());
+  before.resize(count);
+  after.resize(count);
+  auto name = table_name(fact.name, 20);
+  for (std::size_t i = 0; i < count; ++i) {
+    table.add_row({std::move(section), std::move(name), before[i], after[i]});
+    section.clear();
+    name.clear();
+  }
+}
+
+}  // namespace
+
+std::string subjects_line(const origin_diff& origin, std::string_view noun) {
+  if (!origin.other_subject()) return "";
+  return paragraph(fmt::format("different {}: {} before, {} after", noun,
+                               printable(origin.origins.before.subject),
+                               printable(origin.origins.after.subject)),
+                   2);
+}
+
+std::string subject_prefix(const origin_diff& origin) {
+  if (origin.other_subject()) return "";
+  auto text = printable(origin.origins.before.subject);
+  const auto backend = backend_of(origin.origins.before);
+  if (!backend.empty() && backend == backend_of(origin.origins.after)) {
+    text += " on " + printable(backend);
+  }
+  return text + ": ";
+}
+
+std::string file_lines(const origin_diff& origin) {
+  const auto& [before, after] = origin.origins;
+  auto text = file_line("before", before) + file_line("after", after);
+  // Dates of this form are ordered as texts.
+  if (!after.date.empty() && before.date > after.date) {
+    text += paragraph("What stands as before is the newer of the two.");
+  }
+  return text;
+}
+
+std::string differences_table(const origin_diff& origin) {
+  text_table table({{"differs", left}, {"", left}, {"before", left}, {"after", left}});
+  bool any = false;
+  const auto add = [&](std::string section, const std::vector<fact_change>& facts) {
+    for (const auto& fact : facts) {
+      add_rows(table, std::move(section), fact);
+      section.clear();
+      any = true;
+    }
+  };
+  add("settings", origin.settings);
+  add("device", origin.device);
+  add("environment", origin.environment);
+  return any ? table.text() : "Settings, device and environment are the same.\n";
+}
+
+std::string durations_in_words(const figure_change& change) {
+  const auto word = [](const std::optional<double>& ns) {
+    return ns ? format_duration(*ns) : std::string("not known");
+  };
+  auto text = fmt::format("{} before, {} after", word(change.before), word(change.after));
+  if (change.relative()) text += fmt::format(", {} %", percent_cell(change));
+  return text;
+}
+
+std::string percent_cell(const figure_change& change) {
+  const auto relative = change.relative();
+  return relative ? percent_change(1 + *relative) : "-";
+}
+
+}  // namespace graphline

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/quantity.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr double mebibyte = 1 << 20;
+
+struct cost_column {
+  std::string heading;
+  std::function<bool(const member_summary&)> known;
+  std::function<std::string(const member_summary&)> cell;  ///< where it is known
+  std::string otherwise = "-";
+};
+
+/// Standard deviation of the trials' medians as a part of their p50, in percent.
+std::string spread_cell(const member_summary& of) {
+  const auto p50 = static_cast<double>(of.end_to_end->median());
+  return three_digits(100 * *of.between_trials / p50, 2);
+}
+
+std::string percent(std::size_t part, std::size_t whole) {
+  return three_digits(100 * static_cast<double>(part) / static_cast<double>(whole), 2);
+}
+
+bool has_frames(const member_summary& of) {
+  return of.end_to_end && of.end_to_end->median() > 0;
+}
+
+std::vector<cost_column> all_columns() {
+  return {
+      {"spread %", [](const member_summary& of) { return of.between_trials && has_frames(of); },
+       spread_cell},
+      {"cores", [](const member_summary& of) { return of.cores.has_value(); },
+       [](const member_summary& of) { return fmt::format("{:.2f}", *of.cores); }},
+      {"device MiB", [](const member_summary& of) { return of.device_bytes > 0; },
+       [](const member_summary& of) {
+         return three_digits(static_cast<double>(of.device_bytes) / mebibyte, 2);
+       }},
+      {"late %", [](const member_summary& of) { return of.deadline && of.end_to_end; },
+       [](const member_summary& of) {
+         return percent(of.deadline->missed, of.end_to_end->count());
+       }},
+      {"dropped %", [](const member_summary& of) { return of.dropped > 0; },
+       [](const member_summary& of) { return percent(of.dropped, of.due); }, "0"},
+  };
+}
+
+}  // namespace
+
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows) {
+  const auto members = rows.members();
+  const auto of = [&](const configuration_member& who) -> const member_summary& {
+    return summary.configurations[who.configuration].members[who.member];
+  };
+  auto shown = all_columns();
+  // As many for each where all blocks are complete; the heading says how many.
+  const auto trials = of(members.front()).trials;
+  if (std::any_of(members.begin(), members.end(),
+                  [&](const auto& who) { return of(who).trials != trials; })) {
+    shown.insert(shown.begin(),
+                 {"trials", [](const member_summary&) { return true; },
+                  [](const member_summary& m) { return fmt::format("{}", m.trials); }});
+  }
+  std::erase_if(shown, [&](const cost_column& column) {
+    return std::none_of(members.begin(), members.end(),
+                        [&](const auto& who) { return column.known(of(who)); });
+  });
+  if (shown.empty()) return "";
+  auto columns = rows.name_columns();
+  for (const auto& column : shown) columns.push_back({column.heading});
+  text_table table(std::move(columns));
+  for (const auto& who : members) {
+    auto cells = rows.name_cells(who);
+    for (const auto& column : shown) {
+      cells.push_back(column.known(of(who)) ? column.cell(of(who)) : column.otherwise);
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text();
+}
+
+}  // namespace graphline

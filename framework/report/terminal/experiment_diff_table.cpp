@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "framework/analysis/comparison_text.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/diff_origin.hpp"
+#include "framework/report/terminal/diff_table.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr auto left = text_table::align::left;
+constexpr std::size_t name_width = 26;  // with which the tables fit into 80 columns
+
+std::vector<const configuration_change*> changes_of(const experiment_diff& diff, figure what) {
+  std::vector<const configuration_change*> found;
+  for (const auto& change : diff.changes) {
+    if (change.figure == what) found.push_back(&change);
+  }
+  return found;
+}
+
+/// "2 of 4 configurations faster, 1 same, 1 undecided", by p50.
+std::string answer(const experiment_diff& diff) {
+  const auto changes = changes_of(diff, figure::p50);
+  const auto what = subject_prefix(diff.origin);
+  if (changes.empty()) {
+    return paragraph(fmt::format("{}no configuration was measured in both", what), 2);
+  }
+  if (changes.size() == 1) {
+    const auto& only = *changes.front();
+    return paragraph(fmt::format("{}{}: p50 end to end {}: {}", what, printable(only.name),
+                                 durations_in_words(only.values), word_for(only.verdict)),
+                     2);
+  }
+  std::string text;
+  for (const auto verdict : {verdict::faster, verdict::slower, verdict::same, verdict::undecided}) {
+    const auto count = std::count_if(changes.begin(), changes.end(),
+                                     [&](const auto* c) { return c->verdict == verdict; });
+    if (count == 0) continue;
+    text += text.empty() ? fmt::format("{} of {} configurations", count, changes.size())
+                         : fmt::format(", {}", count);
+    text += fmt::format(" {}", word_for(verdict));
+  }
+  return paragraph(fmt::format("{}by p50 end to end {}", what, text), 2);
+}
+
+/// Nanoseconds or frames a second, in the unit of the whole table.
+std::string cell(const std::optional<double>& value, double size) {
+  return value ? three_digits(*value / size, 3) : "-";
+}
+
+std::string figure_table(const experiment_diff& diff, figure what, std::string_view name) {
+  const auto changes = changes_of(diff, what);
+  if (changes.empty()) return "";
+  double largest = 0;
+  for (const auto* change : changes) {
+    largest =
+        std::max({largest, change->values.before.value_or(0), change->values.after.value_or(0)});
+  }
+  const auto unit = what == figure::throughput ? time_unit{"frame/s"} : unit_for(largest);
+  text_table table({{fmt::format("{} ({})", name, unit.name), left},
+                    {"before"},
+                    {"after"},
+                    {"change %"},
+                    {"from"},
+                    {"to"},
+                    {"verdict", left}});
+  for (const auto* change : changes) {
+    const auto& range = change->ratio_range;
+    table.add_row(
+        {table_name(change->name, name_width), cell(change->values.before, unit.nanoseconds),
+         cell(change->values.after, unit.nanoseconds), percent_cell(change->values),
+         range ? percent_change(range->low) : "-", range ? percent_change(range->high) : "-",
+         std::string(word_for(change->verdict))});
+  }
+  return table.text() + "\n";
+}
+
+std::string ending_lines(const experiment_diff& diff) {
+  const auto line = [](bool interrupted, const saved_origin& origin) {
+    return interrupted ? paragraph(printable(origin.file) + ": INTERRUPTED", 2) : std::string();
+  };
+  const auto& [before, after] = diff.origin.origins;
+  const auto text = line(diff.interrupted.before, before) + line(diff.interrupted.after, after);
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string only_line(std::string_view when, const std::vector<std::string>& names) {
+  std::string list;
+  for (const auto& name : names) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", printable(name));
+  }
+  return list.empty() ? "" : paragraph(fmt::format("only {}: {}", when, list), 2);
+}
+
+std::string notes(const experiment_diff& diff) {
+  const auto intervals =
+      std::count_if(diff.changes.begin(), diff.changes.end(),
+                    [](const configuration_change& change) { return !!change.ratio_range; });
+  std::string text;
+  if (intervals > 0) {
+    text += paragraph(
+        fmt::format("from, to: 95 % interval of the change{}; by bootstrap over the trials of "
+                    "either result, and Welch's t",
+                    intervals > 1 ? fmt::format(", all {} together", intervals) : ""),
+        2);
+    text += paragraph(
+        fmt::format("same: the whole interval lies within {:g} % of no change", 100 * diff.margin),
+        2);
+    text += paragraph(
+        "An interval knows how trials differ within each of the two, and nothing of what changed "
+        "between them besides, such as clocks or other load on the machine.");
+  }
+  if (static_cast<std::size_t>(intervals) < diff.changes.size()) {
+    text += paragraph(
+        fmt::format("-: no interval below {} trials of a configuration in each", least_blocks), 2);
+  }
+  if (diff.tail.before != diff.tail.after) {
+    text +=
+        paragraph(fmt::format("tails are not compared: {} before, {} after",
+                              percentile_name(diff.tail.before), percentile_name(diff.tail.after)),
+                  2);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+}  // namespace
+
+std::string diff_table(const experiment_diff& diff) {
+  std::string text = subjects_line(diff.origin, "experiments") + answer(diff);
+  text += file_lines(diff.origin);
+  text += ending_lines(diff);
+  text += "\n" + figure_table(diff, figure::p50, "p50");
+  text += figure_table(diff, figure::tail, percentile_name(diff.tail.before));
+  text += figure_table(diff, figure::throughput, "throughput");
+  const auto only = only_line("before", diff.only_before) + only_line("after", diff.only_after);
+  if (!only.empty()) text += only + "\n";
+  return text + differences_table(diff.origin) + notes(diff);
+}
+
+}  // namespace graphline

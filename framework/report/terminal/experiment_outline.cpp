@@ -1,0 +1,101 @@
+#include "framework/report/terminal/experiment_outline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+namespace {
+
+/// "45 s", "1 min 20 s", "2 h 5 min": to the second, minute.
+std::string rough_duration(double ns) {
+  const auto seconds = static_cast<std::int64_t>(std::ceil(ns * 1e-9));
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+double time_of_all(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  const auto block = std::accumulate(trial_times.begin(), trial_times.end(), nanoseconds{0});
+  return static_cast<double>(block) * static_cast<double>(planned.how.trials);
+}
+
+/// "45 frames", "30 to 300 frames".
+std::string frames_of(const experiment_plan& planned) {
+  std::int64_t least = planned.configurations.front().members.front().run.frames;
+  std::int64_t most = least;
+  for (const auto& configuration : planned.configurations) {
+    for (const plan& p : configuration.members) {
+      least = std::min(least, p.run.frames);
+      most = std::max(most, p.run.frames);
+    }
+  }
+  return least == most ? counted(most, "frame") : fmt::format("{} to {} frames", least, most);
+}
+
+std::string rules(const experiment_settings& how) {
+  std::string text = fmt::format("{} of each configuration, in random order (seed {})",
+                                 counted(how.trials, "trial"), how.seed);
+  if (how.narrow_to) {
+    text += fmt::format("; fewer when every interval is within {:.3g} %", 100 * *how.narrow_to);
+  }
+  if (how.time_limit) {
+    text +=
+        fmt::format("; none begins after {}", rough_duration(static_cast<double>(*how.time_limit)));
+  }
+  if (how.fresh_processes) text += "; each in a process of its own";
+  if (how.repeat_affected) text += "; blocks in which the machine was not steady are repeated";
+  return text;
+}
+
+/// The names of what a configuration's members are compared with.
+std::string references_of(const experiment_plan& planned, std::size_t configuration) {
+  std::string text;
+  std::size_t last = planned.configurations.size();
+  for (const auto& pair : planned.pairs) {
+    if (pair.what.configuration != configuration || pair.reference.configuration == last) continue;
+    last = pair.reference.configuration;
+    text += (text.empty() ? "" : ", ") + table_name(planned.configurations[last].what.name);
+  }
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+std::string experiment_in_brief(const experiment_plan& planned,
+                                const std::vector<nanoseconds>& trial_times) {
+  return paragraph(fmt::format(
+      "{}: {}, {} of {} each: about {}", printable(planned.name),
+      counted(static_cast<std::int64_t>(planned.configurations.size()), "configuration"),
+      counted(planned.how.trials, "trial"), frames_of(planned),
+      rough_duration(time_of_all(planned, trial_times))));
+}
+
+std::string experiment_outline(const experiment_plan& planned,
+                               const std::vector<nanoseconds>& trial_times) {
+  std::string text = experiment_in_brief(planned, trial_times);
+  if (!planned.description.empty()) text += paragraph(printable(planned.description));
+  text += '\n';
+  const auto longest = *std::max_element(trial_times.begin(), trial_times.end());
+  const auto unit = unit_for(static_cast<double>(longest));
+  text_table table({{"configuration", text_table::align::left},
+                    {fmt::format("a trial ({})", unit.name)},
+                    {"compared with", text_table::align::left}});
+  for (std::size_t i = 0; i < planned.configurations.size(); ++i) {
+    table.add_row({table_name(planned.configurations[i].what.name, 40),
+                   in_unit(static_cast<double>(trial_times[i]), unit), references_of(planned, i)});
+  }
+  text += table.text() + "\n";
+  text += paragraph(rules(planned.how));
+  return text;
+}
+
+}  // namespace graphline

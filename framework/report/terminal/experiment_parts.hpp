@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "framework/analysis/experiment_summary.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/report/terminal/experiment_rows.hpp"
+
+namespace graphline {
+
+// The parts of an experiment's report, top to bottom. Each is empty where there is nothing to show,
+// else it ends in a newline.
+
+/// What was run, on what, how often, and what went wrong.
+std::string experiment_heading(const experiment_record& record, const experiment_summary& summary);
+
+/// p50 against the baseline; then tail and throughput.
+std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                           const experiment_rows& rows);
+
+/// The stages of each pipeline side by side.
+std::string stage_tables(const experiment_record& record, const experiment_summary& summary,
+                         const experiment_rows& rows);
+
+/// Spread between trials, cores, memory, and frames late or dropped.
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows);
+
+/// What the words and figures of the tables mean.
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary);
+
+}  // namespace graphline

@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/analysis/comparison_text.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/quantity.hpp"
+
+namespace graphline {
+
+namespace {
+
+using column = text_table::column;
+constexpr auto left = text_table::align::left;
+constexpr std::size_t terminal_width = 80;
+
+std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
+/// Intervals in percent under each other: "-19.4 to -18.1".
+class interval_column {
+ public:
+  explicit interval_column(const experiment_summary& summary) {
+    for (const auto& found : summary.comparisons) {
+      if (found.figure != figure::p50 || !found.ratio_range) continue;
+      // An interval of 0.04 to 0.06 % would read "0.0 to 0.1".
+      if (found.ratio_range->high - found.ratio_range->low < 0.002) decimals_ = 2;
+    }
+    for (const auto& found : summary.comparisons) {
+      if (found.figure != figure::p50 || !found.ratio_range) continue;
+      low_ = std::max(low_, percent(found.ratio_range->low).size());
+      high_ = std::max(high_, percent(found.ratio_range->high).size());
+    }
+  }
+
+  std::string percent(double ratio) const { return percent_change(ratio, decimals_); }
+
+  std::string cell(const comparison& found) const {
+    if (!found.ratio_range) return "-";
+    return fmt::format("{:>{}} to {:>{}}", percent(found.ratio_range->low), low_,
+                       percent(found.ratio_range->high), high_);
+  }
+
+ private:
+  int decimals_ = 1;
+  std::size_t low_ = 0;
+  std::size_t high_ = 0;
+};
+
+class verdict_report {
+ public:
+  verdict_report(const experiment_record& record, const experiment_summary& summary,
+                 const experiment_rows& rows)
+      : record_(record), summary_(summary), rows_(rows), intervals_(summary) {
+    double most = 0;
+    for (const auto& who : rows.members()) most = std::max(most, p50(who).value_or(0));
+    unit_ = unit_for(most);
+    tail_ = percentile_name(record.how.tail);
+    for (const auto& found : summary.comparisons) {
+      to_decide_ = to_decide_ || (found.figure == figure::p50 && about_to_decide(&found));
+    }
+  }
+
+  /// Where nothing is compared: the figures alone.
+  std::string figures() const {
+    auto columns = rows_.name_columns();
+    columns.push_back({fmt::format("p50 {}", unit_.name)});
+    columns.push_back({fmt::format("{} {}", tail_, unit_.name)});
+    columns.push_back({"frame/s"});
+    text_table table(std::move(columns));
+    for (const auto& who : rows_.members()) {
+      auto cells = rows_.name_cells(who);
+      cells.push_back(in_unit(p50(who), unit_));
+      cells.push_back(in_unit(tail(who), unit_));
+      cells.push_back(throughput(who));
+      table.add_row(std::move(cells));
+    }
+    return "end to end\n" + table.text();
+  }
+
+  std::string answer() const {
+    const std::string title = "end to end, the median frame\n";
+    auto text = answer_table(to_decide_);
+    if (!to_decide_ || widest_line(text) <= terminal_width) return title + text;
+    return title + answer_table(false) + trials_to_decide();
+  }
+
+  /// Side by side where there is room for both.
+  std::string tail_and_throughput() const {
+    const auto text = other_figures(true, true);
+    if (widest_line(text) <= terminal_width) return "slow frames, and throughput\n" + text;
+    return "slow frames\n" + other_figures(true, false) + "\nthroughput\n" +
+           other_figures(false, true);
+  }
+
+ private:
+  /// Two digits, since it is a rough figure. Nothing of what has no interval yet.
+  static std::optional<std::int64_t> about_to_decide(const comparison* found) {
+    if (found == nullptr || !found->ratio_range || !found->more_trials) return std::nullopt;
+    std::int64_t step = 1;
+    while (*found->more_trials >= 100 * step) step *= 10;
+    return (*found->more_trials + step / 2) / step * step;
+  }
+
+  std::string answer_table(bool to_decide) const {
+    auto columns = rows_.name_columns();
+    for (const auto& c : {column{fmt::format("p50 {}", unit_.name)}, column{"change"},
+                          column{"95 % interval", left}, column{"verdict", left}}) {
+      columns.push_back(c);
+    }
+    if (to_decide) columns.push_back({"more"});
+    text_table table(std::move(columns));
+    fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
+      cells.push_back(in_unit(p50(row.who), unit_));
+      const auto* found = comparison_of(row, figure::p50);
+      const bool baseline = row.pair == nullptr && rows_.is_baseline(row.who);
+      cells.push_back(baseline ? "baseline" : change(row, found));
+      cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
+      cells.push_back(verdict_cell(found));
+      if (!to_decide) return;
+      const auto more = about_to_decide(found);
+      cells.push_back(more ? fmt::format("+{}", *more) : "");
+    });
+    return table.text();
+  }
+
+  /// The last column of the answer, in words.
+  std::string trials_to_decide() const {
+    std::vector<std::string> items;
+    for (const auto& group : rows_.groups()) {
+      for (const auto& row : group) {
+        const auto more = about_to_decide(comparison_of(row, figure::p50));
+        if (!more) continue;
+        const auto& labels = rows_.labels();
+        items.push_back(fmt::format("+{} trials for {} against {}", *more,
+                                    printable(labels.of(row.who)),
+                                    printable(labels.of(row.pair->reference))));
+      }
+    }
+    return paragraph("more: " + listed(items), 2);
+  }
+
+  const member_summary& of(const configuration_member& who) const {
+    return summary_.configurations[who.configuration].members[who.member];
+  }
+
+  std::optional<double> p50(const configuration_member& who) const {
+    const auto& times = of(who).end_to_end;
+    return times ? as_double(times->percentile(0.5)) : std::nullopt;
+  }
+  std::optional<double> tail(const configuration_member& who) const {
+    return as_double(of(who).tail);
+  }
+  std::string throughput(const configuration_member& who) const {
+    const auto value = of(who).throughput;
+    return value ? three_digits(*value, 3) : "-";
+  }
+
+  const comparison* comparison_of(const experiment_row& row, figure what) const {
+    return row.pair == nullptr ? nullptr : find_comparison(summary_, *row.pair, what);
+  }
+
+  std::string change(const experiment_row& row, const comparison* found) const {
+    if (found != nullptr) return intervals_.percent(found->ratio) + " %";
+    return row.pair == nullptr ? "" : "-";
+  }
+
+  static std::string verdict_cell(const comparison* found) {
+    return found == nullptr ? "" : std::string(word_for(found->verdict));
+  }
+
+  std::string other_figures(bool with_tail, bool with_throughput) const {
+    auto columns = rows_.name_columns();
+    const auto add_columns = [&](std::string figure) {
+      columns.push_back({std::move(figure)});
+      columns.push_back({"change"});
+      columns.push_back({"verdict", left});
+    };
+    if (with_tail) add_columns(fmt::format("{} {}", tail_, unit_.name));
+    if (with_throughput) add_columns("frame/s");
+    text_table table(std::move(columns));
+    fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
+      const auto add = [&](std::string value, figure what) {
+        const auto* found = comparison_of(row, what);
+        cells.push_back(std::move(value));
+        cells.push_back(change(row, found));
+        cells.push_back(verdict_cell(found));
+      };
+      if (with_tail) add(in_unit(tail(row.who), unit_), figure::tail);
+      if (with_throughput) add(throughput(row.who), figure::throughput);
+    });
+    return table.text();
+  }
+
+  template <class Function>
+  void fill(text_table& table, Function add_cells) const {
+    bool first = true;
+    for (const auto& group : rows_.groups()) {
+      if (!first) table.add_row(std::vector<std::string>(table.column_count()));
+      first = false;
+      for (const auto& row : group) {
+        auto cells = rows_.name_cells(row.who);
+        add_cells(cells, row);
+        table.add_row(std::move(cells));
+      }
+    }
+  }
+
+  const experiment_record& record_;
+  const experiment_summary& summary_;
+  const experiment_rows& rows_;
+  interval_column intervals_;
+  time_unit unit_;
+  std::string tail_;
+  bool to_decide_ = false;
+};
+
+}  // namespace
+
+std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                           const experiment_rows& rows) {
+  const verdict_report report(record, summary, rows);
+  if (summary.comparisons.empty()) return report.figures();
+  return report.answer() + "\n" + report.tail_and_throughput();
+}
+
+}  // namespace graphline

@@ -1,0 +1,62 @@
+#include "framework/report/terminal/heading.hpp"
+
+#include <fmt/format.h>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string device_of(const device_properties& device) {
+  auto text = device.backend;
+  if (!device.name.empty()) text += ": " + printable(device.name);
+  if (device.compute_threads > 0) {
+    text += fmt::format(" ({})", counted(device.compute_threads, "compute thread"));
+  }
+  return text;
+}
+
+std::string subject_of(const run_record& record) {
+  return fmt::format("{} on {}", printable(record.pipeline), device_of(record.device));
+}
+
+std::string way_of(const settings& run) {
+  auto text = fmt::format("{}, graphs {}, {} in flight, wait {}{}", to_word(run.strategy),
+                          to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
+                          run.priorities ? "" : ", priorities off");
+  if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
+  return text;
+}
+
+std::string arrival_of(const settings& run) {
+  auto text = std::string(to_word(run.arrival));
+  if (run.rate) text += fmt::format(" {:.7g} frame/s", *run.rate);
+  return text;
+}
+
+std::string parameters_of(const run_record& record) {
+  std::string text;
+  for (const auto& [name, value] : record.parameters) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(name), printable(value));
+  }
+  return text;
+}
+
+std::string_view short_name(measure what) noexcept {
+  switch (what) {
+    case measure::device_time:
+      return "device";
+    case measure::synchronized_time:
+      return "serialised";
+    case measure::enqueue_time:
+      return "launch";
+    case measure::cpu_time:
+      return "cpu";
+  }
+  return "?";
+}
+
+}  // namespace graphline

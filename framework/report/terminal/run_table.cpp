@@ -1,0 +1,241 @@
+#include "framework/report/terminal/run_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/summary.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/device_detail.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/percentiles.hpp"
+#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline {
+
+namespace {
+
+using column = text_table::column;
+constexpr auto left = text_table::align::left;
+
+/// "name        text", the text wrapped under itself.
+std::string fact(std::string_view name, std::string_view text) {
+  constexpr std::size_t indent = 12;
+  return paragraph(fmt::format("{:<{}}{}", name, indent, text), indent);
+}
+
+std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
+std::string heading(const run_record& record) {
+  const auto& run = record.run;
+  const auto parameters = parameters_of(record);
+  std::string text = paragraph(subject_of(record), 2);
+  text += paragraph(fmt::format("{}, timing {}", way_of(run), to_word(run.timing)), 2);
+  text +=
+      paragraph(fmt::format("{}{}{} after {} warm-up", parameters, parameters.empty() ? "" : "; ",
+                            counted(run.frames, "frame"), run.warmup),
+                2);
+  const auto done = fmt::format("{} of {}", record.frames.size(), counted(run.frames, "frame"));
+  if (record.failure) {
+    text += '\n';
+    text += paragraph(fmt::format("FAILED after {}: {}", done, printable(*record.failure)), 2);
+  }
+  if (record.interrupted) {
+    text += '\n';
+    text += paragraph(fmt::format("INTERRUPTED after {}", done));
+  }
+  return text;
+}
+
+std::string end_to_end_table(const distribution& times) {
+  const auto unit = unit_for(times.mean());  // not the largest: one outlier would blur the rest
+  std::vector<column> columns = {{fmt::format("end to end ({})", unit.name), left}};
+  std::vector<std::string> cells = {""};
+  const auto add = [&](std::string_view name, std::optional<double> ns) {
+    columns.push_back({std::string(name)});
+    cells.push_back(in_unit(ns, unit));
+  };
+  add("mean", times.mean());
+  add("stddev", times.stddev());
+  add("min", static_cast<double>(times.min()));
+  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
+  add("max", static_cast<double>(times.max()));
+  text_table table(std::move(columns));
+  table.add_row(std::move(cells));
+  return table.text();
+}
+
+/// The largest of a figure over all stages, for the unit of its columns.
+template <class Figure>
+double largest(const run_summary& summary, std::size_t column_index, Figure figure) {
+  double most = 0;
+  for (const auto& stage : summary.stages) {
+    if (stage.columns.size() <= column_index || !stage.columns[column_index].times) continue;
+    most = std::max(most, static_cast<double>(figure(*stage.columns[column_index].times)));
+  }
+  return most;
+}
+
+std::string stage_table(const run_record& record, const run_summary& summary) {
+  const auto unit = unit_for(largest(summary, 0, [](const distribution& d) { return d.mean(); }));
+  const double launch = largest(summary, 1, [](const distribution& d) { return d.mean(); });
+  const bool launches = launch > 0;
+  const auto launch_unit = unit_for(launch);
+
+  std::vector<column> columns = {{fmt::format("stage ({})", unit.name), left},
+                                 {"time is", left},
+                                 {"mean"},
+                                 {"stddev"},
+                                 {"p50"},
+                                 {"p90"},
+                                 {"max"},
+                                 {"share %"}};
+  if (launches) columns.push_back({fmt::format("enqueue {}", launch_unit.name)});
+  text_table table(std::move(columns));
+  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
+    const auto& stage = summary.stages[i];
+    if (stage.columns.empty() || !stage.columns.front().times) continue;
+    const auto& times = *stage.columns.front().times;
+    std::vector<std::string> cells = {table_name(record.stages[i].name),
+                                      std::string(short_name(stage.columns.front().what)),
+                                      in_unit(times.mean(), unit),
+                                      in_unit(times.stddev(), unit),
+                                      in_unit(as_double(times.percentile(0.5)), unit),
+                                      in_unit(as_double(times.percentile(0.9)), unit),
+                                      in_unit(static_cast<double>(times.max()), unit),
+                                      stage.share ? three_digits(100 * *stage.share, 2) : "-"};
+    if (launches) {
+      const bool launched = stage.columns.size() > 1 && stage.columns[1].times;
+      cells.push_back(launched ? in_unit(stage.columns[1].times->mean(), launch_unit) : "");
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string throughput_fact(const run_summary& summary) {
+  auto text = three_digits(*summary.throughput) + " frame/s";
+  if (summary.load && summary.load->offered) {
+    text += fmt::format("; {} frame/s were due", three_digits(*summary.load->offered));
+  }
+  return fact("throughput", text);
+}
+
+std::string deadline_fact(const deadline_summary& deadline, std::size_t frames,
+                          std::size_t dropped) {
+  auto text = fmt::format("{}: ", format_duration(static_cast<double>(deadline.limit)));
+  if (deadline.missed == 0) {
+    text += fmt::format("met by {}",
+                        frames == 1 ? "the one frame" : fmt::format("all {} frames", frames));
+  } else {
+    text += fmt::format("missed by {} of {}, by {} (median) and {} (worst)", deadline.missed,
+                        counted(static_cast<std::int64_t>(frames), "frame"),
+                        format_duration(static_cast<double>(*deadline.median_late)),
+                        format_duration(static_cast<double>(*deadline.worst_late)));
+  }
+  if (dropped > 0)
+    text += fmt::format("; {} more {} dropped", dropped, dropped == 1 ? "was" : "were");
+  return fact("deadline", text);
+}
+
+std::string queue_fact(const run_record& record, const load_summary& load) {
+  const auto& found = record.load;
+  auto text = fmt::format("at most {} waited, found full {}, dropped {} of {}",
+                          counted(found.longest_queue, "frame"), counted(found.found_full, "time"),
+                          load.dropped, counted(static_cast<std::int64_t>(load.due), "frame"));
+  if (load.queue_wait) {
+    text += fmt::format("; {} (median) and {} (worst) from due to begin",
+                        format_duration(static_cast<double>(load.queue_wait->median())),
+                        format_duration(static_cast<double>(load.queue_wait->max())));
+  }
+  return fact("queue", text);
+}
+
+std::string memory_fact(const memory_usage& memory) {
+  return fact("memory", fmt::format("{} on the device at peak, {} pinned",
+                                    format_bytes(memory.device_peak_bytes),
+                                    format_bytes(memory.pinned_peak_bytes)));
+}
+
+/// "p95 needs 59, p99 needs 299": what the sample does not carry.
+std::string missing_percentiles(const distribution& times) {
+  std::string text;
+  for (const auto& [name, p] : shown_percentiles) {
+    if (times.percentile(p)) continue;
+    text += fmt::format("{}{} needs {}", text.empty() ? "" : ", ", name, samples_needed(p));
+  }
+  return text;
+}
+
+std::string clock_note(const run_record& record) {
+  const auto in_words = [](nanoseconds ns) { return format_duration(static_cast<double>(ns)); };
+  auto text = fmt::format("clock: device times stand on the host's clock to within {}",
+                          in_words(record.clock_error));
+  if (record.clock_drift != 0) {
+    text += fmt::format(", of which {} are drift over the measured frames",
+                        in_words(std::abs(record.clock_drift)));
+  }
+  return paragraph(text, 2);
+}
+
+std::string notes(const run_record& record, const run_summary& summary) {
+  std::string text;
+  if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
+    text += paragraph(fmt::format("-: too few frames: {}", missing), 2);
+  }
+  const auto timing = record.run.timing;
+  if (timing != timing_method::none && !record.stages.empty()) {
+    text +=
+        paragraph("share: of the mean end to end; stages that overlap add up to more than 100", 2);
+  }
+  text += paragraph(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)), 2);
+  const bool device_times = timing == timing_method::event || timing == timing_method::layers;
+  if (device_times && record.clock_error > 0) text += clock_note(record);
+  return text;
+}
+
+}  // namespace
+
+std::string run_table(const run_record& record) {
+  const auto summary = summarize(record);
+  std::string text = heading(record) + "\n";
+  if (summary.end_to_end) {
+    text += end_to_end_table(*summary.end_to_end) + "\n";
+    if (record.run.timing != timing_method::none && !record.stages.empty()) {
+      text += stage_table(record, summary) + "\n";
+      text += part_tables(record, summary);
+    }
+    if (summary.throughput) text += throughput_fact(summary);
+    if (summary.deadline) {
+      text += deadline_fact(*summary.deadline, record.frames.size(), record.load.dropped.size());
+    }
+  } else {
+    text += "No frame was measured.\n\n";
+  }
+  if (summary.load) text += queue_fact(record, *summary.load);
+  text += memory_fact(record.memory);
+  if (const auto cost = graph_cost_of(record)) text += fact("graphs", graph_sentence(*cost));
+  for (const auto& output : record.outputs) {
+    text += fact("output", fmt::format("{} {}, checksum {}", printable(output.tensor),
+                                       to_string(output.type), output.checksum));
+  }
+  text += operation_table(record);
+  if (summary.end_to_end) {
+    text += '\n';
+    text += notes(record, summary);
+  }
+  if (!summary.warnings.empty()) text += '\n';
+  for (const auto& warning : summary.warnings) {
+    text += paragraph("warning: " + printable(warning), 2);
+  }
+  return text;
+}
+
+}  // namespace graphline

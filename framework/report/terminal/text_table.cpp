@@ -1,0 +1,158 @@
+#include "framework/report/terminal/text_table.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+bool has_digit(std::string_view cell) {
+  return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Columns from the decimal point on; 0 without one.
+std::size_t width_of_decimals(std::string_view cell) {
+  const auto point = cell.find('.');
+  return point == std::string_view::npos ? 0 : cell.size() - point;
+}
+
+/// Pads the numbers of a column so that, set to the right, their points stand under each other.
+void align_points(std::vector<std::string*>& cells) {
+  std::size_t widest = 0;
+  for (const auto* cell : cells) {
+    if (has_digit(*cell)) widest = std::max(widest, width_of_decimals(*cell));
+  }
+  for (auto* cell : cells) {
+    if (has_digit(*cell)) cell->append(widest - width_of_decimals(*cell), ' ');
+  }
+}
+
+void pad(std::string& cell, text_table::align align, std::size_t width) {
+  const std::size_t missing = width - std::min(width, text_width(cell));
+  cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
+}
+
+std::string trimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// Where the first word of `text` ends. A number and its unit are one word: a line that begins with
+// "us" is hard to read.
+std::size_t end_of_word(std::string_view text) {
+  constexpr std::string_view units[] = {"ns",  "us",  "ms",  "s",   "B",
+                                        "KiB", "MiB", "GiB", "TiB", "%"};
+  const auto end = std::min(text.find(' '), text.size());
+  if (end == text.size() || !has_digit(text.substr(0, end))) return end;
+  const auto next = text.substr(end + 1, text.find(' ', end + 1) - end - 1);
+  const auto unit = next.substr(0, next.find_first_of(",;:)"));
+  const bool belongs = std::find(std::begin(units), std::end(units), unit) != std::end(units);
+  return belongs ? end + 1 + next.size() : end;
+}
+
+}  // namespace
+
+std::size_t text_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto character = utf8_at(text, at);
+    width += character.code ? display_width(*character.code) : 1;
+    at += character.bytes;
+  }
+  return width;
+}
+
+std::size_t widest_line(std::string_view text) {
+  std::size_t widest = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    widest = std::max(widest, text_width(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return widest;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t used = 0;
+  bool at_start = true;
+  while (true) {
+    const auto end = end_of_word(text);
+    const auto word = text.substr(0, end);
+    const auto taken = text_width(word);
+    if (!at_start && used + 1 + taken > width) {
+      result += '\n' + std::string(indent, ' ');
+      used = indent;
+    } else if (!at_start) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += taken;
+    at_start = false;
+    if (end == text.size()) return result;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string paragraph(std::string_view text, std::size_t indent) {
+  return wrapped(text, indent) + '\n';
+}
+
+std::string table_name(std::string_view name, std::size_t width) {
+  const auto shown = printable(name);
+  if (text_width(shown) <= width) return shown;
+  std::vector<std::string> characters;
+  for (std::size_t at = 0; at < shown.size();) {
+    const auto bytes = utf8_at(shown, at).bytes;
+    characters.push_back(shown.substr(at, bytes));
+    at += bytes;
+  }
+  // Takes from the middle until what is left and the mark fit.
+  std::size_t head = characters.size() / 2;
+  std::size_t tail = head;
+  const auto joined = [&] {
+    const auto half = std::next(characters.begin(), static_cast<std::ptrdiff_t>(head));
+    const auto rest = std::next(characters.begin(), static_cast<std::ptrdiff_t>(tail));
+    return std::accumulate(characters.begin(), half, std::string()) + "…" +
+           std::accumulate(rest, characters.end(), std::string());
+  };
+  while (text_width(joined()) > width) {
+    if (head > characters.size() - tail) {
+      --head;
+    } else {
+      ++tail;
+    }
+  }
+  return joined();
+}
+
+std::string text_table::text() const {
+  std::vector<std::vector<std::string>> lines;
+  lines.emplace_back();
+  for (const auto& c : columns_) lines.front().push_back(c.heading);
+  lines.insert(lines.end(), rows_.begin(), rows_.end());
+
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::vector<std::string*> body;
+    for (std::size_t row = 1; row < lines.size(); ++row) body.push_back(&lines[row][i]);
+    if (columns_[i].align == align::number) align_points(body);
+    std::size_t width = 0;
+    for (const auto& line : lines) width = std::max(width, text_width(line[i]));
+    for (auto& line : lines) pad(line[i], columns_[i].align, width);
+  }
+
+  std::string result;
+  for (const auto& line : lines) {
+    std::string joined = line.front();
+    for (std::size_t i = 1; i < line.size(); ++i) joined += "  " + line[i];
+    result += trimmed(std::move(joined)) + '\n';
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,67 @@
+#include "framework/report/csv/run_csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::two_models;
+
+TEST(run_csv, has_a_row_for_each_part_of_a_stage) {
+  samples::expect_golden("run_layers.csv", run_csv(samples::two_models_in_parts(2)));
+}
+
+TEST(run_csv, is_written_as_ever) {
+  samples::expect_golden("run_event.csv", run_csv(two_models(timing_method::event, 3)));
+}
+
+TEST(run_csv, of_no_frames_is_its_header) {
+  EXPECT_EQ(run_csv(two_models(timing_method::event, 0)), csv_header);
+}
+
+TEST(run_csv, has_only_whole_frames_without_stage_times) {
+  const auto text = run_csv(two_models(timing_method::none, 2));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_NE(text.find("\n1,,,end_to_end,"), std::string::npos);
+}
+
+TEST(run_csv, begins_a_frame_when_it_was_due) {
+  run_record record;
+  record.frames = {{.due = 100, .begin = 130, .end = 150}};
+  EXPECT_EQ(run_csv(record), std::string(csv_header) + "0,,,end_to_end,100,150,50\n");
+}
+
+TEST(run_csv, has_a_row_for_the_wait_of_a_frame_that_was_due_on_a_schedule) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.frames = {{.due = 100, .begin = 130, .end = 150}};
+  EXPECT_EQ(run_csv(record), std::string(csv_header) +
+                                 "0,,,end_to_end,100,150,50\n"
+                                 "0,,,queue_wait,100,130,30\n");
+}
+
+TEST(run_csv, quotes_names_that_need_it) {
+  run_record record;
+  record.run.timing = timing_method::event;
+  record.frames = {{0, 0, 9}};
+  record.stages.resize(1);
+  record.stages[0].name = "a \"b\", c\nd";
+  record.stages[0].on = side::cpu;
+  record.stages[0].cpu = {{1, 3}};
+  EXPECT_EQ(run_csv(record), std::string(csv_header) +
+                                 "0,,,end_to_end,0,9,9\n"
+                                 "0,\"a \"\"b\"\", c\nd\",cpu,cpu_time,1,3,2\n");
+}
+
+TEST(run_csv, becomes_no_larger_than_announced) {
+  EXPECT_LE(run_csv(two_models(timing_method::event, 1000)).size(), expected_csv_bytes(1000, 3));
+  EXPECT_LE(run_csv(samples::two_models_on_schedule(998)).size(), expected_csv_bytes(1000, 3));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,267 @@
+#include "framework/report/file/output_file.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "framework/base/error.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class output_file_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "graphline_output_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return folder_ / name; }
+
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  static void write(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+
+  fs::path folder_;
+};
+
+/// The message of the error that opening throws.
+std::string refusal(const std::string& path, std::uint64_t bytes = 0) {
+  try {
+    output_file file(path, "{\n", bytes);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "opened";
+}
+
+TEST_F(output_file_test, appears_only_when_committed) {
+  {
+    output_file file(at("result.json"), "{\n", 1000);
+    EXPECT_FALSE(fs::exists(at("result.json")));
+    file.commit("{\n}\n");
+  }
+  EXPECT_EQ(read(at("result.json")), "{\n}\n");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(output_file_test, leaves_an_old_result_alone_until_it_is_committed) {
+  write(at("result.json"), "old");
+  { const output_file file(at("result.json"), "{\n"); }
+  EXPECT_EQ(read(at("result.json")), "old");
+  EXPECT_EQ(files(), 1u);
+  output_file file(at("result.json"), "{\n");
+  file.commit("{\nnew");
+  EXPECT_EQ(read(at("result.json")), "{\nnew");
+}
+
+TEST_F(output_file_test, keeps_the_permissions_of_what_it_replaces) {
+  write(at("result.json"), "old");
+  ASSERT_EQ(::chmod(at("result.json").c_str(), 0640), 0);
+  output_file(at("result.json")).commit("new");
+  struct stat found {};
+  ASSERT_EQ(::stat(at("result.json").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0640u);
+}
+
+TEST_F(output_file_test, follows_a_link_instead_of_replacing_it) {
+  fs::create_directory(at("real"));
+  write(at("real/result.json"), "old");
+  fs::create_symlink("real/result.json", at("link.json"));
+  output_file(at("link.json")).commit("new");
+  EXPECT_TRUE(fs::is_symlink(at("link.json")));
+  EXPECT_EQ(read(at("real/result.json")), "new");
+}
+
+TEST_F(output_file_test, takes_over_what_a_killed_run_left) {
+  write(at("result.json.part"), std::string(10000, 'x'));
+  output_file(at("result.json")).commit("new");
+  EXPECT_EQ(read(at("result.json")), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(output_file_test, refuses_a_folder_that_does_not_exist) {
+  EXPECT_THAT(refusal(at("missing/result.json")),
+              AllOf(HasSubstr("cannot write"), HasSubstr("missing/result.json"),
+                    HasSubstr("does not exist; make it first")));
+}
+
+TEST_F(output_file_test, refuses_a_folder_as_its_target) {
+  EXPECT_THAT(refusal(folder_), HasSubstr("it is a folder; name a file in it"));
+  EXPECT_THAT(refusal(at("new/")), HasSubstr("it is a folder; name a file in it"));
+}
+
+TEST_F(output_file_test, refuses_a_file_as_its_folder) {
+  write(at("file"), "");
+  EXPECT_THAT(refusal(at("file/result.json")), HasSubstr("is not a folder"));
+}
+
+TEST_F(output_file_test, refuses_an_empty_name) {
+  EXPECT_THAT(refusal(""), HasSubstr("name"));
+}
+
+TEST_F(output_file_test, refuses_a_name_too_long) {
+  EXPECT_THAT(refusal(at(std::string(255, 'x'))), HasSubstr("File name too long"));
+}
+
+TEST_F(output_file_test, refuses_a_folder_it_must_not_write_to) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  ASSERT_EQ(::chmod(folder_.c_str(), 0500), 0);
+  EXPECT_THAT(refusal(at("result.json")), HasSubstr("permission denied"));
+  ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
+}
+
+TEST_F(output_file_test, refuses_a_file_that_is_being_written) {
+  output_file first(at("result.json"));
+  EXPECT_THAT(refusal(at("result.json")), HasSubstr("is being written already"));
+  first.commit("first");
+  EXPECT_EQ(read(at("result.json")), "first");
+}
+
+TEST_F(output_file_test, refuses_a_full_device_before_the_run) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_THAT(refusal("/dev/full"),
+              AllOf(HasSubstr("/dev/full"), HasSubstr("No space left on device")));
+}
+
+TEST_F(output_file_test, refuses_what_does_not_fit_the_disk) {
+  const auto left = fs::space(folder_).available;
+  constexpr std::uint64_t pebibyte = 1ULL << 50;
+  if (left >= pebibyte) GTEST_SKIP() << "this disk has room for anything";
+  EXPECT_NE(refusal(at("result.json"), pebibyte), "opened");
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(output_file_test, says_how_much_a_full_disk_lacks) {
+  fs::create_directory(at("disk"));
+  if (::mount("graphline", at("disk").c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "mounting a small disk is not permitted here";
+  }
+  EXPECT_THAT(refusal(at("disk/result.json"), 1 << 20),
+              AllOf(HasSubstr("64.0 KiB left"), HasSubstr("1.00 MiB are needed")));
+  EXPECT_TRUE(fs::is_empty(at("disk")));
+  {
+    output_file file(at("disk/result.json"), "", 1000);
+    EXPECT_THROW(file.commit(std::string(100'000, 'x')), run_error);
+  }
+  EXPECT_TRUE(fs::is_empty(at("disk")));
+  ASSERT_EQ(::umount(at("disk").c_str()), 0);
+}
+
+TEST_F(output_file_test, writes_a_device_in_place) {
+  output_file file("/dev/null", "{\n");
+  file.commit("{\n}\n");
+  EXPECT_FALSE(file.is_standard_output());
+  EXPECT_FALSE(fs::exists("/dev/null.part"));
+}
+
+/// Standard output led elsewhere for the length of a test.
+class redirected_output {
+ public:
+  explicit redirected_output(int to) : before_(::dup(STDOUT_FILENO)) { ::dup2(to, STDOUT_FILENO); }
+  ~redirected_output() {
+    ::dup2(before_, STDOUT_FILENO);
+    ::close(before_);
+  }
+  redirected_output(const redirected_output&) = delete;
+  redirected_output& operator=(const redirected_output&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST_F(output_file_test, writes_to_standard_output_each_byte_once) {
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  {
+    const redirected_output redirected(pipe[1]);
+    output_file file("-", "{\n");
+    EXPECT_TRUE(file.is_standard_output());
+    file.commit("{\n}\n");
+  }
+  ::close(pipe[1]);
+  char text[16];
+  const auto count = ::read(pipe[0], text, sizeof text);
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(count)), "{\n}\n");
+  ::close(pipe[0]);
+}
+
+TEST_F(output_file_test, reports_a_reader_that_went_away_without_a_signal) {
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const redirected_output redirected(pipe[1]);
+  output_file file("-", "{\n");
+  ::close(pipe[0]);
+  EXPECT_THROW(file.commit("{\n}\n"), run_error);
+  EXPECT_THAT(refusal("-"), HasSubstr("Broken pipe"));
+  ::close(pipe[1]);
+}
+
+TEST_F(output_file_test, waits_for_a_slow_reader_that_does_not_block) {
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_NONBLOCK), 0);
+  const std::string text(1 << 20, 'x');  // more than a pipe holds
+  const auto child = ::fork();
+  if (child == 0) {
+    ::close(pipe[1]);
+    ::fcntl(pipe[0], F_SETFL, 0);
+    std::size_t total = 0;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(pipe[0], buffer, sizeof buffer)) > 0;) {
+      total += static_cast<std::size_t>(got);
+    }
+    ::_exit(total == (1 << 20) ? 0 : 1);
+  }
+  {
+    const redirected_output redirected(pipe[1]);
+    output_file("-").commit(text);
+  }
+  ::close(pipe[1]);
+  ::close(pipe[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(output_file_test, can_be_moved_before_it_is_committed) {
+  output_file first(at("result.json"));
+  output_file second = std::move(first);
+  second.commit("text");
+  EXPECT_EQ(read(at("result.json")), "text");
+}
+
+TEST_F(output_file_test, is_committed_once_and_as_announced) {
+  output_file file(at("result.json"));
+  file.commit("text");
+  EXPECT_THROW(file.commit("text"), std::logic_error);
+  output_file device("/dev/null", "{\n");
+  EXPECT_THROW(device.commit("[]"), std::logic_error);
+}
+
+}  // namespace
+}  // namespace graphline

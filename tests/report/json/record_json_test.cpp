@@ -1,0 +1,133 @@
+#include "framework/report/json/record_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/base/error.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/random_records.hpp"
+
+namespace graphline {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::expect_same;
+using samples::random_trial;
+using samples::two_models;
+using ::testing::HasSubstr;
+
+trial_record sample_trial() {
+  trial_record trial;
+  trial.members = {two_models(timing_method::event, 3)};
+  return trial;
+}
+
+/// The message of reading a sample trial after `change` was made to it.
+template <class Change>
+std::string trouble(Change change) {
+  auto value = record_json(sample_trial());
+  change(value);
+  try {
+    trial_from_json(value);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "read";
+}
+
+TEST(record_json, reads_back_whatever_a_trial_holds) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto trial = random_trial(seed, seed % 4, seed % 7);
+    expect_same(trial, trial_from_json(json::parse(record_text(trial))));
+  }
+}
+
+TEST(record_json, reads_back_a_run_by_itself) {
+  const auto trial = random_trial(7, 1, 5);
+  auto copy = trial;
+  copy.members[0] = run_from_json(record_json(trial.members[0]));
+  expect_same(trial, copy);
+}
+
+TEST(record_json, is_one_line_with_columns_of_whole_nanoseconds) {
+  const auto text = record_text(sample_trial());
+  EXPECT_EQ(text.find('\n'), text.npos);
+  EXPECT_EQ(json::parse(text), record_json(sample_trial()));
+  const auto run = record_json(sample_trial().members[0]);
+  EXPECT_EQ(run["frames"]["begin"][0], 1'000'000);
+  EXPECT_EQ(run["stages"][0]["device"]["begin"].size(), 3u);
+  EXPECT_FALSE(run["stages"][0].contains("cpu"));
+}
+
+TEST(record_json, replaces_bytes_that_are_no_text) {
+  auto trial = sample_trial();
+  trial.members[0].pipeline = "\xff";
+  const auto back = trial_from_json(record_json(trial));
+  EXPECT_EQ(back.members[0].pipeline, "\xef\xbf\xbd");
+}
+
+TEST(record_json, has_all_but_the_nodes_of_graphs) {
+  auto trial = sample_trial();
+  samples::add_graphs(trial.members[0]);
+  samples::add_operations(trial.members[0]);
+  const auto back = trial_from_json(record_json(trial));
+  EXPECT_TRUE(back.members[0].graphs[0].nodes.empty());
+  for (auto& graph : trial.members[0].graphs) graph.nodes.clear();
+  expect_same(trial, back);
+}
+
+TEST(record_json, names_what_is_missing) {
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["stages"][1].erase("kind"); }),
+            "trial.members[0].stages[1] lacks 'kind'");
+  EXPECT_EQ(trouble([](json& trial) { trial.erase("block"); }), "trial lacks 'block'");
+}
+
+TEST(record_json, names_what_is_of_the_wrong_kind) {
+  EXPECT_EQ(trouble([](json& trial) { trial["block"] = -1; }),
+            "trial.block is -1, where a whole number that is not negative is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["begun_ns"] = 0.5; }),
+            "trial.begun_ns is 0.5, where a whole number is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"] = json::object(); }),
+            "trial.members is an object, where a list is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0] = nullptr; }),
+            "trial.members[0] is null, where an object is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["frames"]["end"][1] = "x"; }),
+            "trial.members[0].frames.end[1] is \"x\", where a whole number is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["interrupted"] = 1; }),
+            "trial.members[0].interrupted is 1, where true or false is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["pipeline"] = 1; }),
+            "trial.members[0].pipeline is 1, where a text is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["settings"]["rate"] = "fast"; }),
+            "trial.members[0].settings.rate is \"fast\", where a number is expected");
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["parameters"][0].push_back("x"); }),
+            "trial.members[0].parameters[0] is a list, where a name and a text is expected");
+}
+
+TEST(record_json, names_a_number_that_is_too_large) {
+  EXPECT_THAT(trouble([](json& trial) { trial["begun_ns"] = 1ULL << 63; }),
+              HasSubstr("trial.begun_ns is 9223372036854775808"));
+  EXPECT_THAT(
+      trouble([](json& trial) { trial["members"][0]["device"]["priority_levels"] = 1LL << 40; }),
+      HasSubstr("priority_levels is 1099511627776"));
+}
+
+TEST(record_json, names_a_word_that_it_does_not_know) {
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["settings"]["strategy"] = "magic"; }),
+            "trial.members[0].settings.strategy is \"magic\", where a word that this program knows "
+            "is expected");
+  EXPECT_THAT(trouble([](json& trial) { trial["members"][0]["outputs"][0]["dtype"] = "int4"; }),
+              HasSubstr("outputs[0].dtype is \"int4\""));
+}
+
+TEST(record_json, refuses_columns_of_different_lengths) {
+  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["frames"]["end"].erase(0); }),
+            "trial.members[0].frames.end has 2 entries, where trial.members[0].frames.due has 3");
+  EXPECT_EQ(trouble([](json& trial) {
+              for (auto& column : trial["members"][0]["stages"][0]["device"]) column.push_back(1);
+            }),
+            "trial.members[0].stages[0].device has 4 entries, where the run has 3 frames");
+}
+
+}  // namespace
+}  // namespace graphline

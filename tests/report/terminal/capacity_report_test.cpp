@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "framework/report/json/capacity_json.hpp"
+#include "framework/report/terminal/capacity_table.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/analysis/simulated_queue.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::expect_golden;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// A search by rates that are given: frames of 30 ms that arrive at random, p95 within 60 ms.
+capacity_record two_models_capacity(const std::vector<double>& rates) {
+  const samples::simulated_queue queue{arrival::poisson, 30e6, false};
+  capacity_record record;
+  record.how = {0.95, 60'000'000, arrival::poisson, 0.02, 240, 1};
+  const auto make = [&](std::optional<double> rate, std::int64_t frames, std::uint64_t seed) {
+    run_record run = samples::two_models(timing_method::none, 1);
+    run.frames = queue.run(rate, frames, seed).frames;
+    run.run.frames = frames;
+    return run;
+  };
+  record.closed_loop = make({}, 240, 1);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    record.runs.push_back({i, rates[i], false, false, 0, make(rates[i], 240, 1)});
+  }
+  if (rates.empty()) return record;
+  for (std::uint64_t seed = 2; seed < 6; ++seed) {
+    record.runs.push_back(
+        {rates.size(), rates.front(), true, false, 0, make(rates.front(), 480, seed)});
+  }
+  return record;
+}
+
+TEST(capacity_table, shows_every_rate_and_what_was_found) {
+  auto record = two_models_capacity({6, 8, 12, 33.33});
+  record.runs[3].cut_off = true;
+  record.runs[3].overdue = 60;
+  expect_golden("capacity.txt", capacity_table(record));
+}
+
+TEST(capacity_table, says_when_frames_alone_take_too_long) {
+  auto record = two_models_capacity({});
+  record.how.bound = 20'000'000;
+  expect_golden("capacity_impossible.txt", capacity_table(record));
+}
+
+TEST(capacity_table, tells_of_interruption_and_failure) {
+  auto record = two_models_capacity({6});
+  record.interrupted = true;
+  record.runs.back().record.failure = "stage 'noise' failed in frame 3";
+  EXPECT_THAT(capacity_table(record), AllOf(HasSubstr("INTERRUPTED: "),
+                                            HasSubstr("FAILED: stage 'noise' failed in frame 3")));
+}
+
+TEST(capacity_table, fits_the_terminal_with_dropped_frames_too) {
+  auto record = two_models_capacity({6, 33.33});
+  record.runs.front().record.load.dropped = {1, 2, 3};
+  record.runs.back().cut_off = true;
+  const auto text = capacity_table(record);
+  EXPECT_THAT(text, HasSubstr("dropped"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), 80U) << line;
+}
+
+TEST(capacity_table, of_nothing_says_so) {
+  EXPECT_THAT(capacity_table({}), HasSubstr("no rate was judged"));
+}
+
+TEST(capacity_json, holds_the_rate_every_probe_and_every_sample) {
+  const auto text = capacity_json(two_models_capacity({6, 33.33}));
+  EXPECT_TRUE(text.starts_with(json_beginning));
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["schema"], "graphline.capacity/1");
+  EXPECT_EQ(json["pipeline"], "two_models");
+  EXPECT_EQ(json["percentile"], "p95");
+  EXPECT_EQ(json["bound_ms"], 60.0);
+  EXPECT_EQ(json["settings"]["arrival"], "poisson");
+  EXPECT_FALSE(json["settings"].contains("rate"));
+  EXPECT_EQ(json["capacity"]["value"], 6);
+  EXPECT_EQ(json["capacity"]["confirmed"], true);
+  EXPECT_EQ(json["capacity"]["lowest_that_failed"], 33.33);
+  EXPECT_NEAR(json["closed_loop"]["value"].get<double>(), 1e3 / 30, 0.01);
+  ASSERT_EQ(json["probes"].size(), 3U);
+  const auto& confirming = json["probes"][2];
+  EXPECT_EQ(confirming["verdict"], "holds");
+  EXPECT_EQ(confirming["held"], true);
+  ASSERT_EQ(confirming["runs"].size(), 4U);
+  EXPECT_EQ(confirming["runs"][0]["end_to_end"]["samples"].size(), 480U);
+  EXPECT_EQ(json["probes"][1]["held"], false);
+  EXPECT_FALSE(json["findings"].empty());
+}
+
+TEST(capacity_json, of_nothing_is_still_a_result_file) {
+  const auto json = nlohmann::json::parse(capacity_json({}));
+  EXPECT_TRUE(json["capacity"]["value"].is_null());
+  EXPECT_TRUE(json["probes"].empty());
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,54 @@
+#include "framework/report/terminal/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace graphline {
+namespace {
+
+TEST(text_table, stands_decimal_points_under_each_other) {
+  text_table table({{"stage", text_table::align::left}, {"mean"}, {"p99"}});
+  table.add_row({"backbone", "70.1", "-"});
+  table.add_row({"head", "0.0412", "<0.0001"});
+  table.add_row({"x", "123", "word"});
+  EXPECT_EQ(table.text(),
+            "stage         mean      p99\n"
+            "backbone   70.1           -\n"
+            "head        0.0412  <0.0001\n"
+            "x         123          word\n");
+}
+
+TEST(text_table, aligns_by_what_a_terminal_shows_and_not_by_bytes) {
+  text_table table({{"n", text_table::align::left}, {"v"}});
+  table.add_row({"caf\xc3\xa9", "1"});
+  table.add_row({"\xe5\x83\x8f", "2"});  // one character, two columns
+  EXPECT_EQ(table.text(), "n     v\ncaf\xc3\xa9  1\n\xe5\x83\x8f    2\n");
+}
+
+TEST(text_table, leaves_no_spaces_at_the_ends_of_lines) {
+  text_table table({{"a", text_table::align::left}, {"b", text_table::align::left}});
+  table.add_row({"x", ""});
+  EXPECT_EQ(table.text(), "a  b\nx\n");
+}
+
+TEST(text_table, wraps_at_spaces_and_indents_what_follows) {
+  EXPECT_EQ(wrapped("one two three", 2, 8), "one two\n  three");
+  EXPECT_EQ(wrapped("longerthanthat x", 0, 8), "longerthanthat\nx");
+  EXPECT_EQ(wrapped("", 0, 8), "");
+}
+
+TEST(text_table, keeps_a_number_and_its_unit_on_one_line) {
+  EXPECT_EQ(wrapped("takes 1.20 us more", 0, 12), "takes\n1.20 us more");
+  EXPECT_EQ(wrapped("takes 1.20 us, more", 0, 11), "takes\n1.20 us,\nmore");
+  EXPECT_EQ(wrapped("takes 3 users", 0, 8), "takes 3\nusers");
+  EXPECT_EQ(wrapped("all us", 0, 4), "all\nus");
+}
+
+TEST(text_table, cuts_a_long_name_in_its_middle) {
+  EXPECT_EQ(table_name("short", 10), "short");
+  EXPECT_EQ(table_name("copy_features_to_cpu", 11), "copy_…o_cpu");
+  EXPECT_EQ(text_width(table_name(std::string(100, 'x'))), 28u);
+  EXPECT_EQ(table_name("a\nb"), "a?b");
+}
+
+}  // namespace
+}  // namespace graphline
