@@ -36,6 +36,15 @@ enum class arrival { closed, constant, poisson };
 /// waited longest in the queue goes, or it goes itself.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
+/// What makes a stage free to start that waits for another.
+enum class satisfied_by {
+  stream_order,  ///< device to device in one stream: at enqueue time, by the stream's order
+  event_wait,    ///< device to device across streams: at enqueue time, by an event
+                 ///< (with `graphs: frame` these two serve every edge, CPU stages' among them)
+  completion,    ///< device to CPU: when the host has seen the device finish
+  cpu_return,    ///< CPU to anything: when the function has returned
+};
+
 /// What a pipeline input is filled with before the first frame.
 enum class fill { normal, uniform, zeros, ones };
 
@@ -64,6 +73,11 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},
     {"drop_newest", queue_policy::drop_newest}};
+inline constexpr word<satisfied_by> satisfied_by_words[] = {
+    {"stream order", satisfied_by::stream_order},
+    {"event", satisfied_by::event_wait},
+    {"completion", satisfied_by::completion},
+    {"return", satisfied_by::cpu_return}};
 inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"uniform", fill::uniform},
                                             {"zeros", fill::zeros},
@@ -80,6 +94,7 @@ template <> struct words_of<graph_mode>    { static constexpr const auto& table 
 template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
+template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on
 

@@ -2,23 +2,7 @@
 
 #include "framework/plan/draft.hpp"
 
-namespace graphline {
-
-std::string_view to_string(satisfied_by how) noexcept {
-  switch (how) {
-    case satisfied_by::stream_order:
-      return "stream order";
-    case satisfied_by::event_wait:
-      return "event";
-    case satisfied_by::completion:
-      return "completion";
-    case satisfied_by::cpu_return:
-      return "return";
-  }
-  return "?";
-}
-
-namespace planning {
+namespace graphline::planning {
 namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
@@ -61,5 +45,4 @@ void settle_edges(plan& p) {
   }
 }
 
-}  // namespace planning
-}  // namespace graphline
+}  // namespace graphline::planning

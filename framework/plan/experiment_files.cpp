@@ -32,7 +32,7 @@ std::optional<std::vector<std::string>> declared_parameters(
 }  // namespace
 
 experiment_files::experiment_files(const experiment_spec& spec) : directory_(spec.directory) {
-  if (spec.source) note(spec.source->name(), *spec.source);
+  if (spec.source) note(spec.source->name(), spec.source);
 }
 
 const pipeline_file* experiment_files::open(const named& path, diagnostics& out) {
@@ -52,12 +52,13 @@ const pipeline_file* experiment_files::open(const named& path, diagnostics& out)
   file.path = full.string();
   file.source = read_source(file.path);
   file.parameters = declared_parameters(file.source);
-  note(path.text, *file.source);
+  note(path.text, file.source);
   return &file;
 }
 
-void experiment_files::note(const std::string& path, const source_text& source) {
-  checksums_.emplace_back(path, fmt::format("{:016x}", seed_from(source.text())));
+void experiment_files::note(const std::string& path, std::shared_ptr<const source_text> source) {
+  checksums_.emplace_back(path, fmt::format("{:016x}", seed_from(source->text())));
+  sources_.push_back(std::move(source));
 }
 
 }  // namespace graphline::planning

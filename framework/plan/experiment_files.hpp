@@ -33,12 +33,16 @@ class experiment_files {
   /// Each file's path as written and the checksum of its text, 64-bit FNV-1a as 16 hex digits.
   const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
 
+  /// The texts, in the same order.
+  const std::vector<std::shared_ptr<const source_text>>& sources() const { return sources_; }
+
  private:
-  void note(const std::string& path, const source_text& source);
+  void note(const std::string& path, std::shared_ptr<const source_text> source);
 
   std::string directory_;
   std::deque<pipeline_file> files_;  ///< which does not move what it holds
   std::vector<std::pair<std::string, std::string>> checksums_;
+  std::vector<std::shared_ptr<const source_text>> sources_;
 };
 
 }  // namespace graphline::planning

@@ -88,6 +88,7 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
     planning::plan_together(spec, files, registry, target, tell, result);
   }
   result.files = files.checksums();
+  result.sources = files.sources();
   result.files.emplace_back("device", target.backend);
   return result;
 }

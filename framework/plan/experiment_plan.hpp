@@ -24,7 +24,8 @@ struct experiment_plan {
   std::string name;
   std::string description;
   experiment_settings how;
-  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what was read
+  std::vector<std::pair<std::string, std::string>> files;   ///< path and checksum of what was read
+  std::vector<std::shared_ptr<const source_text>> sources;  ///< the texts of these files
   std::vector<planned_configuration> configurations;
   std::vector<compared_pair> pairs;
 };

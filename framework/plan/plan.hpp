@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,16 +14,6 @@
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
-
-/// What makes an edge's later stage free to start.
-enum class satisfied_by {
-  stream_order,  ///< device to device in one stream: at enqueue time, by the stream's order
-  event_wait,    ///< device to device across streams: at enqueue time, by an event
-                 ///< (with `graphs: frame` these two serve every edge, CPU stages' among them)
-  completion,    ///< device to CPU: when the host has seen the device finish
-  cpu_return,    ///< CPU to anything: when the function has returned
-};
-std::string_view to_string(satisfied_by how) noexcept;
 
 /// An edge, as seen from its later stage.
 struct dependency {
@@ -78,6 +68,7 @@ struct planned_stream {
 struct plan {
   std::string pipeline;
   std::string description;
+  std::shared_ptr<const source_text> source;  ///< what was declared; null for a spec made in C++
   std::vector<std::pair<std::string, std::string>> parameters;
   settings run;
   std::vector<planned_tensor> tensors;

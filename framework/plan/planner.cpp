@@ -22,6 +22,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   }
   p.pipeline = spec.name.text;
   p.description = spec.description;
+  p.source = spec.source;
   p.parameters = spec.parameters;
   p.run = spec.run;
   if (out.has_errors()) return p;

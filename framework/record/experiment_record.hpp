@@ -50,6 +50,7 @@ struct experiment_record {
   std::string description;
   experiment_settings how;
   std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
+  std::vector<source_record> sources;  ///< the texts of these files, in their order
   std::vector<experiment_configuration> configurations;
   std::vector<compared_pair> pairs;
   std::vector<trial_record> trials;  ///< in the order they ran; the last block may be incomplete

@@ -37,6 +37,29 @@ struct operation_record {
   std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
 };
 
+/// A file that the user wrote, as it was read.
+struct source_record {
+  std::string file;
+  std::string text;
+  friend bool operator==(const source_record&, const source_record&) = default;
+};
+
+/// What a stage waits for, as planned.
+struct wait_record {
+  std::size_t stage = 0;  ///< index of the earlier stage
+  satisfied_by how = satisfied_by::stream_order;
+  friend bool operator==(const wait_record&, const wait_record&) = default;
+};
+
+/// A tensor as planned: who hands it to whom. A copy that was put in writes one of its own.
+struct tensor_record {
+  std::string name;
+  tensor_type type;
+  side on = side::device;
+  std::optional<std::size_t> writer;  ///< index of a stage; nothing for an input of the pipeline
+  std::vector<std::size_t> readers;   ///< stages, ascending; none for an output
+};
+
 /// The raw samples of one stage: one entry per measured frame in each column the timing method
 /// fills, none in the others. 16 bytes per frame and column.
 struct stage_record {
@@ -44,13 +67,18 @@ struct stage_record {
   std::string kind;
   side on = side::device;
   bool copy = false;
-  std::string stream;  ///< name; empty for a CPU stage
+  graphline::priority priority = graphline::priority::normal;  ///< as declared
+  std::string stream;                                          ///< name; empty for a CPU stage
+  std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
   std::vector<stamp_pair>
       enqueued;  ///< device stage, host clock around the launch: host, event, layers
   std::vector<stamp_pair> device;  ///< device stage, between its two events: event, layers
   std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
   std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
-  std::vector<part_record> parts;  ///< device stage; none for what is one whole
+  /// Index into the run's `threads`: which one ran the CPU stage, or launched the device stage.
+  /// Empty where neither is timed.
+  std::vector<std::uint32_t> threads;
+  std::vector<part_record> parts;            ///< device stage; none for what is one whole
   std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
   std::int64_t traced_runs = 0;
 };
@@ -88,6 +116,7 @@ struct load_record {
 struct run_record {
   std::string pipeline;
   std::string description;
+  std::optional<source_record> source;  ///< nothing for a pipeline made in C++ and for trials
   std::vector<std::pair<std::string, std::string>> parameters;
   settings run;  ///< as it was carried out
   device_properties device;
@@ -97,8 +126,12 @@ struct run_record {
   nanoseconds clock_drift = 0;  ///< of the device's clock against the host's, over the frames
   nanoseconds processor_time = 0;    ///< of all threads of the process, over the measured frames
   std::vector<frame_record> frames;  ///< those that ran to their end
+  /// Host clock around the launch of each frame's graph: `graphs: frame`, all methods but none.
+  std::vector<stamp_pair> launches;
+  std::vector<std::string> threads;  ///< host threads that had a part, by name: "main", "worker 1"
   load_record load;
   std::vector<stage_record> stages;  ///< in planned order
+  std::vector<tensor_record> tensors;
   std::vector<graph_record> graphs;  ///< one per device stage, or the frame's; none without graphs
   std::vector<output_record> outputs;
   std::vector<std::string> warnings;

@@ -1,8 +1,12 @@
 #include "framework/run/completion_watcher.hpp"
 
+#include <fmt/format.h>
+
 #include <sched.h>
 
 #include <utility>
+
+#include "framework/base/thread_number.hpp"
 
 namespace graphline {
 
@@ -16,7 +20,12 @@ completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wa
     watchers_.back()->queues.push_back(queues_.back().get());
     watcher_of_.push_back(watchers_.back().get());
   }
-  for (auto& w : watchers_) w->thread = std::thread([this, &w = *w] { watch(w); });
+  for (std::size_t i = 0; i < watchers_.size(); ++i) {
+    watchers_[i]->thread = std::thread([this, i] {
+      name_thread(fmt::format("watcher {}", i + 1));
+      watch(*watchers_[i]);
+    });
+  }
 }
 
 completion_watcher::~completion_watcher() {

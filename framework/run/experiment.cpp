@@ -68,6 +68,9 @@ class course {
     record_.description = planned.description;
     record_.how = planned.how;
     record_.files = planned.files;
+    for (const auto& source : planned.sources) {
+      record_.sources.push_back({source->name(), source->text()});
+    }
     for (const auto& c : planned.configurations) record_.configurations.push_back(c.what);
     record_.pairs = planned.pairs;
     take_over(options.done);

@@ -48,8 +48,12 @@ class frame_executor final : public executor {
     at_frame_ = frame.number;
     at_stage_.reset();
     s.frame->current() = {.runner = &runner, .frame = frame, .abandoned = &abandoned_};
-    runner.into().frame_begun(frame.index, due, now());
+    const nanoseconds begin = now();
+    runner.into().frame_begun(frame.index, due, begin);
     s.frame->launch(runner.into().method());
+    if (runner.into().method() != timing_method::none) {
+      runner.into().frame_launched(frame.index, begin, now());
+    }
   }
 
   bool oldest_ended(const batch& b, const batch_result& result) {

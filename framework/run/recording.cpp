@@ -1,5 +1,10 @@
 #include "framework/run/recording.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
 namespace graphline {
 
 recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
@@ -11,6 +16,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
   // In a frame's graph no stage is launched by itself.
   const bool launches =
       (events || method == timing_method::host) && p.run.graphs != graph_mode::frame;
+  if (p.run.graphs == graph_mode::frame && method != timing_method::none) launches_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;
@@ -18,17 +24,21 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     r.kind = stage.kind->name;
     r.on = stage.on;
     r.copy = stage.kind->moves;
+    r.priority = stage.priority;
+    for (const auto& wait : stage.waits) r.waits.push_back({wait.stage, wait.how});
     if (stage.on == side::device) {
       r.stream = p.streams[stage.stream].name;
       if (launches) r.enqueued.resize(count);
       if (method == timing_method::sync) r.synced.resize(count);
       if (events) r.device.resize(count);
+      if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
         r.parts.push_back({part.name, part.choice, {}});
         if (layers) r.parts.back().device.resize(count);
       }
     } else if (method != timing_method::none) {
       r.cpu.resize(count);
+      r.threads.resize(count);
     }
     stages_.push_back(std::move(r));
   }
@@ -41,12 +51,36 @@ void recording::hand_over(run_record& to, std::int64_t completed) && {
     for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
       if (!column->empty()) column->resize(keep);
     }
+    if (!stage.threads.empty()) stage.threads.resize(keep);
     for (auto& part : stage.parts) {
       if (!part.device.empty()) part.device.resize(keep);
     }
   }
+  if (!launches_.empty()) launches_.resize(keep);
+  name_threads(to);
   to.frames = std::move(frames_);
+  to.launches = std::move(launches_);
   to.stages = std::move(stages_);
+}
+
+void recording::name_threads(run_record& to) {
+  std::map<std::uint32_t, std::uint32_t> index = {{driver_, 0}};
+  to.threads = {"main"};
+  for (const auto& stage : stages_) {
+    for (const auto number : stage.threads) index.try_emplace(number, 0);
+  }
+  // By number: in the order in which they came to be.
+  std::map<std::string, int> taken;
+  for (auto& [number, place] : index) {
+    if (number == driver_) continue;
+    place = static_cast<std::uint32_t>(to.threads.size());
+    auto name = thread_name(number);
+    const int times = ++taken[name];
+    to.threads.push_back(times == 1 ? name : fmt::format("{} ({})", name, times));
+  }
+  for (auto& stage : stages_) {
+    for (auto& number : stage.threads) number = index.at(number);
+  }
 }
 
 }  // namespace graphline

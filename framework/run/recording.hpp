@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "framework/base/thread_number.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -32,16 +33,27 @@ class recording {
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
     frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
   }
+  /// The launch of a frame's graph.
+  void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
+    keep(launches_, frame, begin, end);
+  }
+
+  // From the thread that has launched or run the stage.
+
   void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin,
                 nanoseconds end) noexcept {
     keep(stages_[stage].enqueued, frame, begin, end);
+    note_thread(stage, frame);
   }
   void synced(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(stages_[stage].synced, frame, begin, end);
+    note_thread(stage, frame);
   }
   void on_cpu(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(stages_[stage].cpu, frame, begin, end);
+    note_thread(stage, frame);
   }
+
   void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin,
                  nanoseconds end) noexcept {
     keep(stages_[stage].device, frame, begin, end);
@@ -60,10 +72,18 @@ class recording {
             nanoseconds end) noexcept {
     column[static_cast<std::size_t>(frame)] = {begin - epoch_, end - epoch_};
   }
+  void note_thread(std::size_t stage, std::int64_t frame) noexcept {
+    stages_[stage].threads[static_cast<std::size_t>(frame)] = thread_number();
+  }
+
+  /// From numbers of threads in this process to indices into a list of those that had a part.
+  void name_threads(run_record& to);
 
   timing_method method_;
   nanoseconds epoch_;
+  std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames
   std::vector<frame_record> frames_;
+  std::vector<stamp_pair> launches_;
   std::vector<stage_record> stages_;
 };
 

@@ -187,6 +187,7 @@ class session::implementation {
     run_record record;
     record.pipeline = planned().pipeline;
     record.description = planned().description;
+    if (const auto& source = planned().source) record.source = {source->name(), source->text()};
     record.parameters = planned().parameters;
     record.run = planned().run;
     record.run.timing = options.timing.value_or(record.run.timing);
@@ -196,6 +197,10 @@ class session::implementation {
     record.device = pipeline_.device().properties();
     record.environment = describe_environment();
     add_library_versions(record.environment);
+    for (const auto& t : planned().tensors) {
+      const auto writer = t.input ? std::nullopt : std::optional(t.producer);
+      record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
+    }
     record.graphs = pipeline_.graphs();
     return record;
   }

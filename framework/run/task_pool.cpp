@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "framework/base/error.hpp"
+#include "framework/base/thread_number.hpp"
 
 namespace graphline {
 namespace {
@@ -41,7 +42,10 @@ task_pool::task_pool(int threads, int places)
 
 void task_pool::add_thread() {
   try {
-    threads_.emplace_back([this] { arena_.execute([this] { group_.wait(); }); });
+    threads_.emplace_back([this, number = threads_.size() + 1] {
+      name_thread(fmt::format("worker {}", number));
+      arena_.execute([this] { group_.wait(); });
+    });
   } catch (const std::system_error& e) {
     throw run_error(
         fmt::format("strategy 'overlap' could not be given thread {} for CPU stages: {}; end other "

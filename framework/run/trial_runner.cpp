@@ -24,7 +24,9 @@ class local_trial_runner final : public trial_runner {
                               const stop_request* stop) override {
     const std::string& name = planned_.configurations.at(configuration).what.name;
     try {
-      return run_members(configuration, request, stop);
+      auto records = run_members(configuration, request, stop);
+      for (auto& record : records) record.source.reset();  // the experiment has it, once
+      return records;
     } catch (const interrupted_error&) {
       throw;
     } catch (const error& e) {

@@ -93,6 +93,7 @@ std::vector<named> read_plugins(const node& section, diagnostics& out) {
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out) {
   pipeline_spec spec;
+  spec.source = source;
   spec.directory = folder_of(source->name());
   const place file{source};
 

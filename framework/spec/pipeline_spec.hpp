@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,7 +61,8 @@ struct stage_spec {
 struct pipeline_spec {
   named name;
   std::string description;
-  std::string directory = ".";  ///< relative paths in the file start here
+  std::shared_ptr<const source_text> source = {};  ///< what was read; null for one made in C++
+  std::string directory = ".";                     ///< relative paths in the file start here
   std::vector<std::pair<std::string, std::string>> parameters;  ///< resolved, in declared order
   std::vector<named> plugins = {};  ///< paths of shared libraries that bring stage kinds
   std::vector<input_spec> inputs;

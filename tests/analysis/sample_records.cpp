@@ -68,6 +68,17 @@ run_record run_of(timing_method method, const std::vector<frame_times>& frames) 
   record.stages = {stage("backbone", "network", side::device, "main"),
                    stage("noise", "cpu.random_normal", side::cpu, ""),
                    stage("head", "network", side::device, "main")};
+  record.stages[2].waits = {{0, satisfied_by::stream_order}};
+  record.tensors = {
+      {"image", {shape{1, 3, 112, 112}, dtype::float32}, side::device, std::nullopt, {0}},
+      {"features", {shape{1, 1024, 28, 28}, dtype::float32}, side::device, 0, {2}},
+      {"noise", {shape{1, 3, 512, 512}, dtype::float32}, side::cpu, 1, {}},
+      {"score", {shape{1, 1}, dtype::float32}, side::device, 2, {}}};
+  record.source = {"two_models.yaml", "pipeline: two_models\nstages: []  # as in the sources\n"};
+  record.threads = {"main"};
+  if (method != timing_method::none) {
+    for (auto& stage : record.stages) stage.threads.assign(frames.size(), 0);
+  }
   nanoseconds clock = 1'000'000;
   for (const auto& times : frames) {
     record.frames.push_back({clock, clock, clock + times.end_to_end});

@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 /// How `later` waits for `earlier`.
 std::string how(const plan& p, const std::string& later, const std::string& earlier) {
   for (const dependency& w : stage_of(p, later).waits) {
-    if (p.stages[w.stage].name == earlier) return std::string(to_string(w.how));
+    if (p.stages[w.stage].name == earlier) return std::string(to_word(w.how));
   }
   return "not at all";
 }

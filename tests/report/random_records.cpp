@@ -85,19 +85,40 @@ class drawing {
     return run;
   }
 
-  stage_record stage(std::size_t frames) {
+  stage_record stage(std::size_t number, std::size_t frames, std::size_t threads) {
     stage_record result;
     result.name = text();
     result.kind = text();
     result.on = word(side_words);
     result.copy = coin();
     result.stream = text();
+    result.priority = word(priority_words);
+    for (std::size_t i = 0; i < number; ++i) {
+      if (coin()) result.waits.push_back({i, word(satisfied_by_words)});
+    }
+    if (threads > 0 && coin()) {
+      for (std::size_t i = 0; i < frames; ++i) {
+        result.threads.push_back(static_cast<std::uint32_t>(below(threads)));
+      }
+    }
     for (auto* column : {&result.enqueued, &result.device, &result.synced, &result.cpu}) {
       *column = stamps(frames);
     }
     result.parts = list([&] { return part_record{text(), text(), stamps(frames)}; });
     result.operations = list([&] { return operation_record{text(), wholes(), wholes()}; });
     result.traced_runs = count();
+    return result;
+  }
+
+  tensor_record tensor(std::size_t stages) {
+    tensor_record result;
+    result.name = text();
+    result.type = {shape(wholes()), static_cast<dtype>(below(7))};
+    result.on = word(side_words);
+    if (stages > 0 && coin()) result.writer = below(stages);
+    for (std::size_t i = 0; i < stages; ++i) {
+      if (coin()) result.readers.push_back(i);
+    }
     return result;
   }
 
@@ -141,8 +162,15 @@ class drawing {
     record.clock_drift = whole();
     record.processor_time = whole();
     for (std::size_t i = 0; i < frames; ++i) record.frames.push_back({whole(), whole(), whole()});
+    if (coin()) record.source = {text(), text()};
+    record.launches = stamps(frames);
+    record.threads = list([&] { return text(); });
     record.load = {wholes(), count(), count()};
-    record.stages = list([&] { return stage(frames); });
+    for (std::size_t n = below(4); n > 0; --n) {
+      record.stages.push_back(stage(record.stages.size(), frames, record.threads.size()));
+    }
+    const std::size_t stages = record.stages.size();
+    record.tensors = list([&] { return tensor(stages); });
     record.graphs = list([&] { return graph(); });
     record.outputs = list([&] { return output(); });
     record.warnings = list([&] { return text(); });
@@ -179,6 +207,7 @@ void expect_same(const settings& a, const settings& b) {
 void expect_same(const stage_record& a, const stage_record& b) {
   EXPECT_EQ(std::tie(a.name, a.kind, a.on, a.copy, a.stream, a.traced_runs),
             std::tie(b.name, b.kind, b.on, b.copy, b.stream, b.traced_runs));
+  EXPECT_EQ(std::tie(a.priority, a.waits, a.threads), std::tie(b.priority, b.waits, b.threads));
   EXPECT_TRUE(same(a.enqueued, b.enqueued) && same(a.device, b.device));
   EXPECT_TRUE(same(a.synced, b.synced) && same(a.cpu, b.cpu));
   ASSERT_EQ(a.parts.size(), b.parts.size());
@@ -193,6 +222,11 @@ void expect_same(const stage_record& a, const stage_record& b) {
     const auto& y = b.operations[i];
     EXPECT_EQ(std::tie(x.name, x.calls, x.together), std::tie(y.name, y.calls, y.together));
   }
+}
+
+void expect_same(const tensor_record& a, const tensor_record& b) {
+  EXPECT_EQ(std::tie(a.name, a.type, a.on, a.writer, a.readers),
+            std::tie(b.name, b.type, b.on, b.writer, b.readers));
 }
 
 void expect_same(const graph_record& a, const graph_record& b) {
@@ -237,7 +271,10 @@ void expect_same(const run_record& a, const run_record& b) {
   EXPECT_EQ(std::tie(a.load.dropped, a.load.found_full, a.load.longest_queue),
             std::tie(b.load.dropped, b.load.found_full, b.load.longest_queue));
   expect_same(a.frames, b.frames);
+  EXPECT_EQ(std::tie(a.source, a.threads), std::tie(b.source, b.threads));
+  EXPECT_TRUE(same(a.launches, b.launches));
   expect_same(a.stages, b.stages);
+  expect_same(a.tensors, b.tensors);
   expect_same(a.graphs, b.graphs);
   expect_same(a.outputs, b.outputs);
 }

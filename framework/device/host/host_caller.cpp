@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "framework/base/error.hpp"
+#include "framework/base/thread_number.hpp"
 #include "framework/device/host/host_worker.hpp"
 
 namespace graphline {
@@ -23,7 +24,10 @@ host_caller::~host_caller() {
 void host_caller::start() {
   std::call_once(started_, [this] {
     try {
-      thread_ = std::thread([this] { serve(); });
+      thread_ = std::thread([this] {
+        name_thread("host functions");
+        serve();
+      });
     } catch (const std::system_error& e) {
       throw run_error(fmt::format(
           "the host device could not start its thread for host functions: {}; end other programs "

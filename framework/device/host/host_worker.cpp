@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "framework/base/thread_number.hpp"
 #include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
@@ -59,7 +60,7 @@ void host_worker::call(const std::function<void()>& work) {
 }
 
 void host_worker::serve(int compute_threads) {
-  ::pthread_setname_np(::pthread_self(), "graphline-host");
+  name_thread("host device");
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);
   for (;;) {

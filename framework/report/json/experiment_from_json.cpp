@@ -45,6 +45,11 @@ experiment_record experiment_from(const json_part& from) {
   record.description = from.at("description").text();
   record.how = how_from(from.at("settings"));
   record.files = from.at("files").pairs();
+  if (const auto sources = from.find("sources")) {  // not in results of earlier versions
+    for (const auto& source : sources->items()) {
+      record.sources.push_back({source.at("file").text(), source.at("text").text()});
+    }
+  }
   std::vector<std::size_t> members;
   for (const auto& configuration : from.at("configurations").items()) {
     record.configurations.push_back(configuration_from(configuration));

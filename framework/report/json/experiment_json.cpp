@@ -28,16 +28,14 @@ json pairs_of_texts(const std::vector<std::pair<std::string, std::string>>& pair
   return list;
 }
 
-/// Adds the trials as an object's last entry, one a line: their text is long and made as it is.
-std::string with_trials(std::string text, const std::vector<trial_record>& trials) {
-  constexpr std::string_view end = "\n}\n";
-  text.resize(text.size() - end.size());
-  text += ",\n  \"trials\": [";
+/// One a line: their text is long, and made as it is.
+std::string trials_text(const std::vector<trial_record>& trials) {
+  std::string text = "[";
   for (const auto& trial : trials) {
     text += &trial == trials.data() ? "\n    " : ",\n    ";
     text += record_text(trial);
   }
-  return text += trials.empty() ? "]\n}\n" : "\n  ]\n}\n";
+  return text += trials.empty() ? "]" : "\n  ]";
 }
 
 }  // namespace
@@ -50,6 +48,11 @@ std::string experiment_json(const experiment_record& record, const experiment_su
   result["description"] = record.description;
   result["settings"] = written(record.how, write_how);
   result["files"] = pairs_of_texts(record.files);
+  json sources = json::array();
+  for (const auto& source : record.sources) {
+    sources.push_back({{"file", source.file}, {"text", source.text}});
+  }
+  result["sources"] = std::move(sources);
   if (!record.trials.empty()) {
     const auto& first = record.trials.front().members.front();
     result["device"] = device_json(first.device);
@@ -66,7 +69,7 @@ std::string experiment_json(const experiment_record& record, const experiment_su
   result["steadiness"] = steadiness_json(summary.machine);
   result["findings"] = findings;
   result["pairs"] = written(record.pairs, write_pairs);
-  return with_trials(json_text(result), record.trials);
+  return with_last_entry(json_text(result), "trials", trials_text(record.trials));
 }
 
 std::string experiment_json(const experiment_record& record) {

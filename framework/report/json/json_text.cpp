@@ -95,6 +95,12 @@ std::string json_text(const json& value) {
   return p.take() + "\n";
 }
 
+std::string with_last_entry(std::string object, std::string_view key, std::string_view value) {
+  constexpr std::string_view end = "\n}\n";
+  object.resize(object.size() - end.size());
+  return object += fmt::format(",\n  \"{}\": {}{}", key, value, end);
+}
+
 double milliseconds(double ns) {
   return std::round(ns) / 1e6;
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace graphline {
 
@@ -10,6 +11,10 @@ namespace graphline {
 /// become U+FFFD. Numbers are the shortest that read back as the same double; what is not finite
 /// becomes null. Ends with a newline.
 std::string json_text(const nlohmann::ordered_json& value);
+
+/// `object`, as `json_text` makes it, with one more entry at its end, whose value is made by other
+/// means: a text of JSON without an end of line.
+std::string with_last_entry(std::string object, std::string_view key, std::string_view value);
 
 /// Nanoseconds as milliseconds, to the nanosecond.
 double milliseconds(double ns);

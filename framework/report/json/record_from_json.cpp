@@ -31,31 +31,62 @@ std::vector<frame_record> frames_from(const json_part& from) {
   return frames;
 }
 
+/// The items of a list that results of earlier versions do not have.
+std::vector<json_part> items_of(const json_part& from, const char* name) {
+  const auto list = from.find(name);
+  return list ? list->items() : std::vector<json_part>();
+}
+
+/// Reports look up what an index names.
+std::size_t index_below(const json_part& from, std::size_t end) {
+  const auto index = from.whole<std::size_t>();
+  if (index >= end) from.fail(fmt::format("an index below {}", end));
+  return index;
+}
+
+void expect_entries(const json_part& column, std::size_t entries, std::size_t frames) {
+  if (entries == frames) return;
+  throw input_error(fmt::format("{} has {} entries, where the run has {} frames", column.where(),
+                                entries, frames));
+}
+
 /// A column that is missing was not filled; one that is there has an entry for each frame.
 std::vector<stamp_pair> stamps_from(const json_part& from, const char* name, std::size_t frames) {
   const auto table = from.find(name);
   if (!table) return {};
   const auto [begin, end] = columns<2>(*table, {"begin", "end"});
-  if (begin.size() != frames) {
-    throw input_error(fmt::format("{} has {} entries, where the run has {} frames", table->where(),
-                                  begin.size(), frames));
-  }
+  expect_entries(*table, begin.size(), frames);
   std::vector<stamp_pair> stamps(frames);
   for (std::size_t i = 0; i < frames; ++i) stamps[i] = {begin[i], end[i]};
   return stamps;
 }
 
-stage_record stage_from(const json_part& from, std::size_t frames) {
+stage_record stage_from(const json_part& from, std::size_t number, std::size_t frames,
+                        std::size_t threads) {
   stage_record stage;
   stage.name = from.at("name").text();
   stage.kind = from.at("kind").text();
   stage.on = from.at("on").word<side>();
   stage.copy = from.at("copy").boolean();
   stage.stream = from.at("stream").text();
+  if (const auto priority = from.find("priority")) {
+    stage.priority = priority->word<graphline::priority>();
+  }
+  for (const auto& wait : items_of(from, "waits")) {
+    stage.waits.push_back(
+        {index_below(wait.at("stage"), number), wait.at("how").word<satisfied_by>()});
+  }
   stage.enqueued = stamps_from(from, "enqueued", frames);
   stage.device = stamps_from(from, "device", frames);
   stage.synced = stamps_from(from, "synced", frames);
   stage.cpu = stamps_from(from, "cpu", frames);
+  if (const auto list = from.find("threads")) {
+    stage.threads = list->wholes<std::uint32_t>();
+    expect_entries(*list, stage.threads.size(), frames);
+    for (const auto thread : stage.threads) {
+      if (thread >= threads) list->fail("indices of threads that the run has");
+    }
+  }
   for (const auto& part : from.at("parts").items()) {
     stage.parts.push_back(
         {part.at("name").text(), part.at("choice").text(), stamps_from(part, "device", frames)});
@@ -104,18 +135,36 @@ memory_usage memory_from(const json_part& from) {
   return memory;
 }
 
+tensor_type type_from(const json_part& from) {
+  tensor_type type;
+  type.shape = shape(from.at("shape").wholes<std::int64_t>());
+  const auto element = from.at("dtype");
+  const auto known = dtype_from(element.text());
+  if (!known) element.fail("an element type that this program knows");
+  type.element = *known;
+  return type;
+}
+
 output_record output_from(const json_part& from) {
   output_record output;
   output.tensor = from.at("tensor").text();
-  output.type.shape = shape(from.at("shape").wholes<std::int64_t>());
-  const auto element = from.at("dtype");
-  const auto type = dtype_from(element.text());
-  if (!type) element.fail("an element type that this program knows");
-  output.type.element = *type;
+  output.type = type_from(from);
   output.checksum = from.at("checksum").text();
   output.finite = from.at("finite").boolean();
   for (const auto& value : from.at("values").items()) output.values.push_back(value.number());
   return output;
+}
+
+tensor_record tensor_from(const json_part& from, std::size_t stages) {
+  tensor_record tensor;
+  tensor.name = from.at("name").text();
+  tensor.type = type_from(from);
+  tensor.on = from.at("on").word<side>();
+  if (const auto writer = from.find("writer")) tensor.writer = index_below(*writer, stages);
+  for (const auto& reader : from.at("readers").items()) {
+    tensor.readers.push_back(index_below(reader, stages));
+  }
+  return tensor;
 }
 
 load_record load_from(const json_part& from) {
@@ -124,33 +173,6 @@ load_record load_from(const json_part& from) {
   load.found_full = from.at("found_full").whole<std::int64_t>();
   load.longest_queue = from.at("longest_queue").whole<std::int64_t>();
   return load;
-}
-
-run_record run_from(const json_part& from) {
-  run_record record;
-  record.pipeline = from.at("pipeline").text();
-  record.description = from.at("description").text();
-  record.parameters = from.at("parameters").pairs();
-  record.run = settings_from(from.at("settings"));
-  record.device = device_from(from.at("device"));
-  record.environment = from.at("environment").pairs();
-  record.memory = memory_from(from.at("memory"));
-  record.clock_error = from.at("clock_error_ns").whole<nanoseconds>();
-  record.clock_drift = from.at("clock_drift_ns").whole<nanoseconds>();
-  record.processor_time = from.at("processor_time_ns").whole<nanoseconds>();
-  record.frames = frames_from(from.at("frames"));
-  record.load = load_from(from.at("load"));
-  for (const auto& stage : from.at("stages").items()) {
-    record.stages.push_back(stage_from(stage, record.frames.size()));
-  }
-  for (const auto& graph : from.at("graphs").items()) record.graphs.push_back(graph_from(graph));
-  for (const auto& output : from.at("outputs").items()) {
-    record.outputs.push_back(output_from(output));
-  }
-  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
-  record.interrupted = from.at("interrupted").boolean();
-  if (const auto failure = from.find("failure")) record.failure = failure->text();
-  return record;
 }
 
 }  // namespace
@@ -173,6 +195,42 @@ settings settings_from(const json_part& from) {
   run.queue = from.at("queue").whole<std::int64_t>();
   run.when_full = from.at("when_full").word<queue_policy>();
   return run;
+}
+
+run_record run_from(const json_part& from) {
+  run_record record;
+  record.pipeline = from.at("pipeline").text();
+  record.description = from.at("description").text();
+  if (const auto source = from.find("source")) {
+    record.source = {source->at("file").text(), source->at("text").text()};
+  }
+  record.parameters = from.at("parameters").pairs();
+  record.run = settings_from(from.at("settings"));
+  record.device = device_from(from.at("device"));
+  record.environment = from.at("environment").pairs();
+  record.memory = memory_from(from.at("memory"));
+  record.clock_error = from.at("clock_error_ns").whole<nanoseconds>();
+  record.clock_drift = from.at("clock_drift_ns").whole<nanoseconds>();
+  record.processor_time = from.at("processor_time_ns").whole<nanoseconds>();
+  record.frames = frames_from(from.at("frames"));
+  record.launches = stamps_from(from, "launches", record.frames.size());
+  for (const auto& name : items_of(from, "threads")) record.threads.push_back(name.text());
+  record.load = load_from(from.at("load"));
+  for (const auto& stage : from.at("stages").items()) {
+    record.stages.push_back(
+        stage_from(stage, record.stages.size(), record.frames.size(), record.threads.size()));
+  }
+  for (const auto& tensor : items_of(from, "tensors")) {
+    record.tensors.push_back(tensor_from(tensor, record.stages.size()));
+  }
+  for (const auto& graph : from.at("graphs").items()) record.graphs.push_back(graph_from(graph));
+  for (const auto& output : from.at("outputs").items()) {
+    record.outputs.push_back(output_from(output));
+  }
+  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
+  record.interrupted = from.at("interrupted").boolean();
+  if (const auto failure = from.find("failure")) record.failure = failure->text();
+  return record;
 }
 
 trial_record trial_from(const json_part& from) {

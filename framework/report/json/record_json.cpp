@@ -28,10 +28,16 @@ void write_stamps(compact_json& to, std::string_view name, const std::vector<sta
 void write_stage(compact_json& to, const stage_record& stage) {
   to.open('{').member("name", stage.name).member("kind", stage.kind);
   to.member("on", to_word(stage.on)).member("copy", stage.copy).member("stream", stage.stream);
+  to.member("priority", to_word(stage.priority)).key("waits").open('[');
+  for (const auto& wait : stage.waits) {
+    to.open('{').member("stage", wait.stage).member("how", to_word(wait.how)).close('}');
+  }
+  to.close(']');
   write_stamps(to, "enqueued", stage.enqueued);
   write_stamps(to, "device", stage.device);
   write_stamps(to, "synced", stage.synced);
   write_stamps(to, "cpu", stage.cpu);
+  if (!stage.threads.empty()) to.member("threads", stage.threads);
   to.key("parts").open('[');
   for (const auto& part : stage.parts) {
     to.open('{').member("name", part.name).member("choice", part.choice);
@@ -77,34 +83,17 @@ void write_output(compact_json& to, const output_record& output) {
   to.member("finite", output.finite).member("values", output.values).close('}');
 }
 
+void write_tensor(compact_json& to, const tensor_record& tensor) {
+  to.open('{').member("name", tensor.name).member("shape", tensor.type.shape.extents());
+  to.member("dtype", to_string(tensor.type.element)).member("on", to_word(tensor.on));
+  to.member("writer", tensor.writer).member("readers", tensor.readers).close('}');
+}
+
 template <class T, class Write>
 void write_list(compact_json& to, std::string_view name, const std::vector<T>& list, Write write) {
   to.key(name).open('[');
   for (const auto& item : list) write(to, item);
   to.close(']');
-}
-
-void write_run(compact_json& to, const run_record& record) {
-  to.open('{').member("pipeline", record.pipeline).member("description", record.description);
-  to.member("parameters", record.parameters);
-  write_settings(to.key("settings"), record.run);
-  write_device(to.key("device"), record.device);
-  to.member("environment", record.environment);
-  write_memory(to.key("memory"), record.memory);
-  to.member("clock_error_ns", record.clock_error).member("clock_drift_ns", record.clock_drift);
-  to.member("processor_time_ns", record.processor_time);
-  to.key("frames").open('{');
-  write_column(to, "due", record.frames, [](const frame_record& f) { return f.due; });
-  write_column(to, "begin", record.frames, [](const frame_record& f) { return f.begin; });
-  write_column(to, "end", record.frames, [](const frame_record& f) { return f.end; });
-  to.close('}').key("load").open('{').member("dropped", record.load.dropped);
-  to.member("found_full", record.load.found_full);
-  to.member("longest_queue", record.load.longest_queue).close('}');
-  write_list(to, "stages", record.stages, write_stage);
-  write_list(to, "graphs", record.graphs, write_graph);
-  write_list(to, "outputs", record.outputs, write_output);
-  to.member("warnings", record.warnings).member("interrupted", record.interrupted);
-  to.member("failure", record.failure).close('}');
 }
 
 }  // namespace
@@ -119,10 +108,41 @@ void write_settings(compact_json& to, const settings& run) {
   to.member("when_full", to_word(run.when_full)).close('}');
 }
 
+void write_record(compact_json& to, const run_record& record) {
+  to.open('{').member("pipeline", record.pipeline).member("description", record.description);
+  if (record.source) {
+    to.key("source").open('{').member("file", record.source->file);
+    to.member("text", record.source->text).close('}');
+  }
+  to.member("parameters", record.parameters);
+  write_settings(to.key("settings"), record.run);
+  write_device(to.key("device"), record.device);
+  to.member("environment", record.environment);
+  write_memory(to.key("memory"), record.memory);
+  to.member("clock_error_ns", record.clock_error).member("clock_drift_ns", record.clock_drift);
+  to.member("processor_time_ns", record.processor_time);
+  to.key("frames").open('{');
+  write_column(to, "due", record.frames, [](const frame_record& f) { return f.due; });
+  write_column(to, "begin", record.frames, [](const frame_record& f) { return f.begin; });
+  write_column(to, "end", record.frames, [](const frame_record& f) { return f.end; });
+  to.close('}');
+  write_stamps(to, "launches", record.launches);
+  to.member("threads", record.threads).key("load").open('{').member("dropped", record.load.dropped);
+  to.member("found_full", record.load.found_full);
+  to.member("longest_queue", record.load.longest_queue).close('}');
+  write_list(to, "stages", record.stages, write_stage);
+  write_list(to, "tensors", record.tensors, write_tensor);
+  write_list(to, "graphs", record.graphs, write_graph);
+  write_list(to, "outputs", record.outputs, write_output);
+  to.member("warnings", record.warnings).member("interrupted", record.interrupted);
+  to.member("failure", record.failure).close('}');
+}
+
 void write_record(compact_json& to, const trial_record& trial) {
   to.open('{').member("configuration", trial.configuration).member("block", trial.block);
   to.member("begun_ns", trial.begun);
-  write_list(to, "members", trial.members, write_run);
+  write_list(to, "members", trial.members,
+             [](compact_json& list, const run_record& member) { write_record(list, member); });
   to.close('}');
 }
 
@@ -135,7 +155,7 @@ std::string record_text(const trial_record& trial) {
 // By way of the text, so that what a record looks like is said once.
 json record_json(const run_record& record) {
   compact_json text;
-  write_run(text, record);
+  write_record(text, record);
   return json::parse(text.take());
 }
 

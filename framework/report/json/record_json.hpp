@@ -24,7 +24,9 @@ trial_record trial_from_json(const nlohmann::ordered_json& from);
 
 // Parts of it, for files that hold more than trials.
 
+void write_record(compact_json& to, const run_record& record);
 void write_record(compact_json& to, const trial_record& trial);
+run_record run_from(const json_part& from);
 trial_record trial_from(const json_part& from);
 
 /// How a pipeline is run, `threads` and the seed among it.

@@ -7,6 +7,7 @@
 #include "framework/analysis/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
 
 namespace graphline {
 
@@ -138,7 +139,9 @@ std::string run_json(const run_record& record) {
   result["graphs"] = std::move(graphs);
   result["interrupted"] = record.interrupted;
   result["failure"] = record.failure ? json(*record.failure) : json();
-  return json_text(result);
+  compact_json raw;
+  write_record(raw, record);
+  return with_last_entry(json_text(result), "record", raw.take());
 }
 
 std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {
@@ -147,8 +150,10 @@ std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t sample = sizeof "1234.123456,";
   const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
   // A frame has its time and, on a schedule, its wait; a device stage its time and the time to
-  // enqueue it.
-  return around + stages * around_stage + samples * sample * (2 + 2 * stages);
+  // enqueue it. The record has when each of these began and ended, and the stage's thread.
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  return around + stages * around_stage + samples * sample * (2 + 2 * stages) +
+         samples * (3 * stamp + stages * (4 * stamp + sizeof "0,"));
 }
 
 }  // namespace graphline

@@ -171,7 +171,7 @@ std::string waits_of(const plan& p, const planned_stage& stage) {
   std::vector<std::string> list;
   for (const dependency& wait : stage.waits) {
     list.push_back(fmt::format("{} ({}{})", numbered(p, wait.stage),
-                               wait.tensors.empty() ? "after, " : "", to_string(wait.how)));
+                               wait.tensors.empty() ? "after, " : "", to_word(wait.how)));
   }
   return list.empty() ? std::string() : listed("      waits for ", list);
 }

@@ -104,10 +104,11 @@ TEST(experiment_json, has_its_keys_in_their_order) {
   std::vector<std::string> keys;
   const auto result = json::parse(text);
   for (const auto& [key, value] : result.items()) keys.push_back(key);
-  EXPECT_THAT(keys, ElementsAre("schema", "name", "description", "settings", "files", "device",
-                                "environment", "complete_blocks", "trials_left_out", "stopped",
-                                "interrupted", "failure", "configurations", "comparisons",
-                                "stage_comparisons", "steadiness", "findings", "pairs", "trials"));
+  EXPECT_THAT(keys,
+              ElementsAre("schema", "name", "description", "settings", "files", "sources", "device",
+                          "environment", "complete_blocks", "trials_left_out", "stopped",
+                          "interrupted", "failure", "configurations", "comparisons",
+                          "stage_comparisons", "steadiness", "findings", "pairs", "trials"));
 }
 
 TEST(experiment_json, names_what_is_compared_and_says_in_which_unit) {

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/words.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// What a piece of a frame's time went to.
+enum class spent {
+  queue,        ///< due, and not yet begun
+  cpu,          ///< a CPU stage at work
+  enqueue,      ///< the host launching a device stage or the frame's graph
+  device,       ///< a device stage at work
+  copy,         ///< a copy on the device
+  stream_wait,  ///< launched, and its stream or the device was busy or had not started it
+  worker_wait,  ///< everything was there, and no host thread had taken it up
+  turn_wait,    ///< the same stage was still at work on the frame before
+  notice,       ///< the device was done, and the host had not yet seen it
+  untimed,      ///< what the timing method does not see
+};
+inline constexpr word<spent> spent_words[] = {{"queue", spent::queue},
+                                              {"cpu", spent::cpu},
+                                              {"enqueue", spent::enqueue},
+                                              {"device", spent::device},
+                                              {"copy", spent::copy},
+                                              {"stream_wait", spent::stream_wait},
+                                              {"worker_wait", spent::worker_wait},
+                                              {"turn_wait", spent::turn_wait},
+                                              {"notice", spent::notice},
+                                              {"untimed", spent::untimed}};
+template <>
+struct words_of<spent> {
+  static constexpr const auto& table = spent_words;
+};
+
+/// A stretch of the path that bounds a frame, on which everything waits for what came before it.
+struct path_piece {
+  spent what = spent::queue;
+  /// Whose work it is, or who waits; nothing for `queue`, the launch of a frame's graph, and the
+  /// host's last look at a frame.
+  std::optional<std::size_t> stage;
+  nanoseconds begin = 0;  ///< since the run's epoch
+  nanoseconds end = 0;
+  nanoseconds length() const noexcept { return end - begin; }
+};
+
+/// Where one frame's end-to-end time went.
+struct frame_attribution {
+  std::vector<path_piece> pieces;  ///< by time, from due to end; lengths are not negative
+  /// End to end minus the lengths of all pieces: what the pieces overlap where stamps of the device
+  /// and of the host contradict each other, at most the clocks' error each time. Not positive.
+  nanoseconds residual = 0;
+};
+
+/// Finds the path that bounds each frame: back from its end, at each step to whatever ended last of
+/// all that had to end before (the stages it waits for, its own launch, what else of the frame held
+/// its thread or its stream). A piece of work on the path counts with its whole measured length.
+class attributor {
+ public:
+  /// `record` must outlive this. Throws nothing; a record that does not say what its stages wait
+  /// for, as those of early versions, is taken as one where each waits for the one before.
+  explicit attributor(const run_record& record);
+
+  frame_attribution of(std::size_t frame) const;
+
+ private:
+  const run_record& record_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/attribution.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// What one thing takes of a frame's time on the path, in nanoseconds, averaged over frames.
+struct attribution_row {
+  spent what = spent::queue;
+  std::optional<std::size_t> stage;
+  double all = 0;      ///< over all frames
+  double typical = 0;  ///< over the frames around the median
+  double slowest = 0;  ///< over the slowest ones
+};
+
+/// A stage seen from the path.
+struct path_stage {
+  double on_path = 0;          ///< ns of its time a frame that bound the frame, on average
+  double off_path = 0;         ///< ns of its time a frame that ran beside the path
+  double share_of_frames = 0;  ///< frames in which any of its time bound the frame, as a part
+};
+
+/// Where the time of all frames of a run went. Each column of `rows`, with its residual, sums to
+/// its end-to-end time.
+struct attribution_summary {
+  /// In order of the path: queue, then what belongs to each stage in planned order, then the host's
+  /// last look. Only what took time in some frame.
+  std::vector<attribution_row> rows;
+  struct per_group {
+    double all = 0;
+    double typical = 0;
+    double slowest = 0;
+  };
+  per_group end_to_end;
+  per_group residual;
+  nanoseconds largest_residual = 0;  ///< of a frame, as an absolute value
+
+  /// Indices of frames by group: from the 45th to the 55th percentile of the end-to-end times (the
+  /// median frame among them), and the slowest 1 %, at least one.
+  std::vector<std::size_t> typical_frames;
+  std::vector<std::size_t> slowest_frames;  ///< slowest first
+  std::size_t median_frame = 0;             ///< by nearest rank
+
+  std::vector<path_stage> stages;  ///< by stage; empty where stages are not timed
+
+  /// Means over all frames, in ns; nothing where stages are not timed.
+  std::optional<double> best_by_plan;
+  std::optional<double> best_by_edges;
+  std::vector<std::size_t> critical;  ///< stages of the path by plan of the median frame
+};
+
+/// Nothing without frames and under `timing: none`.
+std::optional<attribution_summary> attribute(const run_record& record);
+
+/// What makes slow frames slow, how near the run is to the best possible, and what overlap has
+/// moved off the path: sentences for people, none where the figures do not carry one.
+std::vector<std::string> attribution_findings(const run_record& record,
+                                              const attribution_summary& summary);
+
+}  // namespace graphline

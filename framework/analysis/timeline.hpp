@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// A row of a picture of a run, in which one thing happens at a time.
+struct timeline_lane {
+  enum class kind {
+    thread,  ///< a host thread: CPU stages, launches, and under `sync` waits for the device
+    stream,  ///< a stream of device stages
+    copies,  ///< a stream that carries copies only
+  };
+  kind what = kind::thread;
+  std::string name;  ///< of the thread or stream
+};
+
+/// Something that took time in a lane.
+struct timeline_span {
+  enum class kind {
+    cpu,      ///< a CPU stage
+    enqueue,  ///< launching a device stage, or the frame's graph
+    synced,   ///< a device stage between two waits of the host: launch and execution
+    device,   ///< a device stage
+    copy,     ///< a copy on the device
+    part,     ///< a part of a device stage, within it
+  };
+  kind what = kind::cpu;
+  std::size_t lane = 0;              ///< index into `lanes()`
+  std::optional<std::size_t> stage;  ///< index; nothing for the launch of a frame's graph
+  std::size_t part = 0;              ///< index, of a part
+  nanoseconds begin = 0;             ///< since the run's epoch, on the host's clock
+  nanoseconds end = 0;
+};
+
+/// What a run's stamps look like on one clock: lanes with spans in them. The one source of every
+/// picture, so that they agree.
+class timeline {
+ public:
+  /// `record` must outlive this.
+  explicit timeline(const run_record& record);
+
+  /// Threads first, in the record's order, then streams in the order of the stages, then streams
+  /// that carry copies only. Only lanes that hold something: none under `timing: none`.
+  const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
+
+  /// What happened for a frame, by begin; parts follow the stage that they are of.
+  std::vector<timeline_span> spans_of(std::size_t frame) const;
+
+ private:
+  const run_record& record_;
+  std::vector<timeline_lane> lanes_;
+  std::vector<std::size_t> lane_of_thread_;  ///< by the record's index
+  std::vector<std::size_t> lane_of_stage_;   ///< by index: of a device stage's stream
+};
+
+}  // namespace graphline

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+/// What a page begins with, whatever it shows.
+inline constexpr std::string_view html_beginning = "<!doctype html>\n";
+
+/// A page on its own: styles, scripts and `data`, which the scripts draw, in one text. It takes
+/// nothing from elsewhere. Names in `title` and `data` may hold anything; bytes that are not UTF-8
+/// become U+FFFD.
+std::string html_page(std::string_view title, const nlohmann::ordered_json& data);
+
+}  // namespace graphline

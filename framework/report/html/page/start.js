@@ -1,0 +1,4 @@
+// Runs once everything above is known.
+"use strict";
+
+graphline.start();

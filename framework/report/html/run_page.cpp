@@ -1,0 +1,48 @@
+#include "framework/report/html/run_page.hpp"
+
+#include "framework/analysis/summary.hpp"
+#include "framework/base/version.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/html/origin_data.hpp"
+#include "framework/report/terminal/heading.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// What a reader must know before the figures: [{"tone": "bad" | "warning", "text"}...].
+json notices(const run_record& record, const run_summary& summary) {
+  json list = json::array();
+  const auto done =
+      std::to_string(record.frames.size()) + " of " + counted(record.run.frames, "frame");
+  if (record.failure) {
+    list.push_back({{"tone", "bad"}, {"text", "Failed after " + done + ": " + *record.failure}});
+  }
+  if (record.interrupted) {
+    list.push_back({{"tone", "bad"}, {"text", "Interrupted after " + done}});
+  }
+  for (const auto& warning : summary.warnings) {
+    list.push_back({{"tone", "warning"}, {"text", warning}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string run_html(const run_record& record) {
+  const auto summary = summarize(record);
+  json data;
+  data["kind"] = "run";
+  data["title"] = record.pipeline;
+  data["description"] = record.description;
+  data["program"] = "graphline " + std::string(version());
+  data["subject"] = subject_of(record);
+  data["way"] = way_of(record.run);
+  data["notices"] = notices(record, summary);
+  data["origin"] = origin_data(record);
+  return html_page(record.pipeline, data);
+}
+
+}  // namespace graphline
