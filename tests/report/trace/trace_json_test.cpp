@@ -241,7 +241,7 @@ TEST(trace_json, names_tracks_and_sorts_them) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"frames", "in flight 1", "in flight 2", "host", "main",
                                              "worker 1", "device host: Example CPU at 2.1 GHz",
-                                             "main", "copy out"}));
+                                             "main", "side", "copy out"}));
 }
 
 TEST(trace_json, tells_the_error_of_the_clock_and_the_settings) {
