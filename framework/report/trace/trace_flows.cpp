@@ -42,17 +42,16 @@ class flow_writer {
   /// `head` is `"cat":...,"name":...`.
   void arrow(const trace_slice* from, const trace_slice* to, std::string_view head) {
     if (from == nullptr || to == nullptr) return;
-    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
-    // may begin before its launch has returned.
     const auto& before = from->span;
     const auto& after = to->span;
+    // The clock's error has put them in the wrong order: a viewer would turn the arrow round.
+    if (after.begin < before.begin) return;
+    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
+    // may begin before its launch has returned.
     const auto start = std::max(before.begin, std::min(before.end - 1, after.begin));
-    const auto end = std::max(start, after.begin);
-    // By their stamps one was over when the other began, the wrong way round.
-    if (end > after.begin && end >= after.end) return;
     ++id_;
     point("{\"ph\":\"s\",", head, before.lane, start).end_event();
-    point("{\"ph\":\"f\",", head, after.lane, end).plain(",\"bp\":\"e\"").end_event();
+    point("{\"ph\":\"f\",", head, after.lane, after.begin).plain(",\"bp\":\"e\"").end_event();
   }
 
  private:

@@ -22,7 +22,8 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 ///   different names a track each, of which there would be as many as frames; waits have one name.
 /// - Process "host": a track for each thread. Process of the device: a track for each stream, and
 ///   after them those for copies; layers within their stages.
-/// - Arrows along the edges of each frame, and from launches to what they launched.
+/// - Arrows along the edges of each frame, and from launches to what they launched, but for those
+///   whose ends the clock's error has put in the wrong order.
 /// - What belongs to one frame has one colour, where the viewer takes colours from the file.
 ///
 /// Slices of a track must nest. Where stamps contradict that, by at most the clocks' error, the

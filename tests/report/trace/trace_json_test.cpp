@@ -186,6 +186,15 @@ TEST(trace_json, draws_arrows_along_edges_and_from_launches) {
   EXPECT_EQ(names.count("event"), 6u);
 }
 
+TEST(trace_json, draws_no_arrow_backwards) {
+  auto record = two_models(timing_method::event, 1);
+  auto& head = record.stages[2];
+  const auto before = events_of(read_trace(record), "s").size();
+  head.device[0].begin = head.enqueued[0].begin - 1;
+  record.stages[0].device[0].end = head.device[0].begin;
+  EXPECT_EQ(events_of(read_trace(record), "s").size(), before - 1);
+}
+
 TEST(trace_json, puts_layers_within_their_stage_even_where_stamps_contradict_it) {
   auto record = samples::two_models_in_parts(2);
   auto& stage = record.stages[0];
