@@ -24,7 +24,7 @@ void write_frame(trace_text& to, const run_record& record, std::size_t number, s
   to.plain(",\"end_to_end_ns\":").number(taken);
   if (waited(frame)) to.plain(",\"queue_wait_ns\":").number(frame.begin - frame.due);
   if (late) to.plain(",\"late_ns\":").number(taken - *record.run.deadline);
-  to.plain("}").on({frames_process, row + 1}).at(frame.begin);
+  to.plain("}").on({frames_process, first_thread + row}).at(frame.begin);
   to.lasting(end_of(frame) - frame.begin);
   to.plain(",\"cname\":\"").plain(late ? "terrible" : colour_of(number)).plain("\"").end_event();
 }
@@ -32,8 +32,9 @@ void write_frame(trace_text& to, const run_record& record, std::size_t number, s
 void write_wait(trace_text& to, const frame_record& frame, std::size_t number) {
   for (const bool begin : {true, false}) {
     to.event(begin ? "{\"ph\":\"b\"" : "{\"ph\":\"e\"");
-    to.plain(",\"cat\":\"queue\",\"name\":\"waiting\",\"id\":").number(number);
-    to.on({frames_process, 1}).at(begin ? frame.due : frame.begin);
+    to.plain(",\"cat\":\"queue\",\"name\":\"waiting\",\"id2\":{\"local\":\"");
+    to.number(number).plain("\"}");
+    to.on({frames_process, first_thread}).at(begin ? frame.due : frame.begin);
     if (begin) to.plain(",\"args\":{\"frame\":").number(number).plain("}");
     to.end_event();
   }
@@ -68,7 +69,9 @@ void write_counters(trace_text& to, const run_record& record) {
     now.waiting += changes[i].waiting;
     // What changes at one moment is one change.
     if (i + 1 < changes.size() && changes[i + 1].at == changes[i].at) continue;
-    to.event("{\"ph\":\"C\",\"name\":\"frames\"").on({frames_process, 1}).at(changes[i].at);
+    to.event("{\"ph\":\"C\",\"name\":\"frames\"")
+        .on({frames_process, first_thread})
+        .at(changes[i].at);
     to.plain(",\"args\":{\"in flight\":").number(now.in_flight);
     if (queue) to.plain(",\"waiting\":").number(now.waiting);
     to.plain("}").end_event();
@@ -114,7 +117,7 @@ void write_frames(trace_text& to, const run_record& record, const frame_rows& ro
   write_counters(to, record);
   for (const auto due : record.load.dropped) {
     to.event("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"queue\",\"name\":\"dropped\"");
-    to.on({frames_process, 1}).at(due).end_event();
+    to.on({frames_process, first_thread}).at(due).end_event();
   }
 }
 

@@ -72,7 +72,7 @@ std::vector<trace_track> tracks_of(const std::vector<timeline_lane>& lanes, std:
   std::vector<trace_track> tracks;
   for (const auto& lane : lanes) {
     const bool thread = lane.what == timeline_lane::kind::thread;
-    tracks.push_back({thread ? host_process : device_process, rows + 1 + tracks.size()});
+    tracks.push_back({thread ? host_process : device_process, first_thread + rows + tracks.size()});
   }
   return tracks;
 }
@@ -86,10 +86,10 @@ void label_device(trace_text& to, trace_track track, nanoseconds clock_error) {
 void name_everything(trace_text& to, const run_record& record,
                      const std::vector<timeline_lane>& lanes,
                      const std::vector<trace_track>& tracks, std::size_t rows) {
-  name_process(to, {frames_process, 1}, "frames");
-  for (std::size_t row = 1; row <= rows; ++row) {
-    name_track(to, {frames_process, row},
-               rows == 1 ? "in flight" : fmt::format("in flight {}", row));
+  name_process(to, {frames_process, first_thread}, "frames");
+  for (std::size_t row = 0; row < rows; ++row) {
+    name_track(to, {frames_process, first_thread + row},
+               rows == 1 ? "in flight" : fmt::format("in flight {}", row + 1));
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (i == 0 || tracks[i].process != tracks[i - 1].process) {

@@ -16,10 +16,12 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 /// Times are microseconds with three decimals, so that no nanosecond is lost; 0 is the run's
 /// beginning, or the earliest stamp where a frame was due before that.
 ///
-/// - Process "frames": a row for each frame in flight, counters of frames in flight and waiting,
-///   what a frame waited in the queue, frames that were dropped. A frame that missed its deadline
-///   is called late. Frames are slices in rows because Perfetto gives asynchronous events of
-///   different names a track each, of which there would be as many as frames; waits have one name.
+/// - Process "frames": a row for each frame in flight, what frames waited in the queue before,
+/// those
+///   that were dropped, and counters of frames in flight and waiting. A frame that missed its
+///   deadline is called late. Frames are slices in rows, from their begin, because Perfetto gives
+///   asynchronous events of different names a track each, and because under overload as many rows
+///   as frames would wait. Waits are asynchronous events of one name, which share a track.
 /// - Process "host": a track for each thread. Process of the device: a track for each stream, and
 ///   after them those for copies; layers within their stages.
 /// - Arrows along the edges of each frame, and from launches to what they launched, but for those

@@ -98,8 +98,8 @@ TEST(trace_json, shows_every_frame_and_what_it_took) {
 
 TEST(trace_json, has_a_row_for_each_frame_in_flight) {
   const auto trace = read_trace(overlapping());
-  EXPECT_EQ(slices_named(trace, "frame 0")[0]["tid"], 1);
-  EXPECT_EQ(slices_named(trace, "frame 1")[0]["tid"], 2);
+  EXPECT_EQ(slices_named(trace, "frame 0")[0]["tid"], 4);
+  EXPECT_EQ(slices_named(trace, "frame 1")[0]["tid"], 5);
   EXPECT_TRUE(nested(trace));
 }
 
