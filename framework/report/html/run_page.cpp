@@ -2,8 +2,11 @@
 
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/html/distribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
+#include "framework/report/html/summary_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -41,6 +44,10 @@ std::string run_html(const run_record& record) {
   data["subject"] = subject_of(record);
   data["way"] = way_of(record.run);
   data["notices"] = notices(record, summary);
+  data["summary"] = summary_data(record, summary);
+  data["detail"] = detail_data(record, summary);
+  data["latency"] = latency_data(record, summary);
+  data["distribution"] = distribution_data(record, summary);
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }
