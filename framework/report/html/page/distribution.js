@@ -86,7 +86,7 @@ graphline.section({
           scales: {
             x: { ...timeAxis(range()), offset: false },
             y: { type: logarithmic ? "logarithmic" : "linear", min: logarithmic ? 0.5 : 0,
-                 title: { text: "frames" }, ticks: { callback: wholeTick } },
+                 grace: "5%", title: { text: "frames" }, ticks: { callback: wholeTick } },
           },
           plugins: { tooltip: { displayColors: false, callbacks: {
             title: ([{ dataIndex }]) => edges(...all[dataIndex]),
