@@ -102,6 +102,25 @@ Object.assign(graphline, (() => {
     ctx.restore();
   }
 
+  // An interaction mode, "read": of the datasets that are there to be read off, the points that are
+  // nearest sideways. A dataset with `keys: false` is there to be seen only.
+  Chart.Interaction.modes.read = (chart, event) => {
+    const { x } = Chart.helpers.getRelativePosition(event, chart);
+    let found = [];
+    let nearest = Infinity;
+    for (const { index: datasetIndex, data } of chart.getSortedVisibleDatasetMetas()) {
+      if (chart.data.datasets[datasetIndex].keys === false) continue;
+      data.forEach((point, index) => {
+        const away = Math.abs(point.x - x);
+        if (away > nearest) return;
+        if (away < nearest) found = [];
+        nearest = away;
+        found.push({ element: point, datasetIndex, index });
+      });
+    }
+    return found.sort((a, b) => a.datasetIndex - b.datasetIndex);
+  };
+
   // ---- A chart -----------------------------------------------------------------------------------
 
   // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colours of

@@ -82,7 +82,7 @@ graphline.section({
         plugins: [graphline.marks(markedTimes())],
         options: {
           parsing: false, layout: { padding: { top: 30 } },
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           scales: {
             x: { ...timeAxis(range()), offset: false },
             y: { type: logarithmic ? "logarithmic" : "linear", min: logarithmic ? 0.5 : 0,
@@ -122,7 +122,7 @@ graphline.section({
         plugins: [graphline.marks(markedTimes())],
         options: {
           parsing: false, normalized: true, layout: { padding: { top: 30 } },
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           scales: {
             x: timeAxis(logarithmic ? [times[0], times.at(-1)] : range()),
             y: { type: logarithmic ? "logarithmic" : "linear",

@@ -82,9 +82,9 @@ graphline.section({
         plugins: [graphline.marks(marked), dropped],
         options: {
           parsing: false, normalized: true,
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           onPick: ({ dataset, index }) => {
-            if (dataset <= shown.size) chosen(inOrder()[dataset].frames[index]);
+            chosen(inOrder()[dataset].frames[index]);
           },
           scales: {
             x: { type: "linear", min: 0, max: Math.max(latency.frames - 1, 1),
@@ -95,7 +95,6 @@ graphline.section({
           },
           plugins: {
             tooltip: {
-              filter: ({ dataset }) => dataset.keys !== false,
               callbacks: {
                 title: (items) => (items.length ? `frame ${whole.format(items[0].parsed.x)}` : ""),
                 label: ({ dataset, parsed }) =>
