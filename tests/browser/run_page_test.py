@@ -195,6 +195,16 @@ class charts(Page):
         self.assertIn("\u2068שלב אחרון 最后 \ufffd(\u2069, device", options)
         self.assertIn("quote\" 'and' new line, cpu", options)
 
+    def test_tell_long_names_apart(self):
+        self.show(self.page("crowded"))
+        for selector in ("#latency .control .name", "#distribution option"):
+            names = self.browser.run(
+                "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+                selector)
+            self.assertGreaterEqual(len(names), 60)
+            self.assertEqual(len(set(names)), len(names))
+            self.assertLess(max(map(len, names)), 90)
+
     def test_show_the_spread_of_what_is_chosen(self):
         self.show(self.page("schedule"))
         histogram, curve = (canvas.get_attribute("aria-label")

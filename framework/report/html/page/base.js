@@ -89,7 +89,14 @@ const graphline = (() => {
     return `${first}…${characters.slice(-Math.floor(kept)).join("")}`;
   }
 
-  // The same within a text that has no elements, such as an option or words on a chart.
+  // Texts of a list that can be told apart: those that are alike are numbered by their places.
+  function distinct(texts) {
+    const seen = new Map();
+    for (const text of texts) seen.set(text, (seen.get(text) ?? 0) + 1);
+    return texts.map((text, i) => (seen.get(text) > 1 ? `${i + 1}. ${text}` : text));
+  }
+
+  // A name within a text that has no elements, such as an option or words on a chart.
   function isolated(text) {
     return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
   }
@@ -184,5 +191,5 @@ const graphline = (() => {
   }
 
   return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted,
-           element, svg, name, brief, isolated, table, figure, choice, toggle, say };
+           element, svg, name, brief, distinct, isolated, table, figure, choice, toggle, say };
 })();

@@ -15,6 +15,8 @@ graphline.section({
       const whose = graphline.isolated(graphline.brief(name, 60));
       return what ? `${whose}, ${what}` : whose;
     };
+    const titles = graphline.distinct(all.map(titleOf));
+    const title = () => titles[all.indexOf(chosen)];
 
     // All times of a chart are in one unit, that of its body.
     function unitOf({ histogram }) {
@@ -173,10 +175,10 @@ graphline.section({
                 graphline.percent(before / chosen.count, 4)];
       });
       return element("div", { class: "pair" },
-        graphline.table(`Percentiles of ${titleOf(chosen)}`,
+        graphline.table(`Percentiles of ${title()}`,
           [{ title: "percentile" }, { title: "time", number }],
           chosen.marks.map(([name, time]) => [name, duration(time, 5)])),
-        graphline.table(`Histogram of ${titleOf(chosen)}`,
+        graphline.table(`Histogram of ${title()}`,
           [{ title: "from and to" }, { title: "frames", number }, { title: "share", number },
            { title: "up to there", number }], rows));
     }
@@ -192,7 +194,7 @@ graphline.section({
 
     function show() {
       for (const entry of entries) entry.redraw();
-      const whose = `of the times of ${titleOf(chosen)}`;
+      const whose = `of the times of ${title()}`;
       entries[0].canvas.setAttribute("aria-label", `Histogram ${whose}`);
       entries[1].canvas.setAttribute("aria-label", `Cumulative distribution ${whose}`);
       figure.querySelector("figcaption").textContent = words();
@@ -200,7 +202,7 @@ graphline.section({
     }
 
     if (all.length > 1) {
-      controls.append(graphline.choice("Times of", all.map(titleOf), (i) => {
+      controls.append(graphline.choice("Times of", titles, (i) => {
         chosen = all[i];
         show();
       }));

@@ -13,6 +13,7 @@ graphline.section({
     // The summary's unit: one long frame does not change it.
     const unit = graphline.units.find(({ name }) => name === data.summary.end_to_end.unit);
     const shown = new Set();
+    const names = graphline.distinct(stages.map((stage) => graphline.brief(stage.name)));
     let fromZero = false;
 
     // Colours of stages are the page's for a series; a dash tells apart those that share one.
@@ -36,7 +37,7 @@ graphline.section({
       }];
       for (const i of shown) {
         list.push({
-          label: graphline.isolated(graphline.brief(stages[i].name)), data: pointsOf(stages[i]),
+          label: graphline.isolated(names[i]), data: pointsOf(stages[i]),
           borderColor: graphline.colour(colourOf(i)), borderDash: dashOf(i), borderWidth: 1,
           backgroundColor: graphline.colour(colourOf(i)), pointRadius: 0, pointHoverRadius: 4,
         });
@@ -115,11 +116,11 @@ graphline.section({
     function overlays(entry) {
       if (!stages.length) return null;
       return element("fieldset", { class: "choices" }, element("legend", {}, "Stages to show too"),
-        stages.map(({ name: stage, what }, i) => {
+        stages.map(({ what }, i) => {
           const label = [
             element("span", { class: `swatch${i < colours ? "" : " dashed"}`,
                               style: `--swatch: var(--${colourOf(i)})`, "aria-hidden": "true" }),
-            name(graphline.brief(stage)), element("span", { class: "note" }, what)];
+            name(names[i]), element("span", { class: "note" }, what)];
           return graphline.toggle(label, (on) => {
             if (on) shown.add(i);
             else shown.delete(i);
