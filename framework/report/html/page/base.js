@@ -111,20 +111,24 @@ const graphline = (() => {
     }
   });
 
+  // `box`, which is given a stop of the keyboard while it scrolls.
+  function scrollable(box) {
+    scrolling.observe(box);
+    return box;
+  }
+
   // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
   // columns. The first column names the row.
   function table(caption, columns, rows) {
     const style = (column) => (column.number ? "number" : null);
-    const box = element("div", { class: "scroll", role: "region", "aria-label": caption },
+    return scrollable(element("div", { class: "scroll", role: "region", "aria-label": caption },
       element("table", {},
         element("caption", {}, caption),
         element("thead", {}, element("tr", {}, columns.map((column) =>
           element("th", { scope: "col", class: style(column) }, column.title)))),
         element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
           element(i === 0 ? "th" : "td",
-            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
-    scrolling.observe(box);
-    return box;
+            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell))))))));
   }
 
   // A picture with its words and, folded away, the table of what it shows.
@@ -155,18 +159,26 @@ const graphline = (() => {
 
   // ---- The page ----------------------------------------------------------------------------------
 
-  // Marks the link of the section that is being read.
-  function followReading(links) {
-    const seen = new Map();
-    const observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) seen.set(target.id, isIntersecting);
-      const current = [...links.keys()].find((id) => seen.get(id)) ?? links.keys().next().value;
-      for (const [id, link] of links) {
-        if (id === current) link.setAttribute("aria-current", "true");
-        else link.removeAttribute("aria-current");
-      }
-    }, { rootMargin: "-15% 0px -60% 0px" });
-    for (const id of links.keys()) observer.observe(document.getElementById(id));
+  // Marks the link of the section that is being read, and keeps it in sight where not all links are:
+  // the last that begins in the upper third of the window, or at the page's end the last of all.
+  function followReading(list, links) {
+    const ids = [...links.keys()];
+    let marked = null;
+    function mark() {
+      const { scrollHeight } = document.documentElement;
+      const atEnd = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 2;
+      const begun = ids.filter((id) =>
+        document.getElementById(id).getBoundingClientRect().top < innerHeight / 3);
+      const current = (atEnd ? ids : begun).at(-1) ?? ids[0];
+      if (current === marked) return;
+      links.get(marked)?.removeAttribute("aria-current");
+      links.get(current).setAttribute("aria-current", "true");
+      list.scrollLeft = links.get(current).offsetLeft - list.clientWidth / 3;
+      marked = current;
+    }
+    addEventListener("scroll", mark, { passive: true });
+    addEventListener("resize", mark);
+    mark();
   }
 
   function start() {
@@ -186,10 +198,11 @@ const graphline = (() => {
       list.append(element("li", {}, links.get(id)));
       draw(data, box);
     }
-    followReading(links);
+    if (links.size) followReading(list, links);
     document.documentElement.dataset.ready = "true";
   }
 
   return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted,
-           element, svg, name, brief, distinct, isolated, table, figure, choice, toggle, say };
+           element, svg, name, brief, distinct, isolated, scrollable, table, figure, choice, toggle,
+           say };
 })();
