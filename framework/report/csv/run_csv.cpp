@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "framework/analysis/summary.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
 namespace {
 
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string field(std::string_view name) {
+  auto text = as_utf8(name);
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
