@@ -16,8 +16,8 @@ inline constexpr std::string_view csv_header =
 /// Every stamp of a run: for each frame (from 0) a row `end_to_end` that names no stage and begins
 /// when the frame was due, then a row for each stage and measure, and under `layers` one for each
 /// part of a stage, with "STAGE/PART" in place of the stage and the measure `part_time`.
-/// Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD for
-/// bytes of names that are not.
+/// Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD
+/// for bytes of names that are not.
 std::string run_csv(const run_record& record);
 
 /// About how large it becomes, for reserving it on the disk.
