@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "framework/record/run_record.hpp"
+#include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {
 
 /// The first line of `run_csv`.
-inline constexpr std::string_view csv_header =
-    "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
+inline constexpr std::string_view csv_header = csv_columns;
 
 /// Every stamp of a run: for each frame (from 0) a row `end_to_end` that names no stage and begins
 /// when the frame was due, then a row for each stage and measure, and under `layers` one for each

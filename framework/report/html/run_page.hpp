@@ -1,12 +1,24 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
+/// What a page shows beside what every page does.
+struct page_options {
+  /// Frames whose timelines it has, beside those it chooses itself: indices into the record's.
+  std::vector<std::size_t> frames;
+};
+
 /// The report of a run as one HTML file. Starts with `html_beginning`.
-std::string run_html(const run_record& record);
+std::string run_html(const run_record& record, const page_options& options = {});
+
+/// About how large it becomes, for reserving it on the disk.
+std::uint64_t expected_html_bytes(std::int64_t frames, std::size_t stages);
 
 }  // namespace graphline
