@@ -31,7 +31,7 @@ json notices(const run_record& record, const run_summary& summary) {
 
 }  // namespace
 
-std::string run_html(const run_record& record) {
+std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
   json data;
   data["kind"] = "run";
@@ -41,6 +41,7 @@ std::string run_html(const run_record& record) {
   data["subject"] = subject_of(record);
   data["way"] = way_of(record.run);
   data["notices"] = notices(record, summary);
+  if (!options.frames.empty()) data["asked"] = options.frames;
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }
