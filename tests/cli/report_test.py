@@ -4,7 +4,6 @@ usage: report_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import csv
-import io
 import json
 import os
 import subprocess
@@ -13,7 +12,7 @@ import unittest
 
 from cli_test import GRAPHLINE, SMALL, Case, graphline
 
-EXPERIMENT = """experiment: two ways
+EXPERIMENT = """experiment: two_ways
 pipeline: small.yaml
 vary:
   in_flight: [1, 2]
@@ -73,14 +72,21 @@ class report(Case):
                     self.assertTrue(again.read_bytes() == file.read_bytes(), form)
 
     def test_names_of_any_kind_come_out_right(self):
-        name = 'a "b" <i>c</i>, 画像'
-        path, files, _ = self.run_result(text=SMALL.replace("name: pause", f"name: '{name}'"))
-        done = graphline("report", path, "--csv", "-")
-        self.expect(done, 0)
-        self.assertEqual(done.stdout, files["csv"].read_text())
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        self.assertIn(name, {row["stage"] for row in rows})
-        self.assertNotIn("<i>c", files["html"].read_text())
+        name = 'a "b" <i>c</i>,\n画像'
+        path, _, _ = self.run_result(forms=())
+
+        def rename(result):
+            result["record"]["stages"][2]["name"] = name
+
+        odd = self.changed(path, "odd.json", rename)
+        rows = self.folder / "odd.csv"
+        self.expect(graphline("report", odd, "--csv", rows), 0)
+        with rows.open(newline="", encoding="utf-8") as file:
+            self.assertIn(name, {row["stage"] for row in csv.DictReader(file)})
+        self.assertNotIn("<i>c", graphline("report", odd, "--html", "-").stdout)
+        trace = json.loads(graphline("report", odd, "--trace", "-").stdout)
+        self.assertIn(name, {event.get("name") for event in trace["traceEvents"]})
+        self.expect(graphline("report", odd), 0, 'a "b" <i>c</i>,?画像', stream="stdout")
 
     def test_a_saved_experiment_gives_its_table_and_files(self):
         path, table = self.experiment_result()
