@@ -6,6 +6,7 @@
 
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -24,11 +25,6 @@ struct experiment_source {
   /// The place in "members".
   std::size_t place_of(const configuration_member& who) const;
 };
-
-template <class T>
-nlohmann::ordered_json value_or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
 
 /// By pair, then figure: {"pair": [who, reference], "figure", "value", "reference", "difference",
 /// "difference_range", "ratio", "ratio_range", "verdict", "more", "cells": {"value", "reference",
