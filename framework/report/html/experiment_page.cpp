@@ -41,7 +41,7 @@ json notices(const experiment_record& record, const experiment_summary& summary)
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : ". ") + line;
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
   return text;
 }
 
@@ -79,7 +79,7 @@ std::uint64_t expected_experiment_html_bytes(const experiment_plan& planned) {
   constexpr std::uint64_t trial = 2 * sizeof "123456789012.5," + sizeof "60,200,";
   constexpr std::uint64_t stage = 400;  // its cell and its comparison
   std::uint64_t bytes = chart_library.size() + page_script.size() + page_style.size();
-  for (const auto& source : planned.sources) bytes += source->text.size();
+  for (const auto& source : planned.sources) bytes += source->text().size();
   const auto trials = static_cast<std::uint64_t>(std::max<std::int64_t>(planned.how.trials, 0));
   for (const auto& configuration : planned.configurations) {
     for (const auto& member : configuration.members) {

@@ -139,11 +139,14 @@ const graphline = (() => {
     };
   }
 
+  // Draws a chart anew by what its `configure` gives now; `entry` is what `chart` returned.
+  function redraw(entry) {
+    entry.chart.destroy();
+    entry.chart = new Chart(entry.canvas, themed(entry.configure()));
+  }
+
   function drawAgain() {
-    for (const entry of charts) {
-      entry.chart.destroy();
-      entry.chart = new Chart(entry.canvas, themed(entry.configure()));
-    }
+    charts.forEach(redraw);
     document.dispatchEvent(new Event("graphline:colours"));
   }
 
@@ -172,5 +175,5 @@ const graphline = (() => {
   }
 
   return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted, element,
-           svg, table, figure, colour, chart };
+           svg, table, figure, colour, chart, redraw };
 })();

@@ -1,0 +1,34 @@
+// How each configuration was set: what differs side by side, then what all share.
+"use strict";
+
+graphline.section({
+  id: "settings",
+  title: "Settings",
+  draws: (data) => data.kind === "experiment" && data.experiment.members.some(({ settings }) => settings.length),
+  draw(data, box) {
+    const { element, table } = graphline;
+    const members = experiment.membersOf(data).filter(({ settings }) => settings.length);
+    const keys = [...new Set(members.flatMap(({ settings }) => settings.map(([key]) => key)))];
+    const value = (member, key) => member.settings.find(([name]) => name === key)?.[1] ?? "-";
+    const differs = (key) => members.some((member) => value(member, key) !== value(members[0], key));
+    const varied = keys.filter(differs);
+    const place = element("div", {});
+    box.append(place);
+    experiment.drawn(() => {
+      const shown = members.filter(experiment.isShown);
+      if (!varied.length) return;
+      place.replaceChildren(shown.length ? table("What differs", [{ title: "configuration" },
+        ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...varied.map((title) => ({ title }))],
+        shown.map((member) => [member.configuration,
+          ...(data.experiment.several_at_once ? [member.pipeline] : []),
+          ...varied.map((key) => value(member, key))])) : experiment.none("a configuration"));
+    });
+    const shared = keys.filter((key) => !differs(key));
+    if (shared.length) {
+      box.append(element("details", { class: "facts" },
+        element("summary", {}, members.length > 1 ? "The same in all configurations" : "All settings"),
+        table("Settings", [{ title: "name" }, { title: "value" }],
+          shared.map((key) => [key, value(members[0], key)]))));
+    }
+  },
+});
