@@ -26,8 +26,13 @@ json notices(const experiment_record& record, const experiment_summary& summary)
   const auto add = [&](const char* tone, std::string text) {
     list.push_back({{"tone", tone}, {"text", std::move(text)}});
   };
-  for (const auto& [bad, text] : endings_of(record, summary)) add(bad ? "bad" : "warning", text);
-  if (record.failure) add("bad", printable(*record.failure));
+  const auto failure = printable(record.failure.value_or(""));
+  bool told = failure.empty();
+  for (const auto& [bad, text] : endings_of(record, summary)) {
+    add(bad ? "bad" : "warning", text);
+    told = told || text.ends_with(failure);
+  }
+  if (!told) add("bad", failure);
   if (record.trials.empty()) {
     add("warning", "No trial was measured.");
     return list;

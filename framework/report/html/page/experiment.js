@@ -169,6 +169,7 @@ const experiment = (() => {
   // picture shows. On a narrow window each row becomes a block.
   function strips(caption, { names, picture, columns, groups }) {
     const width = names.length + 1 + columns.length;
+    const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
     const row = ({ names: own, picture: parts, words, cells, dull }) =>
       element("tr", { role: "row", class: dull ? "dull" : null },
         own.map((name, i) => element("th", { role: "rowheader", scope: "row", "data-title": names[i],
@@ -177,8 +178,8 @@ const experiment = (() => {
           svg("svg", { class: "strip", role: "img", "aria-label": words }, parts)),
         cells.map((cell, i) => element("td", { role: "cell", "data-title": columns[i].title,
           class: columns[i].number ? "number" : null }, cell)));
-    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-      element("table", { class: "strips", role: "table" },
+    return element("div", { class: `scroll ${height(count)}`, tabindex: "0", role: "region",
+      "aria-label": caption }, element("table", { class: "strips", role: "table" },
         element("caption", {}, caption),
         element("thead", { role: "rowgroup" }, element("tr", { role: "row" },
           names.map((name) => element("th", { role: "columnheader", scope: "col" }, name)),
@@ -189,6 +190,11 @@ const experiment = (() => {
           title ? element("tr", { role: "row", class: "group" },
             element("th", { role: "rowheader", colspan: width, scope: "rowgroup" }, title)) : null,
           rows.map(row)))));
+  }
+
+  // The class of a box around so many rows: many scroll under their headings.
+  function height(rows) {
+    return rows > 20 ? "tall" : "";
   }
 
   function none(what) {
@@ -243,5 +249,5 @@ const experiment = (() => {
   }
 
   return { filterField, drawn, isShown, membersOf, pipelinesOf, toneOf, shapeOf, dashOf, select,
-           toolbar, legend, scale, axis, gridlines, strips, none, verdict, forest };
+           toolbar, legend, scale, axis, gridlines, strips, height, none, verdict, forest };
 })();

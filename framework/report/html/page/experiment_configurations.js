@@ -16,6 +16,7 @@ graphline.section({
       times.replaceChildren(members.length ? configurationTimes(of, members)
                                            : experiment.none("a configuration"));
       costs.replaceChildren(members.length && of.costs.headings.length ? configurationCosts(of, members) : "");
+      costs.className = experiment.height(members.length);
     };
     const many = of.members.length > 6;
     box.append(experiment.toolbar(
@@ -40,24 +41,26 @@ function configurationsInOrder(members, by) {
 function configurationTimes(of, members) {
   const { element, svg } = graphline;
   const { name, ns } = of.unit;
-  const known = members.flatMap(({ p50, tail, trial_medians: trials }) => [p50, tail, ...trials])
+  const ends = ({ p50, between_trials: spread }) =>
+    (p50 === null || spread === null || spread >= p50 ? [] : [p50 - spread, p50 + spread]);
+  const known = members.flatMap((member) => [member.p50, member.tail, ...member.trial_medians, ...ends(member)])
     .filter((value) => value !== null).map((value) => value / ns);
   const scale = experiment.scale(known.length ? known : [0, 1]);
   const at = (value) => `${scale.at(value / ns)}%`;
   const picture = ({ p50, tail, trial_medians: trials, between_trials: spread }) => {
     const parts = experiment.gridlines(scale);
     if (p50 !== null && tail !== null) {
-      parts.push(svg("line", { class: "whisker", x1: at(p50), x2: at(tail), y1: "50%", y2: "50%" }),
-        svg("line", { class: "whisker", x1: at(tail), x2: at(tail), y1: "30%", y2: "70%" }));
+      parts.push(svg("line", { class: "whisker", x1: at(p50), x2: at(tail), y1: "30%", y2: "30%" }),
+        svg("line", { class: "whisker", x1: at(tail), x2: at(tail), y1: "15%", y2: "45%" }));
     }
     if (p50 !== null && spread !== null) {
       const left = scale.at((p50 - spread) / ns);
-      parts.push(svg("rect", { class: "spread", x: `${left}%`, y: "20%", height: "60%",
+      parts.push(svg("rect", { class: "spread", x: `${left}%`, y: "50%", height: "40%",
         width: `${scale.at((p50 + spread) / ns) - left}%` }));
     }
-    parts.push(...trials.map((value) => svg("circle", { class: "trial", cx: at(value), cy: "50%", r: 2.5 })));
+    parts.push(...trials.map((value) => svg("circle", { class: "trial", cx: at(value), cy: "70%", r: 2.75 })));
     if (p50 !== null) {
-      parts.push(svg("line", { class: "median", x1: at(p50), x2: at(p50), y1: "12%", y2: "88%" }));
+      parts.push(svg("line", { class: "median", x1: at(p50), x2: at(p50), y1: "8%", y2: "92%" }));
     }
     return parts;
   };

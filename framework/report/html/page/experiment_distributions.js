@@ -33,8 +33,8 @@ graphline.section({
         experiment.legend(members.filter(({ who }) => own.some((one) => one.who === who)), "line",
           (set) => { hidden = set; redraw(); }),
         element("figcaption", {}, "All counted frames of each configuration, of all its trials together."),
-        element("details", { class: "tabled" }, element("summary", {}, "As a table"),
-          experimentDistributionTable(data, own)));
+        element("details", { class: `tabled ${experiment.height(own.length)}` },
+          element("summary", {}, "As a table"), experimentDistributionTable(data, own)));
     }
   },
 });

@@ -12,16 +12,20 @@ graphline.section({
     const value = (member, key) => member.settings.find(([name]) => name === key)?.[1] ?? "-";
     const differs = (key) => members.some((member) => value(member, key) !== value(members[0], key));
     const varied = keys.filter(differs);
+    // What set them apart, where that is not in their names.
+    const assigned = ({ assignments }) => assignments.map((pair) => pair.join("=")).join(" ");
+    const with_assigned = members.some((member) => member.assignments.length && assigned(member) !== member.configuration);
     const place = element("div", {});
     box.append(place);
     experiment.drawn(() => {
       const shown = members.filter(experiment.isShown);
       if (!varied.length) return;
+      place.className = experiment.height(shown.length);
       place.replaceChildren(shown.length ? table("What differs", [{ title: "configuration" },
-        ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...varied.map((title) => ({ title }))],
+        ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...(with_assigned ? [{ title: "as written" }] : []), ...varied.map((title) => ({ title }))],
         shown.map((member) => [member.configuration,
           ...(data.experiment.several_at_once ? [member.pipeline] : []),
-          ...varied.map((key) => value(member, key))])) : experiment.none("a configuration"));
+          ...(with_assigned ? [assigned(member)] : []), ...varied.map((key) => value(member, key))])) : experiment.none("a configuration"));
     });
     const shared = keys.filter((key) => !differs(key));
     if (shared.length) {

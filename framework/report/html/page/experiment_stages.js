@@ -32,13 +32,18 @@ function experimentStageTable(data, pipeline) {
       style: change ? `--heat: ${stageHeat(change)}` : null }, `${stage.cells[i]}${differs}`,
       change ? element("small", {}, `${change.cells.change} ${change.verdict}`) : null);
   };
-  return element("figure", {}, graphline.table("Stages, the median of each",
-    [...data.experiment.headings.map((title) => ({ title })),
+  return element("figure", { class: experiment.height(rows.length) }, graphline.table("Stages, the median of each",
+    [...stageNames(data, data.experiment.headings).map((title) => ({ title })),
      ...pipeline.stages.map((stage) => ({ title: element("span", {}, heading(stage)), number: true }))],
-    rows.map(([member, i]) => [...member.names,
+    rows.map(([member, i]) => [...stageNames(data, member.names),
       ...pipeline.stages.map((stage, s) => cell(member, i, stage, s))])),
     pipeline.changes.length ? element("figcaption", {},
       "Under each median its change against the baseline, with the verdict. The stronger the ground, the larger the change.") : null);
+}
+
+// Names without the pipeline's, which stands over the table.
+function stageNames(data, names) {
+  return data.experiment.several_at_once ? names.slice(1) : names;
 }
 
 // How strong the ground of a changed cell is: full from half as long again.
@@ -60,12 +65,12 @@ function addStageForest(data, pipeline, box) {
     const references = [...new Set(changes.map((one) => one.reference))];
     if (!changes.length) return place.replaceChildren(experiment.none("a compared configuration"));
     place.replaceChildren(experiment.forest(`${pipeline.stages[chosen].name}: the median against the baseline`, {
-      names: of.headings, title: "%: less time to the left", unit: "%", margin: 100 * of.margin,
+      names: stageNames(data, of.headings), title: "%: less time to the left", unit: "%", margin: 100 * of.margin,
       columns: [{ title: "change", number: true }, { title: "95 % interval", number: true }, { title: "verdict" }],
       groups: references.map((reference) => ({
         title: `against ${members[reference].label}`,
         rows: changes.filter((one) => one.reference === reference).map((one) => ({
-          names: members[one.who].names,
+          names: stageNames(data, members[one.who].names),
           value: 100 * (one.ratio - 1),
           range: one.ratio_range?.map((end) => 100 * (end - 1)),
           verdict: one.verdict,

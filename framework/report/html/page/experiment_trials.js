@@ -29,8 +29,8 @@ graphline.section({
       figure.append(
         experiment.legend(members, "point", (set) => { hidden = set; redraw(); }),
         element("figcaption", {}, trialWords(data)),
-        element("details", { class: "tabled" }, element("summary", {}, "As a table"),
-          trialTable(data, trials, own)));
+        element("details", { class: `tabled ${experiment.height(own.length)}` },
+          element("summary", {}, "As a table"), trialTable(data, trials, own)));
     }
   },
 });
@@ -70,11 +70,11 @@ function trialChart(data, trials, members, own, { form, hidden }) {
       data: own.filter((trial) => trial.who === member.who && y(trial) !== null)
         .map((trial) => ({ x: trial.at, y: y(trial), trial })),
       backgroundColor: experiment.toneOf(member.who), borderColor: experiment.toneOf(member.who),
-      pointStyle: experiment.shapeOf(member.who), radius: 4, hoverRadius: 6, borderWidth: 1.5,
+      pointStyle: experiment.shapeOf(member.who), radius: 4, hoverRadius: 6, borderWidth: 1.5, clip: 8,
     })) },
     options: {
       scales: {
-        x: { type: "linear", title: { text: trials.title }, grid: { display: false } },
+        x: { type: "linear", min: 0, title: { text: trials.title }, grid: { display: false } },
         y: { title: { text: form === "time" ? `median, ${unit.name}` : "against its median trial, %" },
              ...(form === "time" ? {} : { suggestedMin: -1, suggestedMax: 1 }) },
       },
