@@ -234,9 +234,20 @@ class by_keyboard(ExperimentCase):
 
 
 class on_paper(ExperimentCase):
-    def test_all_sections_are_printed(self):
-        self.show(self.page("drifting"))
-        self.assertGreater(len(self.browser.pdf()), 20_000)
+    def test_all_is_there_and_nothing_to_press(self):
+        self.show(self.page("many"), width=718, height=1047)  # A4 less the margins
+        self.browser.command("Emulation.setEmulatedMedia", media="print")
+        self.browser.run("dispatchEvent(new Event('beforeprint'))")
+        self.browser.settle()
+        self.assert_fits()
+        hidden = [box.get_attribute("aria-label") for box in self.browser.all(".scroll")
+                  if self.browser.run("return arguments[0].scrollHeight > arguments[0].clientHeight + 1", box)
+                  and self.browser.run("return getComputedStyle(arguments[0]).overflowY !== 'visible'", box)]
+        self.assertEqual(hidden, [])
+        self.assertEqual([one for one in self.browser.all("select, input") if one.is_displayed()], [])
+        self.assertEqual(len([one for one in self.browser.all("#distributions .legend button")
+                              if one.is_displayed()]), 60)
+        self.assert_drawn()
 
 
 if __name__ == "__main__":

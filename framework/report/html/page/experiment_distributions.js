@@ -39,6 +39,18 @@ graphline.section({
   },
 });
 
+// The ends of a logarithmic axis: 1, 2 or 5 times a power of ten around all times that are drawn.
+function experimentTimeEnds(own, ns) {
+  const steps = [1, 2, 5, 10];
+  const least = Math.min(...own.map(({ points }) => points[0][0])) / ns;
+  const most = Math.max(...own.map(({ points }) => points[points.length - 1][0])) / ns;
+  if (!(least > 0)) return {};
+  const below = 10 ** Math.floor(Math.log10(least));
+  const above = 10 ** Math.floor(Math.log10(most));
+  return { min: below * steps.filter((step) => step * below <= least).pop(),
+           max: above * steps.find((step) => step * above >= most) };
+}
+
 function experimentDistributionChart(data, own, { tail, logarithmic, hidden }) {
   const { unit, members } = data.experiment;
   const part = (count, of) => 100 * (tail ? 1 - count / of : count / of);
@@ -58,7 +70,8 @@ function experimentDistributionChart(data, own, { tail, logarithmic, hidden }) {
     options: {
       interaction: { mode: "nearest", intersect: false },
       scales: {
-        x: { type: logarithmic ? "logarithmic" : "linear", title: { text: `end to end, ${unit.name}` } },
+        x: { type: logarithmic ? "logarithmic" : "linear", title: { text: `end to end, ${unit.name}` },
+             ...(logarithmic ? experimentTimeEnds(own, unit.ns) : {}) },
         y: tail ? { type: "logarithmic", title: { text: "frames that took longer, %" },
                     ticks: { callback: (value) => (Number.isInteger(Math.log10(value)) ? String(value) : "") } }
                 : { min: 0, max: 100, title: { text: "frames that took at most so long, %" } },
