@@ -151,12 +151,13 @@ class many_configurations(ExperimentCase):
         self.show(self.page("many"))
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
         self.choose("configurations", "Only with", "overlap batch=12")
+        self.assertEqual(self.browser.text("#configurations .toolbar [role=status]"), "1 of 60 shown")
         self.assertEqual([row[:2] for row in self.rows("#configurations .strips")], [["overlap", "12"]])
         # A group's title and what it is compared with stay.
         self.assertEqual(len(self.rows("#comparisons .strips")), 3)
         self.assertEqual(len(self.rows("#stages figure table")), 1)
         self.choose("configurations", "Only with", "nothing has this")
-        self.assertIn("nothing has this", self.browser.text("#configurations [role=status]"))
+        self.assertIn("nothing has this", self.browser.text("#configurations .note[role=status]:not(.toolbar *)"))
         self.choose("configurations", "Only with", "")
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
 
@@ -192,7 +193,7 @@ class charts(ExperimentCase):
         self.assertEqual([count for _, count in drawn], [12, 12, 12])
         self.assertEqual(self.browser.run(AXES, "#trials canvas")[2:],
                          ["began after, s", "against its median trial, %"])
-        self.choose("trials", "Median of each trial", "time")
+        self.choose("trials", "Medians of trials", "time")
         self.assertEqual(self.browser.run(AXES, "#trials canvas")[3], "median, ms")
         self.assertIn("the machine was not itself", self.browser.text("#trials figcaption"))
 

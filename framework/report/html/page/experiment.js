@@ -51,10 +51,10 @@ const experiment = (() => {
       element("select", { id, onchange: (event) => change(event.target.value) },
         options.map(([value, text]) => element("option", { value }, text))));
   }
-  function filterField() {
+  function filterField(label, hint) {
     const id = `filter-${++controls}`;
-    return element("span", { class: "control" }, element("label", { for: id }, "Only with"),
-      element("input", { id, type: "search", placeholder: "text of a name",
+    return element("span", { class: "control" }, element("label", { for: id }, label),
+      element("input", { id, type: "search", placeholder: hint, size: 26,
         oninput: (event) => filterBy(event.target.value) }));
   }
   function toolbar(...items) {

@@ -11,8 +11,10 @@ graphline.section({
     const times = element("div", {});
     const costs = element("div", {});
     let order = "written";
+    const shown = element("span", { class: "note", role: "status" });
     const redraw = () => {
       const members = configurationsInOrder(experiment.membersOf(data).filter(experiment.isShown), order);
+      shown.textContent = `${members.length} of ${of.members.length} shown`;
       times.replaceChildren(members.length ? configurationTimes(of, members)
                                            : experiment.none("a configuration"));
       costs.replaceChildren(members.length && of.costs.headings.length ? configurationCosts(of, members) : "");
@@ -20,11 +22,10 @@ graphline.section({
     };
     const many = of.members.length > 6;
     box.append(experiment.toolbar(
-      many && experiment.filterField(),
+      many && experiment.filterField("Only with", "text in a name, in all sections"), many && shown,
       of.members.length > 2 && experiment.select("Sorted by",
         [["written", "order of the file"], ["p50", "p50"], ["tail", of.tail], ["throughput", "throughput"]],
         (value) => { order = value; redraw(); })) ?? "",
-      many ? element("p", { class: "note" }, "The text applies to all sections of this page.") : "",
       times, costs);
     experiment.drawn(redraw);
   },

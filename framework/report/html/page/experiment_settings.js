@@ -19,7 +19,7 @@ graphline.section({
     box.append(place);
     experiment.drawn(() => {
       const shown = members.filter(experiment.isShown);
-      if (!varied.length) return;
+      if (!varied.length && !with_assigned) return;
       place.className = experiment.height(shown.length);
       place.replaceChildren(shown.length ? table("What differs", [{ title: "configuration" },
         ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...(with_assigned ? [{ title: "as written" }] : []), ...varied.map((title) => ({ title }))],
@@ -29,7 +29,7 @@ graphline.section({
     });
     const shared = keys.filter((key) => !differs(key));
     if (shared.length) {
-      box.append(element("details", { class: "facts" },
+      box.append(element("details", { class: "facts", open: !varied.length },
         element("summary", {}, members.length > 1 ? "The same in all configurations" : "All settings"),
         table("Settings", [{ title: "name" }, { title: "value" }],
           shared.map((key) => [key, value(members[0], key)]))));

@@ -10,8 +10,8 @@ graphline.section({
     const trials = experimentTrials(data);
     let form = "change";
     const redraws = [];
-    box.append(experiment.toolbar(experiment.select("Median of each trial",
-      [["change", "against its configuration's"], ["time", "as it is"]],
+    box.append(experiment.toolbar(experiment.select("Medians of trials",
+      [["change", "as changes within each configuration"], ["time", "as times"]],
       (value) => { form = value; for (const redraw of redraws) redraw(); })));
     for (const pipeline of experiment.pipelinesOf(data)) {
       const members = experiment.membersOf(data).filter((member) => member.pipeline === pipeline);
