@@ -151,13 +151,13 @@ class many_configurations(ExperimentCase):
         self.show(self.page("many"))
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
         self.choose("configurations", "Only with", "overlap batch=12")
-        self.assertEqual(self.browser.text("#configurations .toolbar [role=status]"), "1 of 60 shown")
+        self.assertEqual(self.browser.text("#configurations .controls [role=status]"), "1 of 60 shown")
         self.assertEqual([row[:2] for row in self.rows("#configurations .strips")], [["overlap", "12"]])
         # A group's title and what it is compared with stay.
         self.assertEqual(len(self.rows("#comparisons .strips")), 3)
         self.assertEqual(len(self.rows("#stages figure table")), 1)
         self.choose("configurations", "Only with", "nothing has this")
-        self.assertIn("nothing has this", self.browser.text("#configurations .note[role=status]:not(.toolbar *)"))
+        self.assertIn("nothing has this", self.browser.text("#configurations .note[role=status]:not(.controls *)"))
         self.choose("configurations", "Only with", "")
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
 
@@ -175,7 +175,7 @@ class many_configurations(ExperimentCase):
         chart = "#distributions canvas"
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 60)
         press = "arguments[0].click()"
-        first, *_, none = self.browser.all("#distributions .legend button")
+        first, *_, none = self.browser.all("#distributions .switches button")
         self.browser.run(press, first)
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 59)
         self.assertEqual(first.get_attribute("aria-pressed"), "false")
@@ -228,7 +228,7 @@ class by_keyboard(ExperimentCase):
 
     def test_a_switch_of_a_chart_is_pressed(self):
         self.show(self.page("strategies"))
-        self.browser.run("document.querySelector('#trials .legend button').focus()")
+        self.browser.run("document.querySelector('#trials .switches button').focus()")
         self.browser.press("space")
         self.assertEqual([label for label, _ in self.browser.run(DATASETS, "#trials canvas")],
                          ["strategy=async", "strategy=overlap"])
@@ -246,7 +246,7 @@ class on_paper(ExperimentCase):
                   and self.browser.run("return getComputedStyle(arguments[0]).overflowY !== 'visible'", box)]
         self.assertEqual(hidden, [])
         self.assertEqual([one for one in self.browser.all("select, input") if one.is_displayed()], [])
-        self.assertEqual(len([one for one in self.browser.all("#distributions .legend button")
+        self.assertEqual(len([one for one in self.browser.all("#distributions .switches button")
                               if one.is_displayed()]), 60)
         self.assert_drawn()
 

@@ -14,6 +14,7 @@
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/report/html/page_testing.hpp"
 
 namespace graphline {
 namespace {
@@ -32,15 +33,8 @@ using ::testing::StartsWith;
 
 constexpr nanoseconds ms = 1'000'000;
 
-/// What a page draws.
-json data_of(const std::string& page) {
-  const std::string before = R"(<script type="application/json" id="data">)";
-  const auto begin = page.find(before) + before.size();
-  return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-}
-
 json data_of(const experiment_record& record) {
-  return data_of(experiment_html(record));
+  return samples::data_of(experiment_html(record));
 }
 
 /// Words with a single space between them, whatever lines and columns they stood in.
@@ -150,7 +144,8 @@ void expect_agreement(const experiment_record& record) {
     EXPECT_THAT(table, HasSubstr(notice["text"].get<std::string>()));
   }
   EXPECT_THAT(table, HasSubstr(in_one_line(data["subject"].get<std::string>())));
-  EXPECT_THAT(table, HasSubstr(data["way"].get<std::string>()));
+  EXPECT_THAT(table, HasSubstr(in_one_line(data["way"].get<std::string>())));
+  EXPECT_THAT(table, HasSubstr(data["amount"].get<std::string>()));
 }
 
 TEST(experiment_page, says_what_the_table_says) {
@@ -176,7 +171,7 @@ TEST(experiment_page, says_what_the_table_says_of_warnings_and_of_too_few_blocks
 TEST(experiment_page, compares_by_difference_and_by_ratio) {
   const auto record = strategies();
   const auto summary = summarize(record);
-  const auto data = data_of(experiment_html(record, summary));
+  const auto data = samples::data_of(experiment_html(record, summary));
   const auto& list = data["experiment"]["comparisons"];
   ASSERT_EQ(list.size(), summary.comparisons.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -209,7 +204,7 @@ TEST(experiment_page, thins_what_it_draws_and_counts_all) {
   const auto record = made_experiment("long", all, 200);
   const auto page = experiment_html(record);
   EXPECT_LT(page.size(), 3'000'000);
-  const auto data = data_of(page)["experiment"];
+  const auto data = samples::data_of(page)["experiment"];
   ASSERT_THAT(data["distributions"], SizeIs(10));
   for (const auto& one : data["distributions"]) {
     EXPECT_EQ(one["count"], 200 * 20);
@@ -266,7 +261,7 @@ TEST(experiment_page, holds_whatever_names_hold) {
   EXPECT_THAT(page, StartsWith(std::string(html_beginning)));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
   const std::string shown = "</script><img src=x onerror=alert(1)>\"'??";
-  const auto data = data_of(page);
+  const auto data = samples::data_of(page);
   EXPECT_EQ(data["title"], shown);
   EXPECT_EQ(data["experiment"]["members"][0]["names"][0], shown);
   EXPECT_EQ(data["experiment"]["stages"][0]["stages"][0]["name"], shown);

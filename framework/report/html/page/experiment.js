@@ -3,7 +3,7 @@
 "use strict";
 
 const experiment = (() => {
-  const { element, svg, colour } = graphline;
+  const { element, svg, name, colour } = graphline;
 
   // ---- Which configurations are shown ----------------------------------------------------------
 
@@ -33,42 +33,47 @@ const experiment = (() => {
     return [...new Set(data.experiment.members.map((member) => member.pipeline))];
   }
 
-  const tones = 8;
+  // The cells that name a member.
+  function names(member) {
+    return member.names.map(name);
+  }
+
+  const tones = 6;
   const shapes = ["circle", "triangle", "rect", "rectRot", "crossRot", "star", "cross"];
   const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3], [4, 6]];
   // As many configurations as tones differ by colour, further ones by shape and dashes too.
-  const toneOf = (who) => colour(`series_${(who % tones) + 1}`);
+  const toneOf = (who) => colour(`series-${(who % tones) + 1}`);
   const shapeOf = (who) => shapes[(who + Math.floor(who / tones)) % shapes.length];
   const dashOf = (who) => dashes[Math.floor(who / tones) % dashes.length];
 
   // ---- Controls --------------------------------------------------------------------------------
 
-  let controls = 0;
+  let ids = 0;
   // A labelled select; `options`: [[value, text]...]. `change(value)` is called when one is chosen.
   function select(label, options, change) {
-    const id = `select-${++controls}`;
+    const id = `select-${++ids}`;
     return element("span", { class: "control" }, element("label", { for: id }, label),
       element("select", { id, onchange: (event) => change(event.target.value) },
         options.map(([value, text]) => element("option", { value }, text))));
   }
   function filterField(label, hint) {
-    const id = `filter-${++controls}`;
+    const id = `filter-${++ids}`;
     return element("span", { class: "control" }, element("label", { for: id }, label),
       element("input", { id, type: "search", placeholder: hint, size: 26,
         oninput: (event) => filterBy(event.target.value) }));
   }
-  function toolbar(...items) {
+  function controls(...items) {
     const kept = items.filter(Boolean);
-    return kept.length ? element("div", { class: "toolbar" }, kept) : null;
+    return kept.length ? element("div", { class: "controls" }, kept) : null;
   }
 
   // A list of switches, one for each member, with what stands for it in a chart: a "line" or a
   // "point". `change(hidden)` gets the set of those that were switched off.
-  function legend(members, form, change) {
+  function switches(members, form, change) {
     const hidden = new Set();
     const buttons = members.map((member) => {
       const button = element("button", { type: "button", "aria-pressed": "true",
-        onclick: () => switchTo([member], hidden.has(member.who)) }, sample(member.who, form), member.label);
+        onclick: () => switchTo([member], hidden.has(member.who)) }, sample(member.who, form), name(member.label));
       return [member, button];
     });
     function switchTo(some, on) {
@@ -79,12 +84,12 @@ const experiment = (() => {
     const all = members.length > 4 && [
       element("button", { type: "button", class: "plain", onclick: () => switchTo(members, true) }, "all"),
       element("button", { type: "button", class: "plain", onclick: () => switchTo(members, false) }, "none")];
-    return element("div", { class: "legend", role: "group", "aria-label": "Shown in the chart" },
+    return element("div", { class: "switches", role: "group", "aria-label": "Shown in the chart" },
       buttons.map(([, button]) => button), all || []);
   }
 
   function sample(who, form) {
-    const tone = `var(--series_${(who % tones) + 1})`;
+    const tone = `var(--series-${(who % tones) + 1})`;
     const picture = svg("svg", { viewBox: "0 0 22 12", "aria-hidden": "true" });
     if (form === "line") {
       picture.append(svg("line", { x1: 1, x2: 21, y1: 6, y2: 6, "stroke-width": 2.5,
@@ -172,24 +177,24 @@ const experiment = (() => {
     const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
     const row = ({ names: own, picture: parts, words, cells, dull }) =>
       element("tr", { role: "row", class: dull ? "dull" : null },
-        own.map((name, i) => element("th", { role: "rowheader", scope: "row", "data-title": names[i],
-          dir: "auto" }, name)),
+        own.map((cell, i) => element("th", { role: "rowheader", scope: "row", "data-title": names[i] },
+          cell)),
         element("td", { role: "cell", class: "picture" },
           svg("svg", { class: "strip", role: "img", "aria-label": words }, parts)),
         cells.map((cell, i) => element("td", { role: "cell", "data-title": columns[i].title,
           class: columns[i].number ? "number" : null }, cell)));
-    return element("div", { class: `scroll ${height(count)}`, tabindex: "0", role: "region",
+    return graphline.scrollable(element("div", { class: `scroll ${height(count)}`, role: "region",
       "aria-label": caption }, element("table", { class: "strips", role: "table" },
         element("caption", {}, caption),
         element("thead", { role: "rowgroup" }, element("tr", { role: "row" },
-          names.map((name) => element("th", { role: "columnheader", scope: "col" }, name)),
+          names.map((title) => element("th", { role: "columnheader", scope: "col" }, name(title))),
           element("th", { role: "columnheader", scope: "col", class: "picture" }, picture.title, picture.axis),
           columns.map(({ title, number }) => element("th", { role: "columnheader", scope: "col",
             class: number ? "number" : null }, title)))),
         groups.map(({ title, rows }) => element("tbody", { role: "rowgroup" },
           title ? element("tr", { role: "row", class: "group" },
             element("th", { role: "rowheader", colspan: width, scope: "rowgroup" }, title)) : null,
-          rows.map(row)))));
+          rows.map(row))))));
   }
 
   // The class of a box around so many rows: many scroll under their headings.
@@ -249,5 +254,5 @@ const experiment = (() => {
   }
 
   return { filterField, drawn, isShown, membersOf, pipelinesOf, toneOf, shapeOf, dashOf, select,
-           toolbar, legend, scale, axis, gridlines, strips, height, none, verdict, forest };
+           controls, switches, names, scale, axis, gridlines, strips, height, none, verdict, forest };
 })();

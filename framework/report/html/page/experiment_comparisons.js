@@ -15,7 +15,7 @@ graphline.section({
     let figure = figures[0][0];
     let form = "ratio";
     const redraw = () => place.replaceChildren(comparisonForest(data, figure, form));
-    box.append(experiment.toolbar(
+    box.append(experiment.controls(
       experiment.select("Figure", figures, (value) => { figure = value; redraw(); }),
       experiment.select("Differences", [["ratio", "in percent"], ["difference", "as amounts"]],
         (value) => { form = value; redraw(); })), place);
@@ -41,13 +41,13 @@ function comparisonForest(data, figure, form) {
     const value = member.cells[figure];
     if (reference === null || !one) {
       const word = reference === null ? "baseline" : "-";
-      return { names: member.names, words: word, cells: [value, word, "", "", ...(to_decide ? [""] : [])] };
+      return { names: experiment.names(member), words: word, cells: [value, word, "", "", ...(to_decide ? [""] : [])] };
     }
     const change = form === "ratio" ? one.cells.change : `${one.cells.difference} ${unit}`;
     const interval = form === "ratio" ? one.cells.interval : one.cells.difference_interval;
     const more = one.more === null ? "" : `+${graphline.whole.format(one.more)}`;
     return {
-      names: member.names,
+      names: experiment.names(member),
       value: in_unit(one, one.ratio, one.difference),
       range: one.ratio_range && [0, 1].map((i) => in_unit(one, one.ratio_range[i], one.difference_range[i])),
       verdict: one.verdict,
@@ -60,7 +60,7 @@ function comparisonForest(data, figure, form) {
     .map((group) => ({ group, rows: group.filter(({ who, reference }) =>
       reference === null || experiment.isShown(members[who])) }))
     .filter(({ rows }) => rows.some(({ reference }) => reference !== null))
-    .map(({ group, rows }) => ({ title: `against ${members[group[0].who].label}`, rows: rows.map(row) }));
+    .map(({ group, rows }) => ({ title: ["against ", graphline.name(members[group[0].who].label)], rows: rows.map(row) }));
   if (!groups.length) return experiment.none("a compared configuration");
   const shown = rate ? `frame/s` : `${figure === "tail" ? of.tail : figure} ${of.unit.name}`;
   return element("figure", {},

@@ -21,7 +21,7 @@ graphline.section({
       costs.className = experiment.height(members.length);
     };
     const many = of.members.length > 6;
-    box.append(experiment.toolbar(
+    box.append(experiment.controls(
       many && experiment.filterField("Only with", "text in a name, in all sections"), many && shown,
       of.members.length > 2 && experiment.select("Sorted by",
         [["written", "order of the file"], ["p50", "p50"], ["tail", of.tail], ["throughput", "throughput"]],
@@ -74,7 +74,7 @@ function configurationTimes(of, members) {
                  axis: experiment.axis(scale, name) },
       columns: [{ title: `p50 ${name}`, number: true }, { title: `${of.tail} ${name}`, number: true },
                 { title: "frame/s", number: true }, { title: "frames", number: true }],
-      groups: [{ rows: members.map((member) => ({ names: member.names, picture: picture(member),
+      groups: [{ rows: members.map((member) => ({ names: experiment.names(member), picture: picture(member),
         words: words(member), cells: [member.cells.p50, member.cells.tail, member.cells.throughput,
                                       graphline.whole.format(member.frames)] })) }],
     }),
@@ -95,7 +95,7 @@ function configurationTimes(of, members) {
 
 function configurationCosts(of, members) {
   return graphline.table("What each took beside time",
-    [...of.headings.map((title) => ({ title })),
+    [...of.headings.map((title) => ({ title: graphline.name(title) })),
      ...of.costs.headings.map((title) => ({ title, number: true }))],
-    members.map((member) => [...member.names, ...of.costs.rows[member.who]]));
+    members.map((member) => [...experiment.names(member), ...of.costs.rows[member.who]]));
 }

@@ -13,7 +13,7 @@ graphline.section({
       form[key] = value === on;
       for (const redraw of redraws) redraw();
     };
-    box.append(experiment.toolbar(
+    box.append(experiment.controls(
       experiment.select("Frames", [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
         change("tail", "longer")),
       experiment.select("Time", [["linear", "linear"], ["log", "logarithmic"]], change("logarithmic", "log"))));
@@ -22,18 +22,18 @@ graphline.section({
       const own = data.experiment.distributions.filter(({ who }) => members.some((member) => member.who === who));
       if (!own.length) continue;
       const figure = element("figure", {});
-      if (data.experiment.several_at_once) figure.append(element("h3", { dir: "auto" }, pipeline));
+      if (data.experiment.several_at_once) figure.append(element("h3", {}, graphline.name(pipeline)));
       box.append(figure);
       let hidden = new Set();
       const entry = graphline.chart(figure, "Which part of the frames took at most so long, by configuration",
         () => experimentDistributionChart(data, own, { ...form, hidden }), 320);
-      const redraw = () => graphline.redraw(entry);
+      const redraw = () => entry.redraw();
       redraws.push(redraw);
       figure.append(
-        experiment.legend(members.filter(({ who }) => own.some((one) => one.who === who)), "line",
+        experiment.switches(members.filter(({ who }) => own.some((one) => one.who === who)), "line",
           (set) => { hidden = set; redraw(); }),
         element("figcaption", {}, "All counted frames of each configuration, of all its trials together."),
-        element("details", { class: `tabled ${experiment.height(own.length)}` },
+        element("details", { class: "tabled" },
           element("summary", {}, "As a table"), experimentDistributionTable(data, own)));
     }
   },
@@ -76,7 +76,7 @@ function experimentDistributionChart(data, own, { tail, logarithmic, hidden }) {
                     ticks: { callback: (value) => (Number.isInteger(Math.log10(value)) ? String(value) : "") } }
                 : { min: 0, max: 100, title: { text: "frames that took at most so long, %" } },
       },
-      plugins: { tooltip: { callbacks: { title: () => "", label: ({ dataset, parsed }) =>
+      plugins: { tooltip: { callbacks: { title: () => [], label: ({ dataset, parsed }) =>
         `${dataset.label}: ${graphline.digits(parsed.y)} % of frames took ${tail ? "longer than" : "at most"} ` +
         `${graphline.digits(parsed.x)} ${unit.name}` } } },
     },
@@ -87,8 +87,8 @@ function experimentDistributionTable(data, own) {
   const { unit, members, headings } = data.experiment;
   const percentiles = own[0].percentiles.map(([name]) => name);
   return graphline.table(`End to end, ${unit.name}`,
-    [...headings.map((title) => ({ title })), { title: "frames", number: true },
+    [...headings.map((title) => ({ title: graphline.name(title) })), { title: "frames", number: true },
      ...percentiles.map((title) => ({ title, number: true }))],
-    own.map((one) => [...members[one.who].names, graphline.whole.format(one.count),
+    own.map((one) => [...experiment.names(members[one.who]), graphline.whole.format(one.count),
                       ...one.percentiles.map(([, cell]) => cell)]));
 }

@@ -16,10 +16,10 @@ graphline.section({
     }
     if (data.findings.length) {
       box.append(element("ul", { class: "findings" },
-        data.findings.map((text) => element("li", { dir: "auto" }, text))));
+        data.findings.map((text) => element("li", {}, graphline.name(text)))));
     }
     box.append(element("details", {}, element("summary", {}, "What the words and figures mean"),
-      element("ul", { class: "findings" }, data.notes.map((text) => element("li", {}, text)))));
+      element("ul", { class: "notes" }, data.notes.map((text) => element("li", {}, text)))));
   },
 });
 

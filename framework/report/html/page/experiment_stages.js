@@ -9,7 +9,7 @@ graphline.section({
     const { element } = graphline;
     const of = data.experiment;
     for (const pipeline of of.stages) {
-      if (of.several_at_once) box.append(element("h3", { dir: "auto" }, pipeline.pipeline));
+      if (of.several_at_once) box.append(element("h3", {}, graphline.name(pipeline.pipeline)));
       const table = element("div", {});
       box.append(table);
       experiment.drawn(() => table.replaceChildren(experimentStageTable(data, pipeline)));
@@ -22,7 +22,7 @@ graphline.section({
 function experimentStageTable(data, pipeline) {
   const { element } = graphline;
   const members = experiment.membersOf(data);
-  const heading = ({ name, unit }) => [element("bdi", {}, name), unit ? ` ${unit}` : ""];
+  const heading = ({ name, unit }) => [graphline.name(name), unit ? ` ${unit}` : ""];
   const rows = pipeline.where.map((who, i) => [members[who], i]).filter(([member]) => experiment.isShown(member));
   if (!rows.length) return experiment.none("a configuration");
   const cell = (member, i, stage, s) => {
@@ -33,9 +33,9 @@ function experimentStageTable(data, pipeline) {
       change ? element("small", {}, `${change.cells.change} ${change.verdict}`) : null);
   };
   return element("figure", { class: experiment.height(rows.length) }, graphline.table("Stages, the median of each",
-    [...stageNames(data, data.experiment.headings).map((title) => ({ title })),
+    [...stageNames(data, data.experiment.headings).map((title) => ({ title: graphline.name(title) })),
      ...pipeline.stages.map((stage) => ({ title: element("span", {}, heading(stage)), number: true }))],
-    rows.map(([member, i]) => [...stageNames(data, member.names),
+    rows.map(([member, i]) => [...stageNames(data, experiment.names(member)),
       ...pipeline.stages.map((stage, s) => cell(member, i, stage, s))])),
     pipeline.changes.length ? element("figcaption", {},
       "Under each median its change against the baseline, with the verdict. The stronger the ground, the larger the change.") : null);
@@ -68,9 +68,9 @@ function addStageForest(data, pipeline, box) {
       names: stageNames(data, of.headings), title: "%: less time to the left", unit: "%", margin: 100 * of.margin,
       columns: [{ title: "change", number: true }, { title: "95 % interval", number: true }, { title: "verdict" }],
       groups: references.map((reference) => ({
-        title: `against ${members[reference].label}`,
+        title: ["against ", graphline.name(members[reference].label)],
         rows: changes.filter((one) => one.reference === reference).map((one) => ({
-          names: stageNames(data, members[one.who].names),
+          names: stageNames(data, experiment.names(members[one.who])),
           value: 100 * (one.ratio - 1),
           range: one.ratio_range?.map((end) => 100 * (end - 1)),
           verdict: one.verdict,
@@ -80,7 +80,7 @@ function addStageForest(data, pipeline, box) {
       })),
     }));
   };
-  box.append(experiment.toolbar(experiment.select("Intervals of", stages,
+  box.append(experiment.controls(experiment.select("Intervals of", stages,
     (value) => { chosen = Number(value); redraw(); })), place);
   experiment.drawn(redraw);
 }

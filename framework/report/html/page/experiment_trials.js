@@ -10,7 +10,7 @@ graphline.section({
     const trials = experimentTrials(data);
     let form = "change";
     const redraws = [];
-    box.append(experiment.toolbar(experiment.select("Medians of trials",
+    box.append(experiment.controls(experiment.select("Medians of trials",
       [["change", "as changes within each configuration"], ["time", "as times"]],
       (value) => { form = value; for (const redraw of redraws) redraw(); })));
     for (const pipeline of experiment.pipelinesOf(data)) {
@@ -19,17 +19,17 @@ graphline.section({
       const own = trials.list.filter((trial) => of_these.has(trial.who));
       if (!own.length) continue;
       const figure = element("figure", {});
-      if (data.experiment.several_at_once) figure.append(element("h3", { dir: "auto" }, pipeline));
+      if (data.experiment.several_at_once) figure.append(element("h3", {}, graphline.name(pipeline)));
       box.append(figure);
       let hidden = new Set();
       const entry = graphline.chart(figure, "The median of each trial over the time at which it began",
         () => trialChart(data, trials, members, own, { form, hidden }), 300);
-      const redraw = () => graphline.redraw(entry);
+      const redraw = () => entry.redraw();
       redraws.push(redraw);
       figure.append(
-        experiment.legend(members, "point", (set) => { hidden = set; redraw(); }),
+        experiment.switches(members, "point", (set) => { hidden = set; redraw(); }),
         element("figcaption", {}, trialWords(data)),
-        element("details", { class: `tabled ${experiment.height(own.length)}` },
+        element("details", { class: "tabled" },
           element("summary", {}, "As a table"), trialTable(data, trials, own)));
     }
   },
@@ -78,7 +78,7 @@ function trialChart(data, trials, members, own, { form, hidden }) {
         y: { title: { text: form === "time" ? `median, ${unit.name}` : "against its median trial, %" },
              ...(form === "time" ? {} : { suggestedMin: -1, suggestedMax: 1 }) },
       },
-      plugins: { tooltip: { callbacks: { label, title: () => "" } } },
+      plugins: { tooltip: { callbacks: { label, title: () => [] } } },
     },
     plugins: [{ id: "blocks", beforeDatasetsDraw: (chart) => drawTrialBlocks(chart, own, new Set(affected)) }],
   };
@@ -126,7 +126,7 @@ function trialTable(data, trials, own) {
     [{ title: trials.title, number: true }, { title: "block", number: true }, { title: "configuration" },
      { title: `median ${name}`, number: true }],
     own.slice(0, most).map((trial) => [graphline.digits(trial.at, 4), trial.block + 1,
-      members[trial.who].label, graphline.digits(trial.p50 / ns)]));
+      graphline.name(members[trial.who].label), graphline.digits(trial.p50 / ns)]));
   if (own.length <= most) return table;
   return element("div", {}, table, element("p", { class: "note" },
     `The first ${most} of ${graphline.counted(own.length, "trial")}; all of them are in the result's CSV.`));
