@@ -226,6 +226,14 @@ class by_keyboard(ExperimentCase):
             self.assertIn("select", tags, section)
         self.assertEqual(len([stop for stop in stops if stop["tag"] == "canvas"]), 2)
 
+    def test_the_arrows_read_a_chart_out(self):
+        self.show(self.page("drifting"))
+        for section, said in (("trials", r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$"),
+                              ("distributions", r"^strategy=serial: 0\.\d+ % of frames took at most 8\d\.\d ms$")):
+            self.browser.run("document.querySelector(arguments[0]).focus()", f"#{section} canvas")
+            self.browser.press("arrow_right", "arrow_right")
+            self.assertRegex(self.browser.text("#said"), said)
+
     def test_a_switch_of_a_chart_is_pressed(self):
         self.show(self.page("strategies"))
         self.browser.run("document.querySelector('#trials .switches button').focus()")

@@ -216,6 +216,18 @@ TEST(experiment_page, thins_what_it_draws_and_counts_all) {
   EXPECT_THAT(data["members"][9]["trial_medians"], SizeIs(200));
 }
 
+TEST(experiment_page, becomes_no_larger_than_announced) {
+  const auto record = strategies();
+  experiment_plan planned;
+  planned.how.trials = 10;
+  for (const auto& configuration : record.configurations) {
+    planned.configurations.push_back({configuration, std::vector<plan>(1)});
+    planned.configurations.back().members.front().stages.resize(3);
+  }
+  EXPECT_LE(experiment_html(record).size(), expected_experiment_html_bytes(planned));
+  EXPECT_GE(2 * experiment_html(record).size(), expected_experiment_html_bytes(planned));
+}
+
 TEST(experiment_page, has_every_trial_with_frames_where_it_ran) {
   auto record = samples::two_strategies();
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
