@@ -41,7 +41,7 @@ nlohmann::ordered_json stage_data(const experiment_source& from);
 nlohmann::ordered_json trial_data(const experiment_source& from);
 
 /// Cumulative distributions of the end-to-end time: all counted frames in at most `most_steps`
-/// points, each "so many frames took at most so long".
+/// points, each "so many frames took at most so long", and percentiles as [name, cell].
 nlohmann::ordered_json distribution_data(const experiment_source& from);
 inline constexpr std::size_t most_steps = 300;
 

@@ -2,8 +2,11 @@
 
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/html/distribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
+#include "framework/report/html/summary_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -29,6 +32,13 @@ json notices(const run_record& record, const run_summary& summary) {
   return list;
 }
 
+/// "batch=1, side=112; 300 frames after 5 warm-up".
+std::string amount_of(const run_record& record) {
+  const auto parameters = parameters_of(record);
+  return parameters + (parameters.empty() ? "" : "; ") + counted(record.run.frames, "frame") +
+         " after " + std::to_string(record.run.warmup) + " warm-up";
+}
+
 }  // namespace
 
 std::string run_html(const run_record& record, const page_options& options) {
@@ -39,8 +49,13 @@ std::string run_html(const run_record& record, const page_options& options) {
   data["description"] = record.description;
   data["program"] = "graphline " + std::string(version());
   data["subject"] = subject_of(record);
-  data["way"] = way_of(record.run);
+  data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
+  data["amount"] = amount_of(record);
   data["notices"] = notices(record, summary);
+  data["summary"] = summary_data(record, summary);
+  data["detail"] = detail_data(record, summary);
+  data["latency"] = latency_data(record, summary);
+  data["distribution"] = distribution_data(record, summary);
   if (!options.frames.empty()) data["asked"] = options.frames;
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
