@@ -41,7 +41,7 @@ std::string amount_of(const run_record& record) {
 
 }  // namespace
 
-std::string run_html(const run_record& record) {
+std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
   json data;
   data["kind"] = "run";
@@ -56,6 +56,7 @@ std::string run_html(const run_record& record) {
   data["detail"] = detail_data(record, summary);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
+  if (!options.frames.empty()) data["asked"] = options.frames;
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }
