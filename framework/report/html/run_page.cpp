@@ -1,9 +1,13 @@
 #include "framework/report/html/run_page.hpp"
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/html/attribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/origin_data.hpp"
+#include "framework/report/html/pipeline_data.hpp"
+#include "framework/report/html/timeline_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -41,6 +45,11 @@ std::string run_html(const run_record& record) {
   data["subject"] = subject_of(record);
   data["way"] = way_of(record.run);
   data["notices"] = notices(record, summary);
+  if (const auto attribution = attribute(record)) {
+    data["timeline"] = timeline_data(record, *attribution);
+    data["attribution"] = attribution_data(record, *attribution);
+  }
+  data["pipeline"] = pipeline_data(record, summary);
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }
