@@ -163,10 +163,8 @@ class layered_graph {
     std::vector<pool> pools;
     std::vector<double> offset;
     for (const auto node : layer) {
-      offset.push_back(offset.empty() ? 0
-                                      : offset.back() + (room(layer[offset.size() - 1]) +
-                                                         room(node)) /
-                                                            2);
+      offset.push_back(
+          offset.empty() ? 0 : offset.back() + (room(layer[offset.size() - 1]) + room(node)) / 2);
       pools.push_back({middle(node, beside[node]) - offset.back(), 1});
       while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
         const auto last = pools.back();

@@ -27,7 +27,8 @@ struct graph_layout {
 /// Places the nodes of an acyclic graph so that edges lead on and lie straight, with few crossings,
 /// and that what passes a layer passes beside its nodes. After Sugiyama, Tagawa and Toda, "Methods
 /// for visual understanding of hierarchical system structures" (1981): layers by the longest path,
-/// order by barycentres. A node that nothing leads to stands right before the first that it leads to.
+/// order by barycentres. A node that nothing leads to stands right before the first that it leads
+/// to.
 graph_layout lay_out(std::size_t nodes, const std::vector<graph_edge>& edges);
 
 }  // namespace graphline

@@ -28,7 +28,9 @@ json stage_data(const run_record& record, std::size_t index, const stage_summary
   const auto& stage = record.stages[index];
   json data = {{"name", stage.name},
                {"kind", stage.kind},
-               {"colour", stage.copy ? "copy" : stage.on == side::cpu ? "cpu" : "device"},
+               {"colour", stage.copy              ? "copy"
+                          : stage.on == side::cpu ? "cpu"
+                                                  : "device"},
                {"where", stage.on == side::cpu ? "CPU" : "stream " + stage.stream},
                {"priority", to_word(stage.priority)}};
   const bool timed = !summary.columns.empty() && summary.columns.front().times;
@@ -64,7 +66,7 @@ class pipeline_graph {
 
   void write(json& to) const {
     std::vector<graph_edge> ends;
-    for (const auto& edge : edges_) ends.push_back(edge.ends);
+    for (const auto& drawn : edges_) ends.push_back(drawn.ends);
     const auto layout = lay_out(nodes_.size(), ends);
     to["nodes"] = json::array();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -119,7 +121,8 @@ class pipeline_graph {
       const auto& tensor = record_.tensors[i];
       if (tensor.writer == wait.stage && reads(tensor, stage)) tensors.push_back(i);
     }
-    edges_.push_back({{node_of(wait.stage), node_of(stage)}, std::move(tensors), to_word(wait.how)});
+    edges_.push_back(
+        {{node_of(wait.stage), node_of(stage)}, std::move(tensors), to_word(wait.how)});
   }
 
   void add_outputs() {

@@ -48,19 +48,19 @@ timeline_frames::timeline_frames(const run_record& record, std::size_t budget)
 
 bool timeline_frames::keep(std::size_t frame) {
   if (rows_.count(frame) != 0) return true;
-  auto row = row_of(frame);
-  const auto bytes = bytes_of(row);
+  auto made = row_of(frame);
+  const auto bytes = bytes_of(made);
   if (bytes > left_) return false;
   left_ -= bytes;
-  rows_.emplace(frame, std::move(row));
+  rows_.emplace(frame, std::move(made));
   return true;
 }
 
 void timeline_frames::keep_anyhow(std::size_t frame) {
   if (rows_.count(frame) != 0) return;
-  auto row = row_of(frame);
-  left_ -= std::min(left_, bytes_of(row));
-  rows_.emplace(frame, std::move(row));
+  auto made = row_of(frame);
+  left_ -= std::min(left_, bytes_of(made));
+  rows_.emplace(frame, std::move(made));
 }
 
 nanoseconds timeline_frames::index_of(std::map<key, std::size_t>& table, key what) {
@@ -122,7 +122,7 @@ void timeline_frames::write(json& to) const {
   to["spans"] = in_order(spans_);
   to["pieces"] = in_order(pieces_);
   to["frames"] = json::array();
-  for (const auto& [frame, row] : rows_) to["frames"].push_back(row);
+  for (const auto& [frame, numbers] : rows_) to["frames"].push_back(numbers);
 }
 
 }  // namespace graphline
