@@ -31,7 +31,7 @@ json stage_data(const run_record& record, std::size_t index, const stage_summary
                {"colour", stage.copy              ? "copy"
                           : stage.on == side::cpu ? "cpu"
                                                   : "device"},
-               {"where", stage.on == side::cpu ? "CPU" : "stream " + stage.stream},
+               {"where", stage.on == side::cpu ? "CPU" : stage.stream},
                {"priority", to_word(stage.priority)}};
   const bool timed = !summary.columns.empty() && summary.columns.front().times;
   data["measure"] = timed ? json(key_of(summary.columns.front().what)) : json(nullptr);
