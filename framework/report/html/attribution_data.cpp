@@ -1,5 +1,6 @@
 #include "framework/report/html/attribution_data.hpp"
 
+#include <cmath>
 #include <optional>
 
 namespace graphline {
@@ -8,8 +9,11 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json or_null(const std::optional<double>& value) {
-  return value ? json(*value) : json(nullptr);
+/// To a thousandth of a nanosecond: means have no more to say, and fewer digits are a shorter page.
+double rounded(double ns) { return std::round(ns * 1000) / 1000; }
+
+json or_null(const std::optional<double>& ns) {
+  return ns ? json(rounded(*ns)) : json(nullptr);
 }
 
 json index_or_null(const std::optional<std::size_t>& index) {
@@ -19,7 +23,9 @@ json index_or_null(const std::optional<std::size_t>& index) {
 /// What has a figure for each group of frames.
 template <class Figures>
 json groups_data(const Figures& of) {
-  return {{"all", of.all}, {"typical", of.typical}, {"slowest", of.slowest}};
+  return {{"all", rounded(of.all)},
+          {"typical", rounded(of.typical)},
+          {"slowest", rounded(of.slowest)}};
 }
 
 /// Of a frame, from begin to end, on average: what the best possible is to be compared with, which
@@ -49,11 +55,11 @@ json attribution_data(const run_record& record, const attribution_summary& summa
   data["clock_error"] = record.clock_error;
   data["stages"] = json::array();
   for (const auto& stage : summary.stages) {
-    data["stages"].push_back({{"on_path", stage.on_path},
-                              {"off_path", stage.off_path},
+    data["stages"].push_back({{"on_path", rounded(stage.on_path)},
+                              {"off_path", rounded(stage.off_path)},
                               {"share_of_frames", stage.share_of_frames}});
   }
-  data["running"] = mean_running(record);
+  data["running"] = rounded(mean_running(record));
   data["best_by_plan"] = or_null(summary.best_by_plan);
   data["best_by_edges"] = or_null(summary.best_by_edges);
   data["critical"] = summary.critical;

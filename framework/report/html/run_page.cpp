@@ -4,9 +4,12 @@
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/html/attribution_data.hpp"
+#include "framework/report/html/distribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
 #include "framework/report/html/pipeline_data.hpp"
+#include "framework/report/html/summary_data.hpp"
 #include "framework/report/html/timeline_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
@@ -45,6 +48,10 @@ std::string run_html(const run_record& record) {
   data["subject"] = subject_of(record);
   data["way"] = way_of(record.run);
   data["notices"] = notices(record, summary);
+  data["summary"] = summary_data(record, summary);
+  data["detail"] = detail_data(record, summary);
+  data["latency"] = latency_data(record, summary);
+  data["distribution"] = distribution_data(record, summary);
   if (const auto attribution = attribute(record)) {
     data["timeline"] = timeline_data(record, *attribution);
     data["attribution"] = attribution_data(record, *attribution);

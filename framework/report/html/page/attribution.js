@@ -89,14 +89,18 @@ function attributionCaption(attribution) {
 }
 
 function attributionTable(attribution, stages) {
-  const { table, inUnit, unitFor, digits } = graphline;
+  const { table, unitFor } = graphline;
   const unit = unitFor(attribution.end_to_end.all);
+  // As many decimals in all rows as give the end-to-end time five digits, so that columns add up.
+  const before = Math.floor(Math.log10(attribution.end_to_end.all / unit.ns)) + 1;
+  const decimals = Math.min(5 - before, Math.round(Math.log10(unit.ns)));
+  const amount = (ns) => (ns / unit.ns).toFixed(decimals).replace(/^-(?=[0.]*$)/, "");
   const difference = (of) => {
-    const ns = of.slowest - of.typical;
-    return `${ns > 0 ? "+" : ""}${digits(ns / unit.ns)}`;
+    const text = amount(of.slowest - of.typical);
+    return of.slowest > of.typical && Number(text) !== 0 ? `+${text}` : text;
   };
   const row = (name, what, of) => [name, what,
-    ...attributionGroups.map(([key]) => inUnit(of[key], unit)), difference(of)];
+    ...attributionGroups.map(([key]) => amount(of[key])), difference(of)];
   const number = true;
   return table(`Where the time of a frame goes, in ${unit.name}`,
     [{ title: "of" }, { title: "went to" }, { title: "mean", number }, { title: "typical", number },

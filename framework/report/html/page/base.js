@@ -1,10 +1,9 @@
-// What all sections of the page share: how figures are written, how elements, tables and charts are
-// made, and the list of sections. Times are in nanoseconds throughout.
+// What all sections of the page share: how figures are written, how elements and tables are made,
+// and the list of sections. Times are in nanoseconds throughout. Charts are in charts.js.
 "use strict";
 
 const graphline = (() => {
   const sections = [];
-  const charts = []; // {chart, configure}: drawn again when the colours change
 
   // A section of the page, in the order of the calls: `id` for links, `title`, `draws(data)` whether
   // there is anything to show, `draw(data, box)` which fills its element.
@@ -38,7 +37,7 @@ const graphline = (() => {
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
-    return `${digits(ns / unit.ns, significant)} ${unit.name}`;
+    return `${unit.ns === 1 ? whole.format(ns) : digits(ns / unit.ns, significant)} ${unit.name}`;
   }
 
   // A time in a unit that others are in too, without its name.
@@ -75,11 +74,34 @@ const graphline = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
+  // A name that a user gave, kept apart from the text around it: its line breaks are shown, and one
+  // written from right to left turns nothing else around.
+  function name(text) {
+    return element("bdi", { class: "name" }, text);
+  }
+
+  // `text` in at most `most` characters, cut in its middle, for where there is little room.
+  function brief(text, most = 40) {
+    const characters = [...text.replace(/\s+/g, " ")];
+    if (characters.length <= most) return characters.join("");
+    const kept = (most - 1) / 2;
+    return `${characters.slice(0, Math.ceil(kept)).join("")}…${
+      characters.slice(characters.length - Math.floor(kept)).join("")}`;
+  }
+
+  // What scrolls sideways is a stop of the keyboard only while there is something to scroll to.
+  const scrolling = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+      else target.removeAttribute("tabindex");
+    }
+  });
+
   // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
   // columns. The first column names the row.
   function table(caption, columns, rows) {
     const style = (column) => (column.number ? "number" : null);
-    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    const box = element("div", { class: "scroll", role: "region", "aria-label": caption },
       element("table", {},
         element("caption", {}, caption),
         element("thead", {}, element("tr", {}, columns.map((column) =>
@@ -87,6 +109,8 @@ const graphline = (() => {
         element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
           element(i === 0 ? "th" : "td",
             { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
+    scrolling.observe(box);
+    return box;
   }
 
   // A picture with its words and, folded away, the table of what it shows.
@@ -97,80 +121,60 @@ const graphline = (() => {
              : null);
   }
 
-  // ---- Colours and charts ------------------------------------------------------------------------
-
-  // A colour of style.css: colour("device"), colour("ink").
-  function colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // A control with its words: `make` is "select" or "input" of type checkbox.
+  function choice(words, options, change) {
+    const select = element("select", { onchange: () => change(Number(select.value)) },
+      options.map((text, i) => element("option", { value: i }, brief(text, 60))));
+    return element("label", { class: "control" }, element("span", {}, words), select);
+  }
+  function toggle(words, change, on = false) {
+    const box = element("input", { type: "checkbox", checked: on,
+                                   onchange: () => change(box.checked) });
+    return element("label", { class: "control" }, box, element("span", {}, words));
   }
 
-  // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colours of
-  // the moment; it is called again when they change. `label` says in words what is seen.
-  function chart(box, label, configure, height = 260) {
-    const canvas = element("canvas", { role: "img", "aria-label": label, tabindex: "0" });
-    box.append(element("div", { class: "chart", style: `height: ${height}px` }, canvas));
-    const entry = { configure, canvas, chart: null };
-    entry.chart = new Chart(canvas, themed(configure()));
-    charts.push(entry);
-    return entry;
-  }
-
-  function themed(configuration) {
-    const given = configuration.options ?? {};
-    const axes = {};
-    for (const [name, axis] of Object.entries(given.scales ?? {})) {
-      axes[name] = {
-        ...axis,
-        grid: { color: colour("line"), borderColor: colour("line"), ...axis.grid },
-        ticks: { color: colour("faint"), ...axis.ticks },
-        title: { color: colour("faint"), display: Boolean(axis.title?.text), ...axis.title },
-      };
-    }
-    return {
-      ...configuration,
-      options: {
-        animation: false, responsive: true, maintainAspectRatio: false, ...given, scales: axes,
-        plugins: {
-          ...given.plugins,
-          legend: { display: false, ...given.plugins?.legend,
-                    labels: { color: colour("ink"), boxWidth: 12, ...given.plugins?.legend?.labels } },
-        },
-      },
-    };
-  }
-
-  function drawAgain() {
-    for (const entry of charts) {
-      entry.chart.destroy();
-      entry.chart = new Chart(entry.canvas, themed(entry.configure()));
-    }
-    document.dispatchEvent(new Event("graphline:colours"));
+  // Tells people who listen to the page rather than see it.
+  function say(text) {
+    document.getElementById("said").textContent = text;
   }
 
   // ---- The page ----------------------------------------------------------------------------------
 
+  // Marks the link of the section that is being read.
+  function followReading(links) {
+    const seen = new Map();
+    const observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) seen.set(target.id, isIntersecting);
+      const current = [...links.keys()].find((id) => seen.get(id));
+      for (const [id, link] of links) {
+        if (id === current) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    }, { rootMargin: "-15% 0px -60% 0px" });
+    for (const id of links.keys()) observer.observe(document.getElementById(id));
+  }
+
   function start() {
     const data = JSON.parse(document.getElementById("data").textContent);
     const main = document.querySelector("main");
-    const links = document.querySelector("nav ul");
+    const list = document.querySelector("nav ul");
+    const links = new Map();
+    document.body.append(
+      element("div", { id: "said", class: "unseen", role: "status", "aria-live": "polite" }));
     drawHeading(data);
-    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     for (const { id, title, draws, draw } of sections) {
       if (!draws(data)) continue;
       const box = element("section", { id, "aria-labelledby": `${id}-title` },
         element("h2", { id: `${id}-title` }, title));
       main.append(box);
-      links.append(element("li", {}, element("a", { href: `#${id}` }, title)));
+      links.set(id, element("a", { href: `#${id}` }, title));
+      list.append(element("li", {}, links.get(id)));
       draw(data, box);
     }
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
-    addEventListener("beforeprint", () => {
-      for (const folded of document.querySelectorAll("details")) folded.open = true;
-      for (const entry of charts) entry.chart.resize();
-    });
+    followReading(links);
     document.documentElement.dataset.ready = "true";
   }
 
   return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted, element,
-           svg, table, figure, colour, chart };
+           svg, name, brief, table, figure, choice, toggle, say };
 })();

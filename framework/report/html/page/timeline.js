@@ -190,10 +190,10 @@ function timelineTables(frames, frame, plot) {
     table(`The path that bounds frame ${frame.number}; it leaves ${exactly(frame.residual)} over`,
       [{ title: "of" }, { title: "went to" }, ...times],
       frame.pieces.map((piece) =>
-        [isolated(frames.nameOf(piece)), spentWords[piece.kind].title, ...figures(piece)])),
+        [isolated(frames.ownerOf(piece)), spentWords[piece.kind].title, ...figures(piece)])),
     table(`All spans of frame ${frame.number}`,
       [{ title: "of" }, { title: "what" }, { title: "where" }, ...times],
-      frame.spans.map((span) => [isolated(frames.nameOf(span)), spanWords[span.kind],
+      frame.spans.map((span) => [isolated(frames.ownerOf(span)), spanWords[span.kind],
         isolated(plot.whereOf(span.lane)), ...figures(span)])),
   ];
 }

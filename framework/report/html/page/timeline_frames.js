@@ -81,6 +81,11 @@ class TimelineFrames {
     return found;
   }
 
+  // What a span or piece is of, in a table.
+  ownerOf(span) {
+    return span.stage === null ? "the frame" : this.nameOf(span);
+  }
+
   // What a span or piece is of, as its label: the stage's name, or what it is where it has none.
   nameOf(span) {
     if (span.kind === "part") return this.stages[span.stage].parts[span.part];

@@ -47,13 +47,13 @@ class TimelineView {
     this.set(Math.min(Math.max(from, least), most), Math.min(Math.max(from, least), most) + span);
   }
 
-  // Moves so that a span can be seen.
+  // Moves, no further than it must, so that a span can be seen.
   reveal({ begin, end }) {
     const span = this.to - this.from;
-    if (begin >= this.to || end <= this.from) {
-      const middle = (begin + end) / 2;
-      this.set(middle - span / 2, middle + span / 2);
-    }
+    const margin = 0.1 * span;
+    if (end <= this.from) this.set(begin - margin, begin - margin + span);
+    else if (begin >= this.to) this.set(end + margin - span, end + margin);
+    this.pan(0);
   }
 
   // Pixels from the left, and the time at a pixel.
