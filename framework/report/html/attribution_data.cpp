@@ -10,7 +10,9 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// To a thousandth of a nanosecond: means have no more to say, and fewer digits are a shorter page.
-double rounded(double ns) { return std::round(ns * 1000) / 1000; }
+double rounded(double ns) {
+  return std::round(ns * 1000) / 1000;
+}
 
 json or_null(const std::optional<double>& ns) {
   return ns ? json(rounded(*ns)) : json(nullptr);
@@ -23,9 +25,8 @@ json index_or_null(const std::optional<std::size_t>& index) {
 /// What has a figure for each group of frames.
 template <class Figures>
 json groups_data(const Figures& of) {
-  return {{"all", rounded(of.all)},
-          {"typical", rounded(of.typical)},
-          {"slowest", rounded(of.slowest)}};
+  return {
+      {"all", rounded(of.all)}, {"typical", rounded(of.typical)}, {"slowest", rounded(of.slowest)}};
 }
 
 /// Of a frame, from begin to end, on average: what the best possible is to be compared with, which

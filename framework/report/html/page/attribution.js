@@ -11,7 +11,7 @@ graphline.section({
     const stages = data.pipeline.stages;
     if (attribution.findings.length > 0) {
       box.append(element("ul", { class: "findings" },
-        attribution.findings.map((text) => element("li", {}, text))));
+        attribution.findings.map((text) => element("li", {}, asSentence(text)))));
     }
     box.append(attributionFigure(attribution, stages));
     if (attribution.best_by_plan !== null) box.append(bestPossible(attribution));
@@ -20,6 +20,11 @@ graphline.section({
 });
 
 const attributionGroups = [["all", "mean"], ["typical", "typical"], ["slowest", "slowest"]];
+
+// "Bound by 'head'." of "bound by 'head'".
+function asSentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+}
 
 function spentTitle({ what, stage }, stages) {
   return stage === null ? spentWords[what].title : `${stages[stage].name}: ${spentWords[what].title}`;
@@ -51,11 +56,11 @@ function attributionFigure(attribution, stages) {
       const words = `${spentTitle(row, stages)}: ${graphline.duration(row[key])}, ` +
         `${shareText(part)}`;
       return element("span", {
-        class: `time ${row.what}`, style: `flex: 0 1 ${100 * row[key] / longest}%`, title: words,
+        class: `time time-${row.what}`, style: `flex: 0 1 ${100 * row[key] / longest}%`, title: words,
       }, element("b", {}, shareText(part)));
     });
     return [
-      element("span", { class: "name" }, title, element("br"),
+      element("span", { class: "of" }, title, element("br"),
         element("span", { class: "note" }, counted(frames, "frame"))),
       element("span", {
         class: "track", role: "img",
@@ -66,14 +71,10 @@ function attributionFigure(attribution, stages) {
     ];
   };
   const kinds = byKind(attribution.rows);
-  const byStage = element("input", {
-    type: "checkbox",
-    onchange: () => draw(byStage.checked ? attribution.rows : kinds),
-  });
   draw(kinds);
-  const box = element("div", {},
-    element("div", { class: "controls" }, element("label", {}, byStage, "a piece for each stage")),
-    bars, timeLegend(kinds.map(({ what }) => what)));
+  const byStage = graphline.toggle("a piece for each stage",
+    (checked) => draw(checked ? attribution.rows : kinds));
+  const box = element("div", {}, element("div", { class: "controls" }, byStage), bars, timeLegend(kinds.map(({ what }) => what)));
   return figure(attributionCaption(attribution), box, attributionTable(attribution, stages));
 }
 
@@ -106,7 +107,7 @@ function attributionTable(attribution, stages) {
     [{ title: "of" }, { title: "went to" }, { title: "mean", number }, { title: "typical", number },
       { title: "slowest 1 %", number }, { title: "slowest − typical", number }],
     [...attribution.rows.map((entry) => row(
-      entry.stage === null ? "the frame" : isolated(stages[entry.stage].name),
+      entry.stage === null ? "the frame" : graphline.name(stages[entry.stage].name),
       spentWords[entry.what].title, entry)),
     row("residual", "", attribution.residual), row("end to end", "", attribution.end_to_end)]);
 }
@@ -125,9 +126,9 @@ function bestPossible(attribution) {
   const longest = Math.max(...bars.map(([, time]) => time));
   return element("div", {}, element("h3", {}, "Best possible"), element("figure", {},
     element("div", { class: "bars" }, bars.flatMap(([name, time, meaning], i) => [
-      element("span", { class: "name", title: meaning }, name),
+      element("span", { class: "of", title: meaning }, name),
       element("span", { class: "track low", "aria-hidden": "true" }, element("span", {
-        class: `time ${i === 0 ? "queue" : "device"}`, style: `flex: 0 0 ${100 * time / longest}%`,
+        class: `time time-${i === 0 ? "queue" : "device"}`, style: `flex: 0 0 ${100 * time / longest}%`,
       })),
       element("span", { class: "amount" }, duration(time, 4)),
     ])),
@@ -149,10 +150,10 @@ function onAndOffPath(attribution, stages) {
   const longest = Math.max(1, ...attribution.stages.map((of) => of.on_path + of.off_path));
   const width = (ns) => `flex: 0 0 ${99 * ns / longest}%`;
   const bars = attribution.stages.flatMap((of, i) => [
-    element("span", { class: "name" }, isolated(stages[i].name)),
+    element("span", { class: "of" }, graphline.name(stages[i].name)),
     element("span", { class: "track low", "aria-hidden": "true" },
-      element("span", { class: `time ${stages[i].colour}`, style: width(of.on_path) }),
-      element("span", { class: `time beside ${stages[i].colour}`, style: width(of.off_path) })),
+      element("span", { class: `time time-${stages[i].colour}`, style: width(of.on_path) }),
+      element("span", { class: `time beside time-${stages[i].colour}`, style: width(of.off_path) })),
     element("span", { class: "amount" }, `${percent(of.share_of_frames)} of frames`),
   ]);
   return element("div", {}, element("h3", {}, "On the path and beside it"), element("figure", {},
@@ -163,6 +164,6 @@ function onAndOffPath(attribution, stages) {
       table("Time of the stages on the path and beside it",
         [{ title: "stage" }, { title: "on the path", number: true },
           { title: "beside it", number: true }, { title: "of frames", number: true }],
-        attribution.stages.map((of, i) => [isolated(stages[i].name), duration(of.on_path),
+        attribution.stages.map((of, i) => [graphline.name(stages[i].name), duration(of.on_path),
           duration(of.off_path), percent(of.share_of_frames)])))));
 }

@@ -86,7 +86,7 @@ class PipelinePicture {
       return;
     }
     const [name, ...rest] = words;
-    this.told.replaceChildren(element("strong", {}, isolated(name)), element("br"), rest.join(" · "));
+    this.told.replaceChildren(element("strong", {}, graphline.name(name)), element("br"), rest.join(" · "));
   }
 
   node(node, places) {
@@ -104,7 +104,7 @@ class PipelinePicture {
       svg("rect", { class: "ground", x, y, width: w, height: h, rx: 6 }),
       text(name, 19, "name", 13),
       text(stage ? `${stage.kind} · ${stage.where}` : node.what, 35, "kind", 11.5),
-      stage ? this.figures(stage, x, y, w) : text(type, 51, "figures", 11.5));
+      stage ? this.figures(stage, x, y, w) : text(type, 51, "amounts", 11.5));
   }
 
   // Mean and share, and the share as a bar.
@@ -114,10 +114,10 @@ class PipelinePicture {
     const full = w - 20;
     const filled = Math.min(1, stage.share ?? 0) * full;
     return [
-      svg("text", { x: x + 10, y: y + 51, class: "figures" },
+      svg("text", { x: x + 10, y: y + 51, class: "amounts" },
         `${duration(stage.mean)}${stage.share === null ? "" : ` · ${shareText(stage.share)}`}`),
       svg("rect", { class: "rail", x: x + 10, y: y + 57, width: full, height: 4, rx: 2 }),
-      svg("rect", { class: `time ${stage.colour}`, x: x + 10, y: y + 57, width: filled, height: 4, rx: 2 }),
+      svg("rect", { class: `time time-${stage.colour}`, x: x + 10, y: y + 57, width: filled, height: 4, rx: 2 }),
     ];
   }
 
@@ -152,12 +152,12 @@ function pipelineTable({ stages, tensors }) {
   const list = (entries) => entries.length === 0 ? "-"
     : element("span", {}, entries.flatMap((entry, i) => [i === 0 ? "" : ", ", entry]));
   const tensorList = (indices) => list(indices.map((i) =>
-    element("span", {}, isolated(tensors[i][0]), ` ${tensors[i][1]}`)));
+    element("span", {}, graphline.name(tensors[i][0]), ` ${tensors[i][1]}`)));
   const waitList = (waits) => list(waits.map(([stage, how]) =>
-    element("span", {}, isolated(stages[stage].name), ` (${how})`)));
+    element("span", {}, graphline.name(stages[stage].name), ` (${how})`)));
   return table("Stages in planned order",
     [{ title: "stage" }, { title: "kind" }, { title: "where" }, { title: "mean", number: true },
       { title: "share", number: true }, { title: "reads" }, { title: "writes" }, { title: "waits for" }],
-    stages.map((stage) => [isolated(stage.name), stage.kind, stage.where, duration(stage.mean),
+    stages.map((stage) => [graphline.name(stage.name), stage.kind, stage.where, duration(stage.mean),
       stage.share === null ? "-" : shareText(stage.share), tensorList(stage.reads), tensorList(stage.writes), waitList(stage.waits)]));
 }

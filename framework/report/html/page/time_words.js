@@ -32,11 +32,6 @@ const spanColours = {
   cpu: "cpu", enqueue: "enqueue", synced: "device", device: "device", copy: "copy", part: "device",
 };
 
-// A name, which may be written from right to left, within other text.
-function isolated(name) {
-  return graphline.element("bdi", {}, name);
-}
-
 // A part of a whole: what is there and very small is not drowned in digits.
 function shareText(part, significant = 2) {
   return part > 0 && part < 0.001 ? "< 0.1 %" : graphline.percent(part, significant);
@@ -47,6 +42,6 @@ function timeLegend(kinds) {
   const { element } = graphline;
   return element("ul", { class: "legend", "aria-label": "Colours" }, kinds.map((kind) =>
     element("li", { title: spentWords[kind].meaning },
-      element("span", { class: `swatch time ${kind}`, "aria-hidden": "true" }),
+      element("span", { class: `patch time time-${kind}`, "aria-hidden": "true" }),
       spentWords[kind].title)));
 }

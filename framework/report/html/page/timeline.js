@@ -57,7 +57,7 @@ class TimelineSection {
     }, sign);
     this.earlier = step(-1, "Previous frame", "‹");
     this.later = step(1, "Next frame", "›");
-    return element("div", { class: "controls", role: "group", "aria-label": "Choose a frame" },
+    return element("div", { class: "controls near", role: "group", "aria-label": "Choose a frame" },
       button("Median", timeline.median), button("Slowest", timeline.slowest), this.list,
       element("span", { class: "stepper" }, this.earlier, this.input, this.later),
       element("span", { class: "note" }, `of ${whole.format(timeline.total)}, counted from 0`));
@@ -130,14 +130,11 @@ class TimelineSection {
       this.plot.view.zoom(factor);
       this.plot.place();
     };
-    const toggle = (title, name) => element("label", {}, element("input", {
-      type: "checkbox", checked: true,
-      onchange: (event) => {
-        this.plot[name] = event.target.checked;
-        this.plot.place();
-      },
-    }), title);
-    return element("div", { class: "controls", role: "group", "aria-label": "View" },
+    const toggle = (title, name) => graphline.toggle(title, (checked) => {
+      this.plot[name] = checked;
+      this.plot.place();
+    }, true);
+    return element("div", { class: "controls near", role: "group", "aria-label": "View" },
       button("−", "Zoom out", zoom(1 / 1.5)), button("+", "Zoom in", zoom(1.5)),
       button("Fit", "Show the whole frame", () => this.plot.fit()),
       toggle("edges", "showsEdges"),
@@ -169,8 +166,8 @@ class TimelineSection {
     const piece = span.lane === undefined;
     const where = piece ? spentWords[span.kind].meaning : `${spanWords[span.kind]}, `;
     this.detail.replaceChildren(
-      element("strong", {}, isolated(this.frames.nameOf(span))), ` · ${where}`,
-      ...(piece ? [] : [isolated(this.plot.whereOf(span.lane))]),
+      element("strong", {}, graphline.name(this.frames.nameOf(span))), ` · ${where}`,
+      ...(piece ? [] : [graphline.name(this.plot.whereOf(span.lane))]),
       frame.number === this.shown ? "" : ` · frame ${frame.number}`, element("br"),
       `${exactly(span.begin)} to ${exactly(span.end)}, `,
       element("strong", {}, exactly(span.end - span.begin)),
@@ -190,10 +187,10 @@ function timelineTables(frames, frame, plot) {
     table(`The path that bounds frame ${frame.number}; it leaves ${exactly(frame.residual)} over`,
       [{ title: "of" }, { title: "went to" }, ...times],
       frame.pieces.map((piece) =>
-        [isolated(frames.ownerOf(piece)), spentWords[piece.kind].title, ...figures(piece)])),
+        [graphline.name(frames.ownerOf(piece)), spentWords[piece.kind].title, ...figures(piece)])),
     table(`All spans of frame ${frame.number}`,
       [{ title: "of" }, { title: "what" }, { title: "where" }, ...times],
-      frame.spans.map((span) => [isolated(frames.ownerOf(span)), spanWords[span.kind],
-        isolated(plot.whereOf(span.lane)), ...figures(span)])),
+      frame.spans.map((span) => [graphline.name(frames.ownerOf(span)), spanWords[span.kind],
+        graphline.name(plot.whereOf(span.lane)), ...figures(span)])),
   ];
 }

@@ -65,7 +65,7 @@ class TimelinePlot {
     const rect = svg("rect", { rx: part ? 0 : 2 });
     const label = svg("text", {});
     const group = svg("g", {
-      class: `span time ${colour} ${part ? "part" : ""} ${mark}`, tabindex: "-1", role: "img",
+      class: `span time time-${colour} ${part ? "part" : ""} ${mark}`, tabindex: "-1", role: "img",
       "aria-label": this.sentence(span, lane),
       onpointerenter: () => this.tell(span, this.frame),
       onpointerleave: () => this.tell(this.focused?.span ?? null, this.frame),
@@ -99,7 +99,7 @@ class TimelinePlot {
       for (const span of frame.spans) {
         if (span.kind === "part") continue;
         const rect = svg("rect", {
-          class: `time ${spanColours[span.kind]}`, rx: 2,
+          class: `time time-${spanColours[span.kind]}`, rx: 2,
           onpointerenter: () => this.tell(span, frame),
           onpointerleave: () => this.tell(this.focused?.span ?? null, this.frame),
           onclick: () => this.choose(frame.number),
