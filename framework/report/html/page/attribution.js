@@ -146,7 +146,7 @@ function bestPossible(attribution) {
 
 // Each stage's time by whether it bound the frame.
 function onAndOffPath(attribution, stages) {
-  const { element, duration, percent, table } = graphline;
+  const { element, percent, table } = graphline;
   const longest = Math.max(1, ...attribution.stages.map((of) => of.on_path + of.off_path));
   const width = (ns) => `flex: 0 0 ${99 * ns / longest}%`;
   const bars = attribution.stages.flatMap((of, i) => [
@@ -164,6 +164,6 @@ function onAndOffPath(attribution, stages) {
       table("Time of the stages on the path and beside it",
         [{ title: "stage" }, { title: "on the path", number: true },
           { title: "beside it", number: true }, { title: "of frames", number: true }],
-        attribution.stages.map((of, i) => [graphline.name(stages[i].name), duration(of.on_path),
-          duration(of.off_path), percent(of.share_of_frames)])))));
+        attribution.stages.map((of, i) => [graphline.name(stages[i].name), meanText(of.on_path),
+          meanText(of.off_path), percent(of.share_of_frames)])))));
 }

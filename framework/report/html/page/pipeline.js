@@ -25,7 +25,7 @@ function pipelineCaption(data, timed) {
     ? "Bars: the mean time of a stage over the mean end-to-end time. "
     : "The stages were not timed; --timing event does that. ") +
     (data.attribution?.critical.length > 0
-      ? "Outlined: the stages that bound the median frame at best." : "");
+      ? "Outlined: the stages that would bound the median frame if nothing else took time." : "");
 }
 
 // In words, how a stage is set free by what it waits for.
@@ -38,7 +38,7 @@ class PipelinePicture {
   constructor(pipeline, critical) {
     const { element } = graphline;
     this.pipeline = pipeline;
-    this.critical = new Set(critical);
+    this.critical = critical;
     this.frame = element("div", {
       class: "graph", tabindex: "0", role: "group", "aria-label": "The pipeline's stages and tensors",
     });
@@ -97,7 +97,7 @@ class PipelinePicture {
     const stage = node.what === "stage" ? this.pipeline.stages[node.of] : null;
     const type = stage ? "" : this.pipeline.tensors[node.of][1];
     const words = stage ? stageWords(stage) : [`${node.what} of the pipeline`, type];
-    const critical = stage && this.critical.has(node.of) ? "critical" : "";
+    const critical = stage && this.critical.includes(node.of) ? "critical" : "";
     const text = (content, top, style, size) =>
       svg("text", { x: x + 10, y: y + top, class: style }, fittedText(content, w - 20, size));
     return svg("g", this.told_by({ class: `node ${stage ? "" : "tensor"} ${critical}` }, [name, ...words]),
@@ -109,13 +109,13 @@ class PipelinePicture {
 
   // Mean and share, and the share as a bar.
   figures(stage, x, y, w) {
-    const { svg, duration } = graphline;
+    const { svg } = graphline;
     if (stage.mean === null) return null;
     const full = w - 20;
     const filled = Math.min(1, stage.share ?? 0) * full;
     return [
       svg("text", { x: x + 10, y: y + 51, class: "amounts" },
-        `${duration(stage.mean)}${stage.share === null ? "" : ` · ${shareText(stage.share)}`}`),
+        `${meanText(stage.mean)}${stage.share === null ? "" : ` · ${shareText(stage.share)}`}`),
       svg("rect", { class: "rail", x: x + 10, y: y + 57, width: full, height: 4, rx: 2 }),
       svg("rect", { class: `time time-${stage.colour}`, x: x + 10, y: y + 57, width: filled, height: 4, rx: 2 }),
     ];
@@ -129,7 +129,9 @@ class PipelinePicture {
     const words = [`${this.nameOf(from)} → ${this.nameOf(to)}`,
       ...(carried ? [carried] : ["hands over nothing: one waits for the other"]),
       ...(edge.how ? [`free to start ${satisfiedWords[edge.how]}`] : [])];
-    const critical = [from, to].every(({ what, of }) => what === "stage" && this.critical.has(of));
+    // The path may lead from a stage to another that only follows it on its stream or thread.
+    const at = from.what === "stage" ? this.critical.indexOf(from.of) : -1;
+    const critical = at >= 0 && to.what === "stage" && this.critical[at + 1] === to.of;
     const d = places.path(from, edge.bends, to);
     return svg("g", this.told_by({
       class: `edge ${critical ? "critical" : ""} ${edge.tensors.length === 0 ? "after" : ""}`,
@@ -138,16 +140,15 @@ class PipelinePicture {
 }
 
 function stageWords(stage) {
-  const { duration } = graphline;
   const figures = stage.mean === null ? []
-    : [`${stage.measure.replaceAll("_", " ")} ${duration(stage.mean)} on average`,
+    : [`${stage.measure.replaceAll("_", " ")} ${meanText(stage.mean)} on average`,
       ...(stage.share === null ? [] : [`${shareText(stage.share)} of the mean end to end`])];
   const priority = stage.colour === "cpu" ? [] : [`priority ${stage.priority}`];
   return [stage.kind, stage.where, ...priority, ...figures];
 }
 
 function pipelineTable({ stages, tensors }) {
-  const { element, table, duration } = graphline;
+  const { element, table } = graphline;
   // Names in a row, each on its own where it is written from right to left.
   const list = (entries) => entries.length === 0 ? "-"
     : element("span", {}, entries.flatMap((entry, i) => [i === 0 ? "" : ", ", entry]));
@@ -158,6 +159,6 @@ function pipelineTable({ stages, tensors }) {
   return table("Stages in planned order",
     [{ title: "stage" }, { title: "kind" }, { title: "where" }, { title: "mean", number: true },
       { title: "share", number: true }, { title: "reads" }, { title: "writes" }, { title: "waits for" }],
-    stages.map((stage) => [graphline.name(stage.name), stage.kind, stage.where, duration(stage.mean),
+    stages.map((stage) => [graphline.name(stage.name), stage.kind, stage.where, meanText(stage.mean),
       stage.share === null ? "-" : shareText(stage.share), tensorList(stage.reads), tensorList(stage.writes), waitList(stage.waits)]));
 }

@@ -37,6 +37,11 @@ function shareText(part, significant = 2) {
   return part > 0 && part < 0.001 ? "< 0.1 %" : graphline.percent(part, significant);
 }
 
+// A mean time: below a microsecond in whole nanoseconds.
+function meanText(ns, significant = 3) {
+  return graphline.duration(ns !== null && ns < 1000 ? Math.round(ns) : ns, significant);
+}
+
 // Little squares with what their colours stand for, of kinds of time.
 function timeLegend(kinds) {
   const { element } = graphline;

@@ -20,7 +20,7 @@ class TimelineSection {
     this.plot = new TimelinePlot(frames, (span, frame) => this.tell(span, frame),
       (number) => this.choose(number));
     this.headline = element("p", { class: "headline", role: "status" });
-    this.missing = element("p", { class: "warning", hidden: true });
+    this.missing = element("p", { class: "missing warning", hidden: true });
     this.detail = element("p", { class: "told", "aria-live": "polite" });
     this.tables = element("div", {});
     const kinds = Object.keys(spentWords).filter((kind) =>
