@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "framework/base/random.hpp"
+#include "tests/analysis/drawn_pipeline.hpp"
 
 namespace graphline::samples {
 
@@ -40,8 +40,7 @@ struct node {
 class simulation {
  public:
   explicit simulation(std::uint64_t seed) : generator_(seed) {
-    draw_settings();
-    draw_stages();
+    result_.record = drawn_pipeline(generator_);
     frames_.assign(frame_count, std::vector<node>(2 * count() + 1));
     run().frames.resize(frame_count);
   }
@@ -78,46 +77,6 @@ class simulation {
   static std::size_t work(std::size_t s) { return 2 * s; }
   static std::size_t launch(std::size_t s) { return 2 * s + 1; }
   std::size_t graph() { return 2 * count(); }
-
-  void draw_settings() {
-    auto& r = run();
-    r.pipeline = "simulated";
-    r.tensors.resize(1);
-    r.threads = {"main", "worker 1", "worker 2", "worker 3"};
-    r.device.backend = one_of(2) == 0 ? "host" : "cuda";
-    r.run.strategy = std::array{strategy::serial, strategy::async, strategy::overlap}[one_of(3)];
-    r.run.in_flight = r.run.strategy == strategy::serial ? 1 : 1 + static_cast<int>(one_of(3));
-    if (r.run.strategy != strategy::serial && one_of(4) == 0) r.run.graphs = graph_mode::frame;
-    const bool one_thread = r.run.strategy != strategy::overlap && !whole_graphs();
-    r.run.timing = one_thread && one_of(4) == 0 ? timing_method::sync : timing_method::event;
-    if (one_of(3) == 0) r.run.arrival = arrival::constant;
-  }
-
-  void draw_stages() {
-    const std::size_t stages = 2 + one_of(9);
-    const std::size_t streams = 1 + one_of(3);
-    for (std::size_t s = 0; s < stages; ++s) {
-      stage_record stage;
-      stage.name = "s" + std::to_string(s);
-      stage.on = one_of(3) == 0 ? side::cpu : side::device;
-      if (stage.on == side::device) {
-        stage.copy = one_of(5) == 0;
-        stage.stream = "stream " + std::to_string(one_of(streams));
-      }
-      for (std::size_t earlier = 0; earlier < s; ++earlier) {
-        if (one_of(3) != 0) continue;
-        const auto& from = run().stages[earlier];
-        auto how =
-            from.stream == stage.stream ? satisfied_by::stream_order : satisfied_by::event_wait;
-        if (!whole_graphs() && from.on == side::cpu) how = satisfied_by::cpu_return;
-        if (!whole_graphs() && from.on == side::device && stage.on == side::cpu) {
-          how = satisfied_by::completion;
-        }
-        stage.waits.push_back({earlier, how});
-      }
-      run().stages.push_back(std::move(stage));
-    }
-  }
 
   void set(std::size_t f, std::size_t n, nanoseconds begin, nanoseconds end, const cause& by) {
     auto& it = frames_[f][n];
