@@ -47,7 +47,7 @@ class way_back {
       const std::size_t index = *by.activity;
       pass(index, by.end);
       if (explained_ <= begin_) return;
-      by = search_.of(index, explained_);
+      by = search_.of(index);
       explain_gap(index, by.activity ? std::max(by.end, begin_) : begin_, by.gap);
       if (!by.activity) return;
     }

@@ -105,7 +105,7 @@ std::string path_text(const run_record& record, const std::vector<std::size_t>& 
   std::string text;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const bool cut =
-        path.size() > most_named && i >= most_named / 2 && i + most_named / 2 < path.size();
+        path.size() > most_named + 1 && i >= most_named / 2 && i + most_named / 2 < path.size();
     if (cut) {
       if (i == most_named / 2) text += fmt::format(" -> {} more", path.size() - most_named);
       continue;

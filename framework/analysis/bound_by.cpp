@@ -46,9 +46,9 @@ binder binder_search::of_end(nanoseconds end) {
   return result;
 }
 
-binder binder_search::of(std::size_t index, nanoseconds begin) {
+binder binder_search::of(std::size_t index) {
   later_ = index;
-  begin_ = begin;
+  begin_ = done_[index].begin;
   latest_.reset();
   best_ = {};
   const activity& later = done_[index];

@@ -30,8 +30,8 @@ class binder_search {
   /// What ended last before the end of the frame, and what the time after it is.
   binder of_end(nanoseconds end);
 
-  /// What held back an activity of which everything after `begin` is explained.
-  binder of(std::size_t index, nanoseconds begin);
+  /// What held back an activity.
+  binder of(std::size_t index);
 
  private:
   enum class sure { yes, no };  ///< that it had to end before, whatever the stamps say
@@ -50,7 +50,7 @@ class binder_search {
 
   // Of the search under way.
   std::size_t later_ = 0;
-  nanoseconds begin_ = 0;
+  nanoseconds begin_ = 0;  ///< of `later_`
   std::optional<nanoseconds> latest_;
   binder best_;
 };
