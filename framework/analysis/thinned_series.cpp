@@ -64,8 +64,7 @@ std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
   std::vector<nanoseconds> medians;
   medians.reserve(at.size());
   for (const auto index : at) {
-    const auto side = std::min({reach, index, values.size() - 1 - index});
-    const auto around = values.subspan(index - side, 2 * side + 1);
+    const auto around = values.subspan(index - reach, 2 * reach + 1);
     medians.push_back(lower_median({around.begin(), around.end()}));
   }
   return medians;

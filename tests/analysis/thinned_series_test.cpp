@@ -54,11 +54,11 @@ TEST(evenly_spread, has_the_first_and_the_last) {
   EXPECT_THAT(evenly_spread(0, 4), ElementsAre());
 }
 
-TEST(rolling_medians, take_as_many_on_either_side) {
+TEST(rolling_medians, are_of_as_many_on_either_side) {
   const std::vector<nanoseconds> values = {9, 1, 5, 7, 100, 3};
-  const std::vector<std::size_t> at = {0, 1, 2, 3, 4, 5};
-  EXPECT_THAT(rolling_medians(values, at, 2), ElementsAre(9, 5, 7, 5, 7, 3));
-  EXPECT_THAT(rolling_medians(values, at, 0), ElementsAre(9, 1, 5, 7, 100, 3));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{1, 3, 4}, 1), ElementsAre(5, 7, 7));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{2, 3}, 2), ElementsAre(7, 5));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{0, 5}, 0), ElementsAre(9, 3));
 }
 
 TEST(stretches, hold_every_value_once) {

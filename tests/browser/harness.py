@@ -56,7 +56,10 @@ return found;
 # The share of a canvas's points that something was drawn on.
 PAINTED = """
 const canvas = arguments[0];
-const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+const copy = new OffscreenCanvas(canvas.width, canvas.height);
+const context = copy.getContext("2d", {willReadFrequently: true});
+context.drawImage(canvas, 0, 0);
+const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
 let painted = 0;
 for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
 return painted / (canvas.width * canvas.height);

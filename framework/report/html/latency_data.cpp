@@ -28,12 +28,15 @@ json series(std::string name, const std::vector<nanoseconds>& times, std::size_t
   return {{"name", std::move(name)}, {"frames", frames}, {"times", std::move(shown)}};
 }
 
-/// Over a hundredth of the frames on either side, at least 5; too few frames have none.
+/// Over a twentieth of the frames on either side, at least 5 and at most 500; too few frames have
+/// none, and none stands where there are not as many on both sides.
 json median_data(const std::vector<nanoseconds>& times) {
   constexpr std::size_t least_reach = 5;
+  constexpr std::size_t most_reach = 500;
   if (times.size() < 4 * least_reach) return {};
-  const auto reach = std::max(least_reach, times.size() / 100);
-  const auto at = evenly_spread(times.size(), median_points);
+  const auto reach = std::clamp(times.size() / 20, least_reach, most_reach);
+  auto at = evenly_spread(times.size() - 2 * reach, median_points);
+  for (auto& frame : at) frame += reach;
   return {{"reach", reach}, {"frames", at}, {"times", rolling_medians(times, at, reach)}};
 }
 

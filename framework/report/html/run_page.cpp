@@ -36,6 +36,13 @@ json notices(const run_record& record, const run_summary& summary) {
   return list;
 }
 
+/// "batch=1, side=112; 300 frames after 5 warm-up".
+std::string amount_of(const run_record& record) {
+  const auto parameters = parameters_of(record);
+  return parameters + (parameters.empty() ? "" : "; ") + counted(record.run.frames, "frame") +
+         " after " + std::to_string(record.run.warmup) + " warm-up";
+}
+
 }  // namespace
 
 std::string run_html(const run_record& record) {
@@ -46,7 +53,8 @@ std::string run_html(const run_record& record) {
   data["description"] = record.description;
   data["program"] = "graphline " + std::string(version());
   data["subject"] = subject_of(record);
-  data["way"] = way_of(record.run);
+  data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
+  data["amount"] = amount_of(record);
   data["notices"] = notices(record, summary);
   data["summary"] = summary_data(record, summary);
   data["detail"] = detail_data(record, summary);

@@ -42,8 +42,8 @@ json quantity(std::string_view name, const std::string& text, const std::string&
 json percentile_figure(const distribution& times, std::string_view name, double p, time_unit unit) {
   const auto value = times.percentile(p);
   if (value) {
-    const auto note = fmt::format("{} % of {} took no longer", name.substr(1),
-                                  counted(static_cast<std::int64_t>(times.count()), "frame"));
+    const auto note = p == 0.5 ? "half of the frames took longer"
+                               : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
     return figure(name, in_unit(as_double(value), unit), unit.name, note);
   }
   return figure(name, "-", "",

@@ -62,7 +62,7 @@ const graphline = (() => {
       if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
       else made.setAttribute(name, value === true ? "" : value);
     }
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
     return made;
   }
 
@@ -89,10 +89,11 @@ const graphline = (() => {
       characters.slice(characters.length - Math.floor(kept)).join("")}`;
   }
 
-  // What scrolls sideways is a stop of the keyboard only while there is something to scroll to.
+  // What scrolls is a stop of the keyboard only while there is something to scroll to.
   const scrolling = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = target;
+      if (scrollWidth > clientWidth || scrollHeight > clientHeight) target.setAttribute("tabindex", "0");
       else target.removeAttribute("tabindex");
     }
   });
@@ -121,16 +122,17 @@ const graphline = (() => {
              : null);
   }
 
-  // A control with its words: `make` is "select" or "input" of type checkbox.
+  // Controls with their words, which may be elements: `change` is called with the index of what is
+  // chosen, or with whether the box is ticked.
   function choice(words, options, change) {
     const select = element("select", { onchange: () => change(Number(select.value)) },
       options.map((text, i) => element("option", { value: i }, brief(text, 60))));
-    return element("label", { class: "control" }, element("span", {}, words), select);
+    return element("label", { class: "control" }, words, select);
   }
   function toggle(words, change, on = false) {
     const box = element("input", { type: "checkbox", checked: on,
                                    onchange: () => change(box.checked) });
-    return element("label", { class: "control" }, box, element("span", {}, words));
+    return element("label", { class: "control" }, box, words);
   }
 
   // Tells people who listen to the page rather than see it.
@@ -145,7 +147,7 @@ const graphline = (() => {
     const seen = new Map();
     const observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) seen.set(target.id, isIntersecting);
-      const current = [...links.keys()].find((id) => seen.get(id));
+      const current = [...links.keys()].find((id) => seen.get(id)) ?? links.keys().next().value;
       for (const [id, link] of links) {
         if (id === current) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");

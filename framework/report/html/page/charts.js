@@ -70,16 +70,25 @@ Object.assign(graphline, (() => {
       const upright = axis === "x";
       const [least, most] = upright ? [area.left, area.right] : [area.top, area.bottom];
       if (!(place >= least - 0.5 && place <= most + 0.5)) continue;
-      ctx.strokeStyle = ctx.fillStyle = colour(tone);
-      ctx.lineWidth = 1;
-      ctx.setLineDash(dash ?? [4, 3]);
-      ctx.beginPath();
-      ctx.moveTo(upright ? place : area.left, upright ? area.top : place);
-      ctx.lineTo(upright ? place : area.right, upright ? area.bottom : place);
-      ctx.stroke();
+      // On a band of the ground's colour, so that it is seen across a bar too.
+      for (const [stroke, width, pattern] of [[faded("ground", 0.6), 3, []],
+                                              [colour(tone), 1, dash ?? [4, 3]]]) {
+        ctx.strokeStyle = stroke;
+        ctx.lineWidth = width;
+        ctx.setLineDash(pattern);
+        ctx.beginPath();
+        ctx.moveTo(upright ? place : area.left, upright ? area.top : place);
+        ctx.lineTo(upright ? place : area.right, upright ? area.bottom : place);
+        ctx.stroke();
+      }
+      ctx.fillStyle = colour(tone);
       if (!upright) {
+        const height = place - 5 < area.top + 10 ? place + 13 : place - 5;
         ctx.textAlign = "right";
-        ctx.fillText(label, area.right - 4, place - 4 < area.top + 10 ? place + 12 : place - 4);
+        ctx.strokeStyle = faded("ground", 0.85);
+        ctx.lineWidth = 4;
+        ctx.strokeText(label, area.right - 4, height);
+        ctx.fillText(label, area.right - 4, height);
         continue;
       }
       const width = ctx.measureText(label).width;
@@ -92,6 +101,25 @@ Object.assign(graphline, (() => {
     }
     ctx.restore();
   }
+
+  // An interaction mode, "read": of the datasets that are there to be read off, the points that are
+  // nearest sideways. A dataset with `keys: false` is there to be seen only.
+  Chart.Interaction.modes.read = (chart, event) => {
+    const { x } = Chart.helpers.getRelativePosition(event, chart);
+    let found = [];
+    let nearest = Infinity;
+    for (const { index: datasetIndex, data } of chart.getSortedVisibleDatasetMetas()) {
+      if (chart.data.datasets[datasetIndex].keys === false) continue;
+      data.forEach((point, index) => {
+        const away = Math.abs(point.x - x);
+        if (away > nearest) return;
+        if (away < nearest) found = [];
+        nearest = away;
+        found.push({ element: point, datasetIndex, index });
+      });
+    }
+    return found.sort((a, b) => a.datasetIndex - b.datasetIndex);
+  };
 
   // ---- A chart -----------------------------------------------------------------------------------
 

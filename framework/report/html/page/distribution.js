@@ -82,11 +82,11 @@ graphline.section({
         plugins: [graphline.marks(markedTimes())],
         options: {
           parsing: false, layout: { padding: { top: 30 } },
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           scales: {
             x: { ...timeAxis(range()), offset: false },
             y: { type: logarithmic ? "logarithmic" : "linear", min: logarithmic ? 0.5 : 0,
-                 title: { text: "frames" }, ticks: { callback: wholeTick } },
+                 grace: "5%", title: { text: "frames" }, ticks: { callback: wholeTick } },
           },
           plugins: { tooltip: { displayColors: false, callbacks: {
             title: ([{ dataIndex }]) => edges(...all[dataIndex]),
@@ -122,7 +122,7 @@ graphline.section({
         plugins: [graphline.marks(markedTimes())],
         options: {
           parsing: false, normalized: true, layout: { padding: { top: 30 } },
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           scales: {
             x: timeAxis(logarithmic ? [times[0], times.at(-1)] : range()),
             y: { type: logarithmic ? "logarithmic" : "linear",

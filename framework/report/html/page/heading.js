@@ -8,7 +8,8 @@ function drawHeading(data) {
                                                                                : "an experiment"}`),
     element("h1", {}, name(data.title)),
     data.description ? element("p", { class: "lead" }, name(data.description)) : "",
-    element("p", { class: "note" }, data.subject, element("br"), data.way),
+    element("p", { class: "note" }, data.subject, element("br"), data.way,
+      data.amount ? [element("br"), data.amount] : null),
     ...data.notices.map(({ tone, text }) =>
       element("p", { class: `notice ${tone}`, role: "note" }, name(text))));
   document.querySelector("footer").append(

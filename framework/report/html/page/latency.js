@@ -22,12 +22,16 @@ graphline.section({
     const pointsOf = ({ frames, times }) =>
       frames.map((frame, i) => ({ x: frame, y: times[i] / unit.ns }));
 
+    // As they stand among the datasets.
+    const inOrder = () => [endToEnd, ...[...shown].map((i) => stages[i])];
+
     function datasets() {
       const dots = latency.frames <= 300;
       const list = [{
-        label: "end to end", data: pointsOf(endToEnd), borderColor: graphline.colour("frame"),
-        backgroundColor: graphline.colour("frame"), borderWidth: dots ? 1.25 : 0.75,
-        pointRadius: dots ? 1.75 : 0, pointHitRadius: 12, pointHoverRadius: 4,
+        label: "end to end", data: pointsOf(endToEnd),
+        borderColor: graphline.faded("frame", dots ? 0.45 : 0.85), borderWidth: 1,
+        backgroundColor: graphline.colour("frame"), pointBorderWidth: 0,
+        pointRadius: dots ? 2 : 0, pointHitRadius: 12, pointHoverRadius: 4,
       }];
       for (const i of shown) {
         list.push({
@@ -78,9 +82,9 @@ graphline.section({
         plugins: [graphline.marks(marked), dropped],
         options: {
           parsing: false, normalized: true,
-          interaction: { mode: "nearest", axis: "x", intersect: false },
+          interaction: { mode: "read" },
           onPick: ({ dataset, index }) => {
-            if (dataset <= shown.size) chosen([endToEnd, ...[...shown].map((i) => stages[i])][dataset].frames[index]);
+            chosen(inOrder()[dataset].frames[index]);
           },
           scales: {
             x: { type: "linear", min: 0, max: Math.max(latency.frames - 1, 1),
@@ -91,7 +95,6 @@ graphline.section({
           },
           plugins: {
             tooltip: {
-              filter: ({ dataset }) => dataset.keys !== false,
               callbacks: {
                 title: (items) => (items.length ? `frame ${whole.format(items[0].parsed.x)}` : ""),
                 label: ({ dataset, parsed }) =>
@@ -112,16 +115,15 @@ graphline.section({
       if (!stages.length) return null;
       return element("fieldset", { class: "choices" }, element("legend", {}, "Stages to show too"),
         stages.map(({ name: stage, what }, i) => {
-          const label = graphline.toggle("", (on) => {
+          const words = [
+            element("span", { class: `swatch${i < colours ? "" : " dashed"}`,
+                              style: `--swatch: var(--${colourOf(i)})`, "aria-hidden": "true" }),
+            name(graphline.brief(stage)), element("span", { class: "note" }, what)];
+          return graphline.toggle(words, (on) => {
             if (on) shown.add(i);
             else shown.delete(i);
             entry.redraw();
           });
-          label.append(element("span", { class: `swatch${i < colours ? "" : " dashed"}`,
-                                         style: `--swatch: var(--${colourOf(i)})`,
-                                         "aria-hidden": "true" }),
-            name(graphline.brief(stage)), element("span", { class: "note" }, what));
-          return label;
         }));
     }
 

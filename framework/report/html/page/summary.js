@@ -20,10 +20,11 @@ graphline.section({
 
     // A bar of a part of 1 beside its figure; what is more than 1 fills it.
     function bar(text, part, what) {
-      return element("span", { class: "barred" }, element("span", {}, text),
+      return element("span", { class: "barred" },
         element("span", { class: "bar", "aria-hidden": "true" },
           element("span", { class: what,
-                            style: `width: ${(100 * Math.min(part ?? 0, 1)).toFixed(2)}%` })));
+                            style: `width: ${(100 * Math.min(part ?? 0, 1)).toFixed(2)}%` })),
+        element("span", { class: "beside" }, text));
     }
 
     function endToEnd({ unit, cells }) {
