@@ -39,6 +39,9 @@ class distribution {
   nanoseconds min() const noexcept { return sorted_.front(); }
   nanoseconds max() const noexcept { return sorted_.back(); }
 
+  /// All of it, in ascending order.
+  const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
+
   /// The middle value, the lower of two: for a robust figure of any sample, however small.
   nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }
 

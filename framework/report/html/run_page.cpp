@@ -45,7 +45,7 @@ std::string amount_of(const run_record& record) {
 
 }  // namespace
 
-std::string run_html(const run_record& record) {
+std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
   json data;
   data["kind"] = "run";
@@ -61,7 +61,7 @@ std::string run_html(const run_record& record) {
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
   if (const auto attribution = attribute(record)) {
-    data["timeline"] = timeline_data(record, *attribution);
+    data["timeline"] = timeline_data(record, *attribution, options.frames);
     data["attribution"] = attribution_data(record, *attribution);
   }
   data["pipeline"] = pipeline_data(record, summary);

@@ -127,7 +127,11 @@ json configurations_json(const experiment_record& record, const experiment_summa
   for (std::size_t i = 0; i < record.configurations.size(); ++i) {
     const auto& configuration = record.configurations[i];
     json assignments = json::object();
-    for (const auto& [key, value] : configuration.assignments) assignments[key] = typed(value);
+    json assigned = json::array();
+    for (const auto& [key, value] : configuration.assignments) {
+      assignments[key] = typed(value);
+      assigned.push_back({key, value});
+    }
     json members = json::array();
     const auto& summaries = summary.configurations[i].members;
     for (std::size_t m = 0; m < summaries.size(); ++m) {
@@ -135,7 +139,8 @@ json configurations_json(const experiment_record& record, const experiment_summa
     }
     list.push_back({{"name", configuration.name},
                     {"assignments", std::move(assignments)},
-                    {"members", std::move(members)}});
+                    {"members", std::move(members)},
+                    {"assigned", std::move(assigned)}});
   }
   return list;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/experiment_sentences.hpp"
 
 namespace graphline {
 
@@ -32,58 +34,65 @@ std::string missing_percentiles(const experiment_record& record,
     };
     if (any_member(summary, lacks)) add(p);
   }
-  return missing.empty() ? "" : paragraph("-: too few frames: " + missing, 2);
+  return missing.empty() ? "" : "-: too few frames: " + missing;
 }
 
-std::string comparison_notes(const experiment_record& record, const experiment_summary& summary) {
+void add_comparison_notes(const experiment_record& record, const experiment_summary& summary,
+                          std::vector<std::string>& to) {
   const auto has_interval = [](const comparison& c) { return c.ratio_range.has_value(); };
   const bool intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(), has_interval);
-  std::string text;
   if (intervals) {
-    text += paragraph(
+    to.push_back(
         fmt::format("change: against the baseline; intervals by bootstrap over {} blocks, all of "
                     "which hold together with 95 %",
-                    summary.counted_blocks),
-        2);
-    text += paragraph(
+                    summary.counted_blocks));
+    to.push_back(
         fmt::format("verdict: same where the whole interval is within {:g} %, undecided where the "
                     "blocks do not tell",
-                    100 * record.how.margin),
-        2);
+                    100 * record.how.margin));
   }
   if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [](const comparison& c) {
         return c.figure == figure::p50 && c.ratio_range && c.more_trials;
       })) {
-    text += paragraph("more: about so many further trials of each configuration would decide", 2);
+    to.push_back("more: about so many further trials of each configuration would decide");
   }
-  return text;
 }
 
-std::string timing_notes(const experiment_record& record) {
+void add_timing_notes(const experiment_record& record, std::vector<std::string>& to) {
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {
     for (const auto& run : trial.members) methods.insert(run.run.timing);
   }
-  std::string text;
   for (const auto method : methods) {
-    text += paragraph(fmt::format("timing {}: {}", to_word(method), meaning_of(method)), 2);
+    to.push_back(fmt::format("timing {}: {}", to_word(method), meaning_of(method)));
   }
-  return text;
 }
 
 }  // namespace
 
-std::string experiment_notes(const experiment_record& record, const experiment_summary& summary) {
-  auto text = missing_percentiles(record, summary) + comparison_notes(record, summary);
-  text += paragraph("figures: of all frames of a configuration's trials together", 2);
+std::vector<std::string> note_lines(const experiment_record& record,
+                                    const experiment_summary& summary) {
+  std::vector<std::string> lines;
+  if (auto missing = missing_percentiles(record, summary); !missing.empty()) {
+    lines.push_back(std::move(missing));
+  }
+  add_comparison_notes(record, summary, lines);
+  lines.push_back("figures: of all frames of a configuration's trials together");
   if (any_member(summary, [](const member_summary& m) { return m.between_trials.has_value(); })) {
-    text += paragraph("spread: between trials, standard deviation of their medians", 2);
+    lines.push_back("spread: between trials, standard deviation of their medians");
   }
   if (any_member(summary, [](const member_summary& m) { return m.cores.has_value(); })) {
-    text += paragraph("cores: busy on average while frames ran, by the whole process", 2);
+    lines.push_back("cores: busy on average while frames ran, by the whole process");
   }
-  return text + timing_notes(record);
+  add_timing_notes(record, lines);
+  return lines;
+}
+
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary) {
+  std::string text;
+  for (const auto& line : note_lines(record, summary)) text += paragraph(line, 2);
+  return text;
 }
 
 }  // namespace graphline

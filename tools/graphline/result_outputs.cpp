@@ -1,0 +1,81 @@
+#include "tools/graphline/result_outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+namespace {
+
+bool is_standard_output(const std::string& path) {
+  return path == "-" || path == "/dev/stdout";
+}
+
+/// Whether two results at these paths would take each other's place. What is no regular file takes
+/// any number of texts.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  const auto first = fs::weakly_canonical(one, unknown);
+  if (unknown) return one == other;
+  const auto second = fs::weakly_canonical(other, unknown);
+  if (unknown || first != second) return false;
+  return !fs::exists(first, unknown) || fs::is_regular_file(first, unknown);
+}
+
+}  // namespace
+
+void result_outputs::open(std::string_view option, const std::string& path,
+                          std::string_view beginning, std::uint64_t expected_bytes) {
+  if (path.empty()) return;
+  for (const auto& [other, file] : results_) {
+    if (is_standard_output(path) && file.is_standard_output()) {
+      throw input_error(fmt::format("{} {} and {} {}: only one result can go to standard output",
+                                    other, file.path(), option, path));
+    }
+    if (!is_standard_output(path) && same_file(file.path(), path)) {
+      throw input_error(
+          fmt::format("{0} {1} and {2} {3}: only one result can go to a file; name "
+                      "another one",
+                      other, quote(file.path(), 200), option, quote(path, 200)));
+    }
+  }
+  results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
+}
+
+void result_outputs::show(const std::string& text) {
+  const bool taken = std::any_of(results_.begin(), results_.end(),
+                                 [](const result& r) { return r.file.is_standard_output(); });
+  std::FILE* const stream = taken ? stderr : stdout;
+  attempt([&] {
+    if (std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
+    throw run_error(fmt::format("cannot write to standard {}: {}", taken ? "error" : "output",
+                                std::generic_category().message(errno)));
+  });
+}
+
+void result_outputs::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const error&) {
+    if (!problem_) problem_ = std::current_exception();
+  }
+}
+
+void result_outputs::write(std::string_view option, const std::function<std::string()>& make) {
+  for (auto& [asked, file] : results_) {
+    if (asked == option) attempt([&, &to = file] { to.commit(make()); });
+  }
+}
+
+void result_outputs::finish() const {
+  if (problem_) std::rethrow_exception(problem_);
+}
+
+}  // namespace graphline
