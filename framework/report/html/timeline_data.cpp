@@ -112,16 +112,19 @@ json timeline_data(const run_record& record, const attribution_summary& summary,
   const bool all = keep_all(everything, times.size());
   timeline_frames chosen(record, budget);
   timeline_frames& frames = all ? everything : chosen;
-  if (!all) {
-    for (const auto frame : wanted) {
-      if (frame < times.size()) frames.keep_anyhow(frame);
-    }
-    keep_first(frames, record, summary.median_frame, slow);
+  json asked = json::array();
+  for (const auto frame : wanted) {
+    if (frame >= times.size()) continue;
+    frames.keep_anyhow(frame);
+    asked.push_back(frame);
   }
+  if (!all) keep_first(frames, record, summary.median_frame, slow);
   json data;
   data["total"] = times.size();
   data["median"] = summary.median_frame;
+  data["median_time"] = times[summary.median_frame];
   data["slowest"] = slow.front();
+  data["asked"] = std::move(asked);
   data["slow"] = kept_of(frames, slow);
   data["typical"] = kept_of(frames, typical);
   data["missed"] = kept_of(frames, missed);

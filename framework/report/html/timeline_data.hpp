@@ -14,8 +14,9 @@ inline constexpr std::size_t timeline_budget = 1'200'000;
 
 /// What happened in the frames of a run, for a picture of any of them. Times are in nanoseconds.
 ///
-///   {"total": frames of the run, "median": frame, "slowest": frame, "typical": [frame...],
-///    "slow": [frame...] slowest first, "missed": [frame...], "deadline", "clock_error",
+///   {"total": frames of the run, "median": frame, "median_time", "slowest": frame,
+///    "asked": [frame...] of `wanted`, "slow": [frame...] slowest first, "typical": [frame...],
+///    "missed": [frame...], "deadline", "clock_error",
 ///    "lanes": [{"kind": "thread" | "stream" | "copies", "name"}...],
 ///    "spans": [[kind, lane, stage or null, part or null]...], "kinds": [word...],
 ///    "pieces": [[what, stage or null]...], "spent": [word...],

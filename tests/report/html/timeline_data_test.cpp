@@ -130,8 +130,9 @@ TEST(timeline_data, keeps_the_frames_in_flight_with_the_slowest) {
 
 TEST(timeline_data, keeps_wanted_frames_whatever_the_budget) {
   const auto record = samples::two_models(timing_method::event, 1000);
-  const auto data = data_of(record, {123, 456, 1000}, 10);
+  const auto data = data_of(record, {456, 123, 1000}, 10);
   EXPECT_EQ(numbers_of(data), (std::vector<std::size_t>{123, 456}));
+  EXPECT_EQ(data["asked"], json({456, 123}));
   EXPECT_TRUE(data["slow"].empty());
 }
 

@@ -9,7 +9,7 @@ graphline.section({
     const frames = new TimelineFrames(data.timeline, data.pipeline.stages);
     const section = new TimelineSection(frames, box);
     document.addEventListener("graphline:frame", (event) => section.choose(event.detail.frame));
-    section.choose(data.timeline.median);
+    section.choose(data.timeline.asked[0] ?? data.timeline.median);
   },
 });
 
@@ -46,7 +46,8 @@ class TimelineSection {
     this.list = element("select", {
       "aria-label": "Frames of note",
       onchange: () => this.list.value !== "" && this.choose(Number(this.list.value)),
-    }, element("option", { value: "" }, "of note …"), group("Slowest", timeline.slow),
+    }, element("option", { value: "" }, "of note …"), group("Asked for", timeline.asked),
+    group("Slowest", timeline.slow),
     group("Missed the deadline", timeline.missed), group("Typical", timeline.typical));
     this.input = element("input", {
       type: "number", min: 0, max: timeline.total - 1, step: 1, "aria-label": "Frame number",
@@ -102,7 +103,7 @@ class TimelineSection {
   describeFrame(frame) {
     const { element, duration, percent } = graphline;
     const { timeline } = this.frames;
-    const median = this.frames.frame(timeline.median).end;
+    const median = timeline.median_time;
     const parts = [element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}`];
     if (frame.number === timeline.median) parts.push(", the median");
     else if (frame.end === median) parts.push(", as long as the median frame");

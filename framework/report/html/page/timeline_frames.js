@@ -10,10 +10,6 @@ class TimelineFrames {
     this.decoded = new Map();
   }
 
-  has(number) {
-    return this.numbers[this.position(number)] === number;
-  }
-
   // The index of the first kept frame that is not before `number`.
   position(number) {
     let low = 0;
