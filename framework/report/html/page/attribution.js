@@ -27,14 +27,16 @@ function asSentence(text) {
 }
 
 function spentTitle({ what, stage }, stages) {
-  return stage === null ? spentWords[what].title : `${stages[stage].name}: ${spentWords[what].title}`;
+  const { title } = spentWords[what];
+  return stage === null ? title : `${stages[stage].name}: ${title}`;
 }
 
 // Rows of one kind added up, in the order in which the kinds come first.
 function byKind(rows) {
   const kinds = new Map();
   for (const row of rows) {
-    const sum = kinds.get(row.what) ?? { what: row.what, stage: null, all: 0, typical: 0, slowest: 0 };
+    const sum = kinds.get(row.what) ??
+      { what: row.what, stage: null, all: 0, typical: 0, slowest: 0 };
     for (const [key] of attributionGroups) sum[key] += row[key];
     kinds.set(row.what, sum);
   }
@@ -56,7 +58,8 @@ function attributionFigure(attribution, stages) {
       const words = `${spentTitle(row, stages)}: ${graphline.duration(row[key])}, ` +
         `${shareText(part)}`;
       return element("span", {
-        class: `time time-${row.what}`, style: `flex: 0 1 ${100 * row[key] / longest}%`, title: words,
+        class: `time time-${row.what}`, title: words,
+        style: `flex: 0 1 ${100 * row[key] / longest}%`,
       }, element("b", {}, shareText(part)));
     });
     return [
@@ -74,7 +77,8 @@ function attributionFigure(attribution, stages) {
   draw(kinds);
   const byStage = graphline.toggle("a piece for each stage",
     (checked) => draw(checked ? attribution.rows : kinds));
-  const box = element("div", {}, element("div", { class: "controls" }, byStage), bars, timeLegend(kinds.map(({ what }) => what)));
+  const box = element("div", {}, element("div", { class: "controls" }, byStage), bars,
+    timeLegend(kinds.map(({ what }) => what)));
   return figure(attributionCaption(attribution), box, attributionTable(attribution, stages));
 }
 
@@ -128,7 +132,8 @@ function bestPossible(attribution) {
     element("div", { class: "bars" }, bars.flatMap(([name, time, meaning], i) => [
       element("span", { class: "of", title: meaning }, name),
       element("span", { class: "track low", "aria-hidden": "true" }, element("span", {
-        class: `time time-${i === 0 ? "queue" : "device"}`, style: `flex: 0 0 ${100 * time / longest}%`,
+        class: `time time-${i === 0 ? "queue" : "device"}`,
+        style: `flex: 0 0 ${100 * time / longest}%`,
       })),
       element("span", { class: "amount" }, duration(time, 4)),
     ])),
@@ -153,7 +158,8 @@ function onAndOffPath(attribution, stages) {
     element("span", { class: "of" }, graphline.name(stages[i].name)),
     element("span", { class: "track low", "aria-hidden": "true" },
       element("span", { class: `time time-${stages[i].colour}`, style: width(of.on_path) }),
-      element("span", { class: `time beside time-${stages[i].colour}`, style: width(of.off_path) })),
+      element("span",
+        { class: `time beside time-${stages[i].colour}`, style: width(of.off_path) })),
     element("span", { class: "amount" }, `${percent(of.share_of_frames)} of frames`),
   ]);
   return element("div", {}, element("h3", {}, "On the path and beside it"), element("figure", {},

@@ -20,8 +20,8 @@ graphline.section({
 });
 
 function pipelineCaption(data, timed) {
-  return "Stages from left to right, or down, as they wait for each other; dashed boxes are what goes " +
-    "in and comes out. " + (timed
+  return "Stages from left to right, or down, as they wait for each other; dashed boxes are what " +
+    "goes in and comes out. " + (timed
     ? "Bars: the mean time of a stage over the mean end-to-end time. "
     : "The stages were not timed; --timing event does that. ") +
     (data.attribution?.critical.length > 0
@@ -40,7 +40,8 @@ class PipelinePicture {
     this.pipeline = pipeline;
     this.critical = critical;
     this.frame = element("div", {
-      class: "graph", tabindex: "0", role: "group", "aria-label": "The pipeline's stages and tensors",
+      class: "graph", tabindex: "0", role: "group",
+      "aria-label": "The pipeline's stages and tensors",
     });
     this.told = element("p", { class: "told", "aria-live": "polite" });
     this.tell(null);
@@ -71,7 +72,7 @@ class PipelinePicture {
   }
 
   // What is true of all that can be pointed at.
-  told_by(attributes, words) {
+  pointable(attributes, words) {
     return {
       ...attributes, tabindex: "0", role: "img", "aria-label": words.join(", "),
       onpointerenter: () => this.tell(words), onpointerleave: () => this.tell(null),
@@ -86,7 +87,8 @@ class PipelinePicture {
       return;
     }
     const [name, ...rest] = words;
-    this.told.replaceChildren(element("strong", {}, graphline.name(name)), element("br"), rest.join(" · "));
+    this.told.replaceChildren(
+      element("strong", {}, graphline.name(name)), element("br"), rest.join(" · "));
   }
 
   node(node, places) {
@@ -100,7 +102,8 @@ class PipelinePicture {
     const critical = stage && this.critical.includes(node.of) ? "critical" : "";
     const text = (content, top, style, size) =>
       svg("text", { x: x + 10, y: y + top, class: style }, fittedText(content, w - 20, size));
-    return svg("g", this.told_by({ class: `node ${stage ? "" : "tensor"} ${critical}` }, [name, ...words]),
+    const style = `node ${stage ? "" : "tensor"} ${critical}`;
+    return svg("g", this.pointable({ class: style }, [name, ...words]),
       svg("rect", { class: "ground", x, y, width: w, height: h, rx: 6 }),
       text(name, 19, "name", 13),
       text(stage ? `${stage.kind} · ${stage.where}` : node.what, 35, "kind", 11.5),
@@ -113,11 +116,12 @@ class PipelinePicture {
     if (stage.mean === null) return null;
     const full = w - 20;
     const filled = Math.min(1, stage.share ?? 0) * full;
+    const bar = { x: x + 10, y: y + 57, height: 4, rx: 2 };
     return [
       svg("text", { x: x + 10, y: y + 51, class: "amounts" },
         `${meanText(stage.mean)}${stage.share === null ? "" : ` · ${shareText(stage.share)}`}`),
-      svg("rect", { class: "rail", x: x + 10, y: y + 57, width: full, height: 4, rx: 2 }),
-      svg("rect", { class: `time time-${stage.colour}`, x: x + 10, y: y + 57, width: filled, height: 4, rx: 2 }),
+      svg("rect", { class: "rail", ...bar, width: full }),
+      svg("rect", { class: `time time-${stage.colour}`, ...bar, width: filled }),
     ];
   }
 
@@ -133,7 +137,7 @@ class PipelinePicture {
     const at = from.what === "stage" ? this.critical.indexOf(from.of) : -1;
     const critical = at >= 0 && to.what === "stage" && this.critical[at + 1] === to.of;
     const d = places.path(from, edge.bends, to);
-    return svg("g", this.told_by({
+    return svg("g", this.pointable({
       class: `edge ${critical ? "critical" : ""} ${edge.tensors.length === 0 ? "after" : ""}`,
     }, words), svg("path", { class: "reach", d }), svg("path", { class: "line", d }));
   }
@@ -156,9 +160,12 @@ function pipelineTable({ stages, tensors }) {
     element("span", {}, graphline.name(tensors[i][0]), ` ${tensors[i][1]}`)));
   const waitList = (waits) => list(waits.map(([stage, how]) =>
     element("span", {}, graphline.name(stages[stage].name), ` (${how})`)));
+  const number = true;
   return table("Stages in planned order",
-    [{ title: "stage" }, { title: "kind" }, { title: "where" }, { title: "mean", number: true },
-      { title: "share", number: true }, { title: "reads" }, { title: "writes" }, { title: "waits for" }],
-    stages.map((stage) => [graphline.name(stage.name), stage.kind, stage.where, meanText(stage.mean),
-      stage.share === null ? "-" : shareText(stage.share), tensorList(stage.reads), tensorList(stage.writes), waitList(stage.waits)]));
+    [{ title: "stage" }, { title: "kind" }, { title: "where" }, { title: "mean", number },
+      { title: "share", number }, { title: "reads" }, { title: "writes" }, { title: "waits for" }],
+    stages.map((stage) => [
+      graphline.name(stage.name), stage.kind, stage.where, meanText(stage.mean),
+      stage.share === null ? "-" : shareText(stage.share),
+      tensorList(stage.reads), tensorList(stage.writes), waitList(stage.waits)]));
 }

@@ -4,7 +4,9 @@
 const spentWords = {
   queue: { title: "queue", meaning: "due, and not yet begun" },
   cpu: { title: "CPU stages", meaning: "a CPU stage at work" },
-  enqueue: { title: "launching", meaning: "the host launching a device stage or the frame's graph" },
+  enqueue: {
+    title: "launching", meaning: "the host launching a device stage or the frame's graph",
+  },
   device: { title: "device stages", meaning: "a device stage at work" },
   copy: { title: "copies", meaning: "a copy on the device" },
   stream_wait: {
@@ -18,7 +20,9 @@ const spentWords = {
   turn_wait: {
     title: "waiting for its turn", meaning: "the same stage was still at work on the frame before",
   },
-  notice: { title: "noticing the end", meaning: "the device was done, the host had not yet seen it" },
+  notice: {
+    title: "noticing the end", meaning: "the device was done, the host had not yet seen it",
+  },
   untimed: { title: "not timed", meaning: "what the timing method does not see" },
 };
 

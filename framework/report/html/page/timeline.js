@@ -30,10 +30,11 @@ class TimelineSection {
       element("figure", { class: "timeline-figure" },
         this.viewer(), this.plot.picture, this.detail, timeLegend(kinds),
         element("figcaption", {}, this.caption()),
-        element("details", { class: "tabled" }, element("summary", {}, "As a table"), this.tables)));
+        element("details", { class: "tabled" },
+          element("summary", {}, "As a table"), this.tables)));
   }
 
-  // ---- Choosing a frame --------------------------------------------------------------------------
+  // ---- Choosing a frame -------------------------------------------------------------------------
 
   chooser() {
     const { element, duration, whole } = graphline;
@@ -104,12 +105,14 @@ class TimelineSection {
     const { element, duration, percent } = graphline;
     const { timeline } = this.frames;
     const median = timeline.median_time;
-    const parts = [element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}`];
+    const parts = [
+      element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}`];
     if (frame.number === timeline.median) parts.push(", the median");
     else if (frame.end === median) parts.push(", as long as the median frame");
     else {
       const ratio = Math.abs(frame.end / median - 1);
-      parts.push(`, ${percent(ratio)} ${frame.end > median ? "more" : "less"} than the median frame`);
+      const way = frame.end > median ? "more" : "less";
+      parts.push(`, ${percent(ratio)} ${way} than the median frame`);
     }
     if (frame.begin > 0) parts.push(`; it waited ${duration(frame.begin)} in the queue`);
     parts.push(`. Due ${duration(frame.due, 4)} after the run began.`);
@@ -121,7 +124,7 @@ class TimelineSection {
     return parts;
   }
 
-  // ---- The picture -------------------------------------------------------------------------------
+  // ---- The picture ------------------------------------------------------------------------------
 
   viewer() {
     const { element } = graphline;
@@ -146,14 +149,14 @@ class TimelineSection {
     const { element, duration } = graphline;
     const error = this.frames.timeline.clock_error;
     return [
-      "Time counts from when the frame was due. The path at the top is what bounds the frame: each " +
-      "piece waited for the one before it. What bounds it is outlined in its lane; faint spans " +
-      "belong to frames before and after. ",
-      error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, by ` +
-        "the alignment of the clocks; whiskers show that where it can be seen. " : "",
+      "Time counts from when the frame was due. The path at the top is what bounds the frame: " +
+      "each piece waited for the one before it. What bounds it is outlined in its lane; faint " +
+      "spans belong to frames before and after. ",
+      error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, ` +
+        "by the alignment of the clocks; whiskers show that where it can be seen. " : "",
       element("span", { id: "timeline-keys" },
-        "Keys: + − and 0 zoom, ← → move, ↓ goes to the spans, where arrows go from one to the next " +
-        "and Esc leaves. The wheel zooms once the picture was clicked."),
+        "Keys: + − and 0 zoom, ← → move, ↓ goes to the spans, where arrows go from one to the " +
+        "next and Esc leaves. The wheel zooms once the picture was clicked, or with Ctrl."),
     ];
   }
 
@@ -161,7 +164,8 @@ class TimelineSection {
   tell(span, frame) {
     const { element, percent } = graphline;
     if (!span) {
-      this.detail.replaceChildren("Point at a span, or move to it with the keys, to see what it is.");
+      this.detail.replaceChildren(
+        "Point at a span, or move to it with the keys, to see what it is.");
       return;
     }
     const piece = span.lane === undefined;

@@ -48,7 +48,8 @@ class TimelineFrames {
     for (let i = 0; i < count; ++i, at += 3) {
       const [kind, lane, stage, part] = this.timeline.spans[row[at]];
       time += row[at + 1];
-      frame.spans.push({ kind: kinds[kind], lane, stage, part, begin: time, end: time + row[at + 2] });
+      const end = time + row[at + 2];
+      frame.spans.push({ kind: kinds[kind], lane, stage, part, begin: time, end });
     }
     time = 0;
     for (; at < row.length; at += 3) {

@@ -1,7 +1,9 @@
 // Where the parts of a timeline's picture stand.
 "use strict";
 
-const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, name: 17, narrow: 620, gutter: 132 };
+const timelineSizes = {
+  axis: 24, strip: 24, lane: 30, gap: 10, name: 17, narrow: 620, gutter: 132,
+};
 
 Object.assign(TimelinePlot.prototype, {
   // Lanes by the width there is: their names to the left of them, or above where that is little.
@@ -67,13 +69,14 @@ Object.assign(TimelinePlot.prototype, {
   // ones badly.
   setBox(rect, begin, end, y, height, least) {
     const { view } = this;
+    const edge = view.left + view.width;
     const left = Math.max(view.x(begin), view.left - 20);
-    const right = Math.min(Math.max(view.x(end), view.x(begin) + least), view.left + view.width + 20);
+    const right = Math.min(Math.max(view.x(end), view.x(begin) + least), edge + 20);
     rect.setAttribute("x", left);
     rect.setAttribute("y", y);
     rect.setAttribute("width", Math.max(0, right - left));
     rect.setAttribute("height", height);
-    return { left: Math.max(left, view.left), right: Math.min(right, view.left + view.width) };
+    return { left: Math.max(left, view.left), right: Math.min(right, edge) };
   },
 
   placeItem(item) {
@@ -97,7 +100,8 @@ Object.assign(TimelinePlot.prototype, {
     const drawn = [];
     const right = this.view.left + this.view.width;
     const line = (ns, style) => svg("line", {
-      class: style, x1: this.view.x(ns), x2: this.view.x(ns), y1: timelineSizes.axis - 4, y2: this.height,
+      class: style, x1: this.view.x(ns), x2: this.view.x(ns), y1: timelineSizes.axis - 4,
+      y2: this.height,
     });
     for (const ns of at) {
       const x = this.view.x(ns);
@@ -135,7 +139,9 @@ Object.assign(TimelinePlot.prototype, {
         const y = this.tops.get(lane) + timelineSizes.lane / 2;
         for (const ns of [span.begin, span.end]) {
           const [left, right] = [this.view.x(ns - error), this.view.x(ns + error)];
-          drawn.push(svg("path", { d: `M${left} ${y - 4}v8M${left} ${y}H${right}M${right} ${y - 4}v8` }));
+          drawn.push(svg("path", {
+            d: `M${left} ${y - 4}v8M${left} ${y}H${right}M${right} ${y - 4}v8`,
+          }));
         }
       }
     }

@@ -18,7 +18,8 @@ class TimelinePlot {
     this.layers = {};
     for (const name of ["bands", "grid", "names", "beside", "spans", "edges", "errors"]) {
       const clipped = !["bands", "grid", "names"].includes(name);
-      this.layers[name] = svg("g", { class: name, "clip-path": clipped ? "url(#timeline-clip)" : null });
+      const clip = clipped ? "url(#timeline-clip)" : null;
+      this.layers[name] = svg("g", { class: name, "clip-path": clip });
     }
     this.picture = svg("svg", {
       class: "timeline", tabindex: "0", role: "group", "aria-describedby": "timeline-keys",
@@ -34,7 +35,7 @@ class TimelinePlot {
     handTimeline(this);
   }
 
-  // ---- What is shown -----------------------------------------------------------------------------
+  // ---- What is shown ----------------------------------------------------------------------------
 
   show(frame) {
     this.frame = frame;
@@ -104,7 +105,8 @@ class TimelinePlot {
           onpointerleave: () => this.tell(this.focused?.span ?? null, this.frame),
           onclick: () => this.choose(frame.number),
         });
-        this.beside.push({ rect, lane: span.lane, begin: span.begin + shift, end: span.end + shift });
+        const [begin, end] = [span.begin + shift, span.end + shift];
+        this.beside.push({ rect, lane: span.lane, begin, end });
       }
     }
     this.layers.beside.replaceChildren(...this.beside.map(({ rect }) => rect));
@@ -116,7 +118,8 @@ class TimelinePlot {
     const works = new Map();
     for (const item of this.items) {
       if (item.lane < 0 || item.part) continue;
-      if (item.span.kind !== "enqueue" || !works.has(item.span.stage)) works.set(item.span.stage, item);
+      const { kind, stage } = item.span;
+      if (kind !== "enqueue" || !works.has(stage)) works.set(stage, item);
     }
     this.edges = [];
     this.frames.stages.forEach(({ waits }, stage) => {
@@ -133,7 +136,7 @@ class TimelinePlot {
     this.place();
   }
 
-  // ---- The keyboard's place ----------------------------------------------------------------------
+  // ---- The keyboard's place ---------------------------------------------------------------------
 
   focus(item) {
     this.current?.group.setAttribute("tabindex", "-1");
