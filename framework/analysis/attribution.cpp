@@ -42,7 +42,7 @@ class way_back {
   void go_back() {
     binder by = search_.of_end(end_);
     if (!by.activity) return wait_up_to(begin_, by.gap, {});
-    wait_up_to(std::max(by.end, begin_), by.gap, {});
+    explain_end(std::max(by.end, begin_), by.gap);
     while (true) {
       const std::size_t index = *by.activity;
       pass(index, by.end);
@@ -51,6 +51,18 @@ class way_back {
       explain_gap(index, by.activity ? std::max(by.end, begin_) : begin_, by.gap);
       if (!by.activity) return;
     }
+  }
+
+  /// The time from `from` until the host had seen the frame's end. Where one thread drives all
+  /// frames, it may have been busy with others first.
+  void explain_end(nanoseconds from, spent gap) {
+    if (gap == spent::notice && record_.run.strategy != strategy::overlap) {
+      if (const auto busy = lanes_.busy_until(lanes_.of_main(), frame_, from, explained_)) {
+        wait_up_to(*busy, gap, {});
+        gap = spent::worker_wait;
+      }
+    }
+    wait_up_to(from, gap, {});
   }
 
   /// An activity that held back what comes after it up to `end`.

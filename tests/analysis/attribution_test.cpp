@@ -232,6 +232,25 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
             "notice 99-100");
 }
 
+TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the_end) {
+  auto made = made_run(strategy::async)
+                  .device_stage("net")
+                  .cpu_stage("aside")
+                  .frame(0, 60)
+                  .launch(0, 0, 2)
+                  .device(0, 2, 20)
+                  .cpu(1, 2, 10)
+                  .frame(12, 100)
+                  .launch(0, 12, 14)
+                  .device(0, 20, 40)
+                  .cpu(1, 14, 55);
+  made.record.run.in_flight = 2;
+  EXPECT_EQ(path_of(made), "enqueue net 0-2, device net 2-20, worker_wait 20-55, notice 55-60");
+  // Any thread may look under `overlap`, and does when the device is done.
+  made.record.run.strategy = strategy::overlap;
+  EXPECT_EQ(path_of(made), "enqueue net 0-2, device net 2-20, notice 20-60");
+}
+
 TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
   auto made = there_and_back(strategy::async)
                   .frame(0, 100)
