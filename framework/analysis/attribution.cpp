@@ -42,15 +42,26 @@ class way_back {
   void go_back() {
     binder by = search_.of_end(end_);
     if (!by.activity) return wait_up_to(begin_, by.gap, {});
-    wait_up_to(std::max(by.end, begin_), by.gap, {});
+    explain_end(std::max(by.end, begin_), by.gap);
     while (true) {
       const std::size_t index = *by.activity;
       pass(index, by.end);
-      if (explained_ <= begin_) return;
       by = search_.of(index);
       explain_gap(index, by.activity ? std::max(by.end, begin_) : begin_, by.gap);
       if (!by.activity) return;
     }
+  }
+
+  /// The time from `from` until the host had seen the frame's end. Where one thread drives all
+  /// frames, it may have been busy with others first.
+  void explain_end(nanoseconds from, spent gap) {
+    if (gap == spent::notice && record_.run.strategy != strategy::overlap) {
+      if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
+        wait_up_to(*busy, gap, {});
+        gap = spent::worker_wait;
+      }
+    }
+    wait_up_to(from, gap, {});
   }
 
   /// An activity that held back what comes after it up to `end`.
@@ -81,7 +92,7 @@ class way_back {
     if (turn) gap = spent::worker_wait;
     const nanoseconds free = turn.value_or(from);
     if (later.lane) {
-      if (const auto busy = lanes_.busy_until(*later.lane, frame_, free, explained_)) {
+      if (const auto busy = lanes_.busy_until(*later.lane, free, explained_)) {
         wait_up_to(*busy, gap, waiter);
         gap = spent::worker_wait;
       }

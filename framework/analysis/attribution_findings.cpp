@@ -28,7 +28,7 @@ std::string described(const run_record& record, const attribution_row& row) {
       case spent::untimed:
         return "what the timing method does not see";
       default:
-        return "the wait for a thread to launch the frame's graph";
+        return "the host busy with other frames before its last look";
     }
   }
   const auto name = quote(record.stages[*row.stage].name);
@@ -76,12 +76,14 @@ std::string made_of(const run_record& record, const attribution_summary& summary
   return text;
 }
 
-/// Where one thing has grown by more than the frames have, others shrank.
+/// Where one thing has grown as much as the frames have, or more while others shrank.
 std::string grown_alone(const run_record& record, const attribution_summary& summary, double more) {
   const auto most = std::max_element(
       summary.rows.begin(), summary.rows.end(),
       [](const auto& a, const auto& b) { return a.slowest - a.typical < b.slowest - b.typical; });
-  if (most == summary.rows.end() || most->slowest - most->typical < more) return {};
+  constexpr double rounds_to_all = 0.995;
+  if (most == summary.rows.end()) return {};
+  if (most->slowest - most->typical < rounds_to_all * more) return {};
   return fmt::format("all of it is {}", described(record, *most));
 }
 

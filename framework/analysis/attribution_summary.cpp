@@ -17,8 +17,8 @@ constexpr spent of_a_stage[] = {spent::turn_wait,   spent::worker_wait, spent::n
                                 spent::untimed,     spent::cpu,         spent::enqueue,
                                 spent::stream_wait, spent::device,      spent::copy};
 /// What belongs to no stage, before and after those.
-constexpr spent before_stages[] = {spent::queue, spent::worker_wait, spent::enqueue};
-constexpr spent after_stages[] = {spent::notice, spent::untimed};
+constexpr spent before_stages[] = {spent::queue, spent::enqueue};
+constexpr spent after_stages[] = {spent::worker_wait, spent::notice, spent::untimed};
 
 bool is_work(spent what) {
   return what == spent::cpu || what == spent::device || what == spent::copy;

@@ -157,8 +157,13 @@ class simulation {
   /// `serial` and `async`: one thread, stages as planned.
   void in_sequence() {
     nanoseconds host = 0;
+    nanoseconds busy_until = 0;
     for (std::size_t f = 0; f < frame_count + depth(); ++f) {
-      if (f >= depth()) host = end_frame(f - depth(), host);
+      if (f >= depth()) {
+        const bool by_others = f - depth() + 1 < std::min(f, frame_count);
+        if (by_others) busy_at_end_[f - depth()] = busy_until;
+        host = end_frame(f - depth(), host);
+      }
       if (f >= frame_count) continue;
       host = begin_frame(f, host + short_time());
       std::optional<std::size_t> before;
@@ -173,6 +178,7 @@ class simulation {
         const bool launches = on_device(s) && !synced();
         before = launches ? launch(s) : work(s);
         host = begin + (launches ? short_time() : some_time());
+        busy_until = host;
         set(f, *before, begin, host, by);
         if (launches) on_stream(f, s, launch(s), true);
       }
@@ -275,8 +281,8 @@ class simulation {
       const bool here =
           n.done && n.thread == 1 + static_cast<std::size_t>(&by_worker - &workers[0]);
       const auto index = static_cast<std::size_t>(&n - &frames_[f][0]);
-      const bool by_host = index % 2 == 1 || !on_device(index / 2);
-      if (here && by_host) by.consider({index, n.end, spent::worker_wait});
+      const bool by_host = here && (index % 2 == 1 || !on_device(index / 2));
+      if (by_host) by.consider({index, n.end, spent::worker_wait});
     }
     const nanoseconds begin = std::max({by.end, turn, by_worker.free}) + short_time();
     const std::size_t done_by_host = on_device(s) ? launch(s) : work(s);
@@ -328,7 +334,9 @@ class simulation {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].done && (!nodes[at].done || nodes[n].end > nodes[at].end)) at = n;
     }
-    add(spent::notice, frame.end - nodes[at].end);
+    const nanoseconds free = std::max(busy_at_end_[f], nodes[at].end);
+    add(spent::worker_wait, free - nodes[at].end);
+    add(spent::notice, frame.end - free);
     nanoseconds until = nodes[at].end;
     while (true) {
       const node& it = nodes[at];
@@ -352,6 +360,8 @@ class simulation {
   /// Frame and node of what each stream had last.
   std::map<std::string, std::optional<std::pair<std::size_t, std::size_t>>> last_in_;
   std::map<std::pair<std::string, std::size_t>, std::optional<std::size_t>> last_of_frame_;
+  /// By frame: until when the one thread was busy with others before it looked for the end.
+  std::array<nanoseconds, frame_count> busy_at_end_{};
   nanoseconds next_due_ = 0;
 };
 
@@ -371,7 +381,7 @@ run_record with_unsure_clock(run_record record, nanoseconds error, std::uint64_t
   for (auto& stage : record.stages) {
     for (auto& stamps : stage.device) {
       const nanoseconds begin = stamps.begin + off();
-      stamps = {begin, std::max(begin, stamps.end + off())};
+      stamps = {begin, std::max(begin + 1, stamps.end + off())};
     }
   }
   return record;
