@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "framework/report/html/page_parts.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline {
@@ -55,6 +56,13 @@ TEST(attribution_data, says_whose_time_a_row_is) {
   bool found = false;
   for (const auto& row : data["rows"]) found |= row["what"] == "cpu" && row["stage"] == 1U;
   EXPECT_TRUE(found);
+}
+
+TEST(attribution_data, goes_to_a_page_that_has_a_word_and_a_colour_for_each_thing) {
+  for (const auto& [word, what] : spent_words) {
+    EXPECT_NE(page_script.find("\n  " + std::string(word) + ": {"), page_script.npos) << word;
+    EXPECT_NE(page_style.find("--" + std::string(word) + ":"), page_style.npos) << word;
+  }
 }
 
 }  // namespace
