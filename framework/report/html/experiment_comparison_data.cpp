@@ -10,18 +10,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-const char* key_of(figure what) noexcept {
-  switch (what) {
-    case figure::p50:
-      return "p50";
-    case figure::tail:
-      return "tail";
-    case figure::throughput:
-      break;
-  }
-  return "throughput";
-}
-
 json range_data(const std::optional<interval>& range) {
   return range ? json({range->low, range->high}) : json();
 }
@@ -53,15 +41,15 @@ json comparison_data(const experiment_source& from) {
   json list = json::array();
   for (const auto& found : from.summary.comparisons) {
     list.push_back({{"pair", {from.place_of(found.pair.what), from.place_of(found.pair.reference)}},
-                    {"figure", key_of(found.figure)},
+                    {"figure", to_word(found.figure)},
                     {"value", found.value},
                     {"reference", found.reference},
                     {"difference", found.difference},
                     {"difference_range", range_data(found.difference_range)},
                     {"ratio", found.ratio},
                     {"ratio_range", range_data(found.ratio_range)},
-                    {"verdict", word_for(found.verdict)},
-                    {"more", value_or_null(more_to_decide(&found))},
+                    {"verdict", to_word(found.verdict)},
+                    {"more", or_null(more_to_decide(&found))},
                     {"cells", cells_of(found, from.unit, decimals)}});
   }
   return list;

@@ -56,14 +56,15 @@ json member_data(const experiment_source& from, const configuration_member& who)
           {"baseline", from.rows.is_baseline(who)},
           {"trials", member.trials},
           {"frames", member.end_to_end ? member.end_to_end->count() : 0},
-          {"p50", value_or_null(p50)},
-          {"tail", value_or_null(tail)},
-          {"throughput", value_or_null(member.throughput)},
+          {"p50", or_null(p50)},
+          {"tail", or_null(tail)},
+          {"throughput", or_null(member.throughput)},
           {"cells",
            {{"p50", in_unit(p50, from.unit)},
             {"tail", in_unit(tail, from.unit)},
             {"throughput", member.throughput ? three_digits(*member.throughput, 3) : "-"}}},
           {"trial_medians", member.trial_medians},
+          {"between_trials", value_or_null(member.between_trials)},
           {"assignments", std::move(assignments)},
           {"settings", settings_of(from.record, who)}};
 }

@@ -6,6 +6,7 @@
 
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -25,11 +26,6 @@ struct experiment_source {
   std::size_t place_of(const configuration_member& who) const;
 };
 
-template <class T>
-nlohmann::ordered_json value_or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
-
 /// By pair, then figure: {"pair": [who, reference], "figure", "value", "reference", "difference",
 /// "difference_range", "ratio", "ratio_range", "verdict", "more", "cells": {"value", "reference",
 /// "change", "interval", "difference", "difference_interval"}}.
@@ -45,7 +41,7 @@ nlohmann::ordered_json stage_data(const experiment_source& from);
 nlohmann::ordered_json trial_data(const experiment_source& from);
 
 /// Cumulative distributions of the end-to-end time: all counted frames in at most `most_steps`
-/// points, each "so many frames took at most so long".
+/// points, each "so many frames took at most so long", and percentiles as [name, cell].
 nlohmann::ordered_json distribution_data(const experiment_source& from);
 inline constexpr std::size_t most_steps = 300;
 

@@ -26,8 +26,13 @@ json notices(const experiment_record& record, const experiment_summary& summary)
   const auto add = [&](const char* tone, std::string text) {
     list.push_back({{"tone", tone}, {"text", std::move(text)}});
   };
-  for (const auto& [bad, text] : endings_of(record, summary)) add(bad ? "bad" : "warning", text);
-  if (record.failure) add("bad", printable(*record.failure));
+  const auto failure = printable(record.failure.value_or(""));
+  bool told = failure.empty();
+  for (const auto& [bad, text] : endings_of(record, summary)) {
+    add(bad ? "bad" : "warning", text);
+    told = told || text.ends_with(failure);
+  }
+  if (!told) add("bad", failure);
   if (record.trials.empty()) {
     add("warning", "No trial was measured.");
     return list;
@@ -39,10 +44,15 @@ json notices(const experiment_record& record, const experiment_summary& summary)
   return list;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : ". ") + line;
-  return text;
+/// The lines below the title: what it was, how it was set, how much of it there is.
+void add_subject(const experiment_record& record, json& data) {
+  const auto lines = subject_lines(record);
+  data["subject"] = lines.empty() ? "" : lines.front();
+  std::string way;
+  for (std::size_t i = 1; i < lines.size(); ++i) way += (way.empty() ? "" : "\n") + lines[i];
+  const auto amount = lines.empty() ? std::string() : extent_of(record);
+  data["way"] = way.empty() ? amount : way;
+  if (!way.empty()) data["amount"] = amount;
 }
 
 json findings(const experiment_record& record, const experiment_summary& summary) {
@@ -60,8 +70,7 @@ std::string experiment_html(const experiment_record& record, const experiment_su
   data["title"] = printable(record.name);
   data["description"] = printable(record.description);
   data["program"] = "graphline " + std::string(version());
-  data["subject"] = joined(subject_lines(record));
-  data["way"] = record.trials.empty() ? "" : extent_of(record);
+  add_subject(record, data);
   data["notices"] = notices(record, summary);
   data["findings"] = findings(record, summary);
   data["notes"] = record.trials.empty() ? json::array() : json(note_lines(record, summary));

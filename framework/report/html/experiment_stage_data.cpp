@@ -49,7 +49,7 @@ json stage_row(const experiment_source& from, const std::vector<configuration_me
   json values = json::array();
   for (const auto* stage : stages) {
     const auto p50 = p50_of(stage);
-    values.push_back(value_or_null(p50));
+    values.push_back(or_null(p50));
     measures.push_back(stage != nullptr && stage->what ? json(short_name(*stage->what)) : json());
     cells.push_back(of_one_kind ? in_unit(p50, unit) : p50 ? format_duration(*p50) : "-");
   }
@@ -83,7 +83,7 @@ json change_data(const experiment_source& from, const stage_comparison& found, s
           {"difference", found.difference},
           {"ratio", found.ratio},
           {"ratio_range", range ? json({range->low, range->high}) : json()},
-          {"verdict", word_for(found.verdict)},
+          {"verdict", to_word(found.verdict)},
           {"cells",
            {{"change", percent_change(found.ratio) + " %"},
             {"interval", range ? fmt::format("{} to {}", percent_change(range->low),

@@ -285,12 +285,4 @@ trial_record trial_from(const json_part& from) {
   return trial;
 }
 
-run_record run_from_json(const nlohmann::ordered_json& from) {
-  return run_from({from, "run"});
-}
-
-trial_record trial_from_json(const nlohmann::ordered_json& from) {
-  return trial_from({from, "trial"});
-}
-
 }  // namespace graphline

@@ -37,7 +37,7 @@ std::string answer(const experiment_diff& diff) {
   if (changes.size() == 1) {
     const auto& only = *changes.front();
     return paragraph(fmt::format("{}{}: p50 end to end {}: {}", what, printable(only.name),
-                                 durations_in_words(only.values), word_for(only.verdict)),
+                                 durations_in_words(only.values), to_word(only.verdict)),
                      2);
   }
   std::string text;
@@ -47,7 +47,7 @@ std::string answer(const experiment_diff& diff) {
     if (count == 0) continue;
     text += text.empty() ? fmt::format("{} of {} configurations", count, changes.size())
                          : fmt::format(", {}", count);
-    text += fmt::format(" {}", word_for(verdict));
+    text += fmt::format(" {}", to_word(verdict));
   }
   return paragraph(fmt::format("{}by p50 end to end {}", what, text), 2);
 }
@@ -79,7 +79,7 @@ std::string figure_table(const experiment_diff& diff, figure what, std::string_v
         {table_name(change->name, name_width), cell(change->values.before, unit.nanoseconds),
          cell(change->values.after, unit.nanoseconds), percent_cell(change->values),
          range ? percent_change(range->low) : "-", range ? percent_change(range->high) : "-",
-         std::string(word_for(change->verdict))});
+         std::string(to_word(change->verdict))});
   }
   return table.text() + "\n";
 }

@@ -157,7 +157,7 @@ class verdict_report {
   }
 
   static std::string verdict_cell(const comparison* found) {
-    return found == nullptr ? "" : std::string(word_for(found->verdict));
+    return found == nullptr ? "" : std::string(to_word(found->verdict));
   }
 
   std::string other_figures(bool with_tail, bool with_throughput) const {

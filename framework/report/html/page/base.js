@@ -111,20 +111,24 @@ const graphline = (() => {
     }
   });
 
+  // `box`, which is given a stop of the keyboard while it scrolls.
+  function scrollable(box) {
+    scrolling.observe(box);
+    return box;
+  }
+
   // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
   // columns. The first column names the row.
   function table(caption, columns, rows) {
     const style = (column) => (column.number ? "number" : null);
-    const box = element("div", { class: "scroll", role: "region", "aria-label": caption },
+    return scrollable(element("div", { class: "scroll", role: "region", "aria-label": caption },
       element("table", {},
         element("caption", {}, caption),
         element("thead", {}, element("tr", {}, columns.map((column) =>
           element("th", { scope: "col", class: style(column) }, column.title)))),
         element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
           element(i === 0 ? "th" : "td",
-            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
-    scrolling.observe(box);
-    return box;
+            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell))))))));
   }
 
   // A picture with its words and, folded away, the table of what it shows.
@@ -191,5 +195,6 @@ const graphline = (() => {
   }
 
   return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted,
-           element, svg, name, brief, distinct, isolated, table, figure, choice, toggle, say };
+           element, svg, name, brief, distinct, isolated, scrollable, table, figure, choice, toggle,
+           say };
 })();
