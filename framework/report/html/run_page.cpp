@@ -1,12 +1,16 @@
 #include "framework/report/html/run_page.hpp"
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/html/attribution_data.hpp"
 #include "framework/report/html/distribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
+#include "framework/report/html/pipeline_data.hpp"
 #include "framework/report/html/summary_data.hpp"
+#include "framework/report/html/timeline_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -56,7 +60,11 @@ std::string run_html(const run_record& record, const page_options& options) {
   data["detail"] = detail_data(record, summary);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
-  if (!options.frames.empty()) data["asked"] = options.frames;
+  if (const auto attribution = attribute(record)) {
+    data["timeline"] = timeline_data(record, *attribution, options.frames);
+    data["attribution"] = attribution_data(record, *attribution);
+  }
+  data["pipeline"] = pipeline_data(record, summary);
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }

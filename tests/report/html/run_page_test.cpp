@@ -35,10 +35,12 @@ TEST(run_page, takes_nothing_from_elsewhere) {
   page.erase(library, chart_library.size());
   // Addresses are the name of SVG's elements and nothing else.
   EXPECT_EQ(times_in(page, "http:"), times_in(page, "http://www.w3.org/2000/svg"));
-  for (const char* way : {"https:", "src=", "@import", "url(", "<link", "fetch(", "XMLHttpRequest",
+  for (const char* way : {"https:", "src=", "@import", "<link", "fetch(", "XMLHttpRequest",
                           "WebSocket", "EventSource", "sendBeacon", "import("}) {
     EXPECT_EQ(times_in(page, way), 0u) << way;
   }
+  // Pictures refer to their own arrow heads.
+  EXPECT_EQ(times_in(page, "url("), times_in(page, "url(#"));
 }
 
 TEST(run_page, is_not_broken_by_names) {
