@@ -70,7 +70,7 @@ class every_page(Page):
         self.assertNotEqual(colours[False], colours[True])
 
     def test_fits_a_phone(self):
-        for name in ("schedule", "detail", "odd", "failed", "empty", "none", "long"):
+        for name in ("schedule", "detail", "odd", "crowded", "failed", "empty", "none", "long"):
             with self.subTest(name):
                 self.show(self.page(name), width=360, height=740)
                 self.assert_fits()
@@ -188,6 +188,23 @@ class charts(Page):
         self.assertEqual(self.content("#latency canvas"), before)
         self.assert_quiet(self.page("event"))
 
+    def test_keep_a_name_from_right_to_left_apart_from_what_follows_it(self):
+        self.show(self.page("odd"))
+        options = self.browser.run("return [...document.querySelectorAll('option')]"
+                                   ".map((option) => option.textContent)")
+        self.assertIn("\u2068שלב אחרון 最后 \ufffd(\u2069, device", options)
+        self.assertIn("quote\" 'and' new line, cpu", options)
+
+    def test_tell_long_names_apart(self):
+        self.show(self.page("crowded"))
+        for selector in ("#latency .control .name", "#distribution option"):
+            names = self.browser.run(
+                "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+                selector)
+            self.assertGreaterEqual(len(names), 60)
+            self.assertEqual(len(set(names)), len(names))
+            self.assertLess(max(map(len, names)), 90)
+
     def test_show_the_spread_of_what_is_chosen(self):
         self.show(self.page("schedule"))
         histogram, curve = (canvas.get_attribute("aria-label")
@@ -216,8 +233,9 @@ class charts(Page):
         self.show(self.page("long"))
         self.assertRegex(self.browser.text("#latency figcaption"),
                          r"1,9\d\d points of 100,000 are drawn")
-        self.assertRegex(self.browser.text("#distribution figcaption"),
-                         r"^100,000 frames, each counted.* holds \d+ frames that took longer, 135 ms")
+        self.assertRegex(
+            self.browser.text("#distribution figcaption"),
+            r"^100,000 frames, each counted.* holds \d+ frames that took longer, 135 ms")
         self.show(self.page("schedule"))
         self.assertIn("2 frames that were dropped", self.browser.text("#latency figcaption"))
 
@@ -244,8 +262,8 @@ class tables(Page):
     def test_have_a_row_for_each_stage_part_operation_and_output(self):
         self.show(self.page("detail"))
         words = self.browser.text("#summary")
-        for text in ("backbone", "cpu.random_normal", "0.conv2d+1.gelu", "Traced in 10 runs", "gelu",
-                     "00c0ffee00c0ffee", "paid for after", "in parts"):
+        for text in ("backbone", "cpu.random_normal", "0.conv2d+1.gelu", "Traced in 10 runs",
+                     "gelu", "00c0ffee00c0ffee", "paid for after", "in parts"):
             self.assertIn(text, words)
 
     def test_hold_names_as_they_are(self):

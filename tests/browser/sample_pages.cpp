@@ -30,6 +30,7 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "schedule", samples::two_models_on_schedule(300));
   write(folder, "detail", samples::in_detail());
   write(folder, "odd", samples::odd_names());
+  write(folder, "crowded", samples::crowded());
   write(folder, "failed", samples::failed());
   write(folder, "empty", samples::without_frames());
   write(folder, "long", samples::long_run(100'000));

@@ -121,7 +121,7 @@ time_unit unit_of_column(const run_summary& summary, std::size_t index) {
 
 std::string place_of(const stage_record& stage) {
   if (stage.on == side::cpu) return "CPU";
-  return stage.stream.empty() ? "device" : "stream " + stage.stream;
+  return stage.stream.empty() ? "device" : stage.stream;
 }
 
 json stage_row(const stage_record& stage, const stage_summary& summary, time_unit unit,

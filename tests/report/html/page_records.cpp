@@ -29,6 +29,17 @@ run_record long_run(std::size_t frames) {
   return record;
 }
 
+run_record crowded() {
+  auto record = two_models(timing_method::event, 120);
+  for (std::size_t i = 0; i < 57; ++i) record.stages.push_back(record.stages[i % 3]);
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    record.stages[i].name = "a_stage_with_a_name_that_goes_on_" + std::to_string(i) +
+                            std::string(120, 'x') + "_and_has_no_space_in_it";
+  }
+  record.pipeline = record.stages.front().name;
+  return record;
+}
+
 run_record failed() {
   auto record = two_models(timing_method::event, 7);
   record.run.frames = 45;

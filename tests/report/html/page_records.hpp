@@ -15,6 +15,9 @@ run_record odd_names();
 /// Six stages; every 9973rd frame takes 60 ms longer.
 run_record long_run(std::size_t frames);
 
+/// Sixty stages with names too long for any column, two of them the same but for their middle.
+run_record crowded();
+
 /// Ended by an error after seven of 45 frames.
 run_record failed();
 

@@ -90,7 +90,7 @@ TEST(summary_data, tells_a_copy_from_a_stage) {
   EXPECT_EQ(rows[1]["what"], "cpu");
   EXPECT_EQ(rows[2]["what"], "copy");
   EXPECT_EQ(rows[1]["place"], "CPU");
-  EXPECT_EQ(rows[2]["place"], "stream main");
+  EXPECT_EQ(rows[2]["place"], "main");
 }
 
 TEST(detail_data, has_parts_and_operations_where_they_were_taken) {

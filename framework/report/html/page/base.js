@@ -5,8 +5,8 @@
 const graphline = (() => {
   const sections = [];
 
-  // A section of the page, in the order of the calls: `id` for links, `title`, `draws(data)` whether
-  // there is anything to show, `draw(data, box)` which fills its element.
+  // A section of the page, in the order of the calls: `id` for links, `title`, `draws(data)`
+  // whether there is anything to show, `draw(data, box)` which fills its element.
   function section(description) {
     sections.push(description);
   }
@@ -85,15 +85,28 @@ const graphline = (() => {
     const characters = [...text.replace(/\s+/g, " ")];
     if (characters.length <= most) return characters.join("");
     const kept = (most - 1) / 2;
-    return `${characters.slice(0, Math.ceil(kept)).join("")}…${
-      characters.slice(characters.length - Math.floor(kept)).join("")}`;
+    const first = characters.slice(0, Math.ceil(kept)).join("");
+    return `${first}…${characters.slice(-Math.floor(kept)).join("")}`;
+  }
+
+  // Texts of a list that can be told apart: those that are alike are numbered by their places.
+  function distinct(texts) {
+    const seen = new Map();
+    for (const text of texts) seen.set(text, (seen.get(text) ?? 0) + 1);
+    return texts.map((text, i) => (seen.get(text) > 1 ? `${i + 1}. ${text}` : text));
+  }
+
+  // A name within a text that has no elements, such as an option or words on a chart.
+  function isolated(text) {
+    return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
   }
 
   // What scrolls is a stop of the keyboard only while there is something to scroll to.
   const scrolling = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       const { scrollWidth, clientWidth, scrollHeight, clientHeight } = target;
-      if (scrollWidth > clientWidth || scrollHeight > clientHeight) target.setAttribute("tabindex", "0");
+      const more = scrollWidth > clientWidth || scrollHeight > clientHeight;
+      if (more) target.setAttribute("tabindex", "0");
       else target.removeAttribute("tabindex");
     }
   });
@@ -130,7 +143,7 @@ const graphline = (() => {
   // chosen, or with whether the box is ticked.
   function choice(words, options, change) {
     const select = element("select", { onchange: () => change(Number(select.value)) },
-      options.map((text, i) => element("option", { value: i }, brief(text, 60))));
+      options.map((text, i) => element("option", { value: i }, text)));
     return element("label", { class: "control" }, words, select);
   }
   function toggle(words, change, on = false) {
@@ -181,6 +194,7 @@ const graphline = (() => {
     document.documentElement.dataset.ready = "true";
   }
 
-  return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted, element,
-           svg, name, brief, scrollable, table, figure, choice, toggle, say };
+  return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted,
+           element, svg, name, brief, distinct, isolated, scrollable, table, figure, choice, toggle,
+           say };
 })();

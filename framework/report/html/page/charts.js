@@ -53,9 +53,9 @@ Object.assign(graphline, (() => {
 
   // ---- Lines across a chart ----------------------------------------------------------------------
 
-  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone, dash}], `at` in the
-  // units of the axis. Labels of upright lines stand above the chart in rows, so that none covers
-  // another; leave room for them with `layout.padding.top`.
+  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone, dash}], `at` in
+  // the units of the axis. Labels of upright lines stand above the chart in rows, so that none
+  // covers another; leave room for them with `layout.padding.top`.
   function marks(list) {
     return { id: "graphlineMarks", afterDatasetsDraw: (chart) => drawMarks(chart, list) };
   }
@@ -124,9 +124,9 @@ Object.assign(graphline, (() => {
   // ---- A chart -----------------------------------------------------------------------------------
 
   // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colours of
-  // the moment; it is called again when they change, and by `redraw()` of what this returns. `label`
-  // says in words what is seen. `options.onPick({dataset, index})` of the configuration is called for
-  // a click on a point and for Enter on the one that the arrow keys have moved to.
+  // the moment; it is called again when they change, and by `redraw()` of what this returns.
+  // `label` says in words what is seen. `options.onPick({dataset, index})` of the configuration is
+  // called for a click on a point and for Enter on the one that the arrow keys have moved to.
   function chart(box, label, configure, height = 260) {
     const canvas = element("canvas", {
       role: "img", "aria-label": label, "aria-roledescription": "chart", tabindex: "0" });

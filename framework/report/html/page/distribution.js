@@ -11,7 +11,12 @@ graphline.section({
     let chosen = all[0];
     let logarithmic = false;
 
-    const titleOf = ({ name, what }) => (what ? `${name}, ${what}` : name);
+    const titleOf = ({ name, what }) => {
+      const whose = graphline.isolated(graphline.brief(name, 60));
+      return what ? `${whose}, ${what}` : whose;
+    };
+    const titles = graphline.distinct(all.map(titleOf));
+    const title = () => titles[all.indexOf(chosen)];
 
     // All times of a chart are in one unit, that of its body.
     function unitOf({ histogram }) {
@@ -68,15 +73,18 @@ graphline.section({
     function histogram() {
       const { ns } = unitOf(chosen);
       const { width } = chosen.histogram;
-      const place = ([from, to]) =>
-        (from === null ? to - 1.5 * width : to === null ? from + 1.5 * width : from + width / 2) / ns;
+      const isOpen = ([from, to]) => from === null || to === null;
+      const middle = ([from, to]) => {
+        if (from === null) return to - 1.5 * width;
+        return to === null ? from + 1.5 * width : (from + to) / 2;
+      };
       const all = bins();
       return {
         type: "bar",
         data: { datasets: [{
-          data: all.map((bin) => ({ x: place(bin), y: bin[2] })),
-          backgroundColor: all.map(([from, to]) =>
-            from === null || to === null ? graphline.faded(tone(), 0.45) : graphline.colour(tone())),
+          data: all.map((bin) => ({ x: middle(bin) / ns, y: bin[2] })),
+          backgroundColor: all.map((bin) =>
+            (isOpen(bin) ? graphline.faded(tone(), 0.45) : graphline.colour(tone()))),
           barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,
         }] },
         plugins: [graphline.marks(markedTimes())],
@@ -151,8 +159,8 @@ graphline.section({
           `${duration(shortest)} at least.`);
       }
       if (beyond) {
-        texts.push(`The pale bar on the right holds ${counted(beyond, "frame")} that took longer, ` +
-          `${duration(longest)} at most.`);
+        texts.push(`The pale bar on the right holds ${counted(beyond, "frame")} that took ` +
+          `longer, ${duration(longest)} at most.`);
       }
       if (logarithmic) texts.push("Logarithmic: the right chart shows how many take longer.");
       return texts.join(" ");
@@ -167,10 +175,10 @@ graphline.section({
                 graphline.percent(before / chosen.count, 4)];
       });
       return element("div", { class: "pair" },
-        graphline.table(`Percentiles of ${titleOf(chosen)}`,
+        graphline.table(`Percentiles of ${title()}`,
           [{ title: "percentile" }, { title: "time", number }],
           chosen.marks.map(([name, time]) => [name, duration(time, 5)])),
-        graphline.table(`Histogram of ${titleOf(chosen)}`,
+        graphline.table(`Histogram of ${title()}`,
           [{ title: "from and to" }, { title: "frames", number }, { title: "share", number },
            { title: "up to there", number }], rows));
     }
@@ -186,15 +194,15 @@ graphline.section({
 
     function show() {
       for (const entry of entries) entry.redraw();
-      const title = titleOf(chosen);
-      entries[0].canvas.setAttribute("aria-label", `Histogram of the times of ${title}`);
-      entries[1].canvas.setAttribute("aria-label", `Cumulative distribution of the times of ${title}`);
+      const whose = `of the times of ${title()}`;
+      entries[0].canvas.setAttribute("aria-label", `Histogram ${whose}`);
+      entries[1].canvas.setAttribute("aria-label", `Cumulative distribution ${whose}`);
       figure.querySelector("figcaption").textContent = words();
       figure.querySelector(".rows").replaceChildren(tabled());
     }
 
     if (all.length > 1) {
-      controls.append(graphline.choice("Times of", all.map(titleOf), (i) => {
+      controls.append(graphline.choice("Times of", titles, (i) => {
         chosen = all[i];
         show();
       }));

@@ -13,5 +13,6 @@ function drawHeading(data) {
     ...data.notices.map(({ tone, text }) =>
       element("p", { class: `notice ${tone}`, role: "note" }, name(text))));
   document.querySelector("footer").append(
-    element("p", {}, `Made by ${data.program}. Charts by Chart.js ${Chart.version} (MIT licence).`));
+    element("p", {}, `Made by ${data.program}. ` +
+      `Charts by Chart.js ${Chart.version} (MIT licence).`));
 }

@@ -10,8 +10,10 @@ graphline.section({
     const { latency } = data;
     const [endToEnd, ...stages] = latency.series;
     const longest = Math.max(...endToEnd.times);
-    const unit = graphline.unitFor(longest);
+    // The summary's unit: one long frame does not change it.
+    const unit = graphline.units.find(({ name }) => name === data.summary.end_to_end.unit);
     const shown = new Set();
+    const names = graphline.distinct(stages.map((stage) => graphline.brief(stage.name)));
     let fromZero = false;
 
     // Colours of stages are the page's for a series; a dash tells apart those that share one.
@@ -35,9 +37,9 @@ graphline.section({
       }];
       for (const i of shown) {
         list.push({
-          label: graphline.brief(stages[i].name), data: pointsOf(stages[i]),
-          borderColor: graphline.colour(colourOf(i)), backgroundColor: graphline.colour(colourOf(i)),
-          borderDash: dashOf(i), borderWidth: 1, pointRadius: 0, pointHoverRadius: 4,
+          label: graphline.isolated(names[i]), data: pointsOf(stages[i]),
+          borderColor: graphline.colour(colourOf(i)), borderDash: dashOf(i), borderWidth: 1,
+          backgroundColor: graphline.colour(colourOf(i)), pointRadius: 0, pointHoverRadius: 4,
         });
       }
       if (latency.median) {
@@ -74,12 +76,12 @@ graphline.section({
     const limitShows = limit !== null && limit <= 1.5 * longest;
 
     function configure() {
-      const marked = limitShows
-        ? [{ axis: "y", at: limit / unit.ns, label: `deadline ${duration(limit)}`, tone: "bad" }] : [];
+      const deadline = { axis: "y", at: limit / unit.ns, label: `deadline ${duration(limit)}`,
+                         tone: "bad" };
       return {
         type: "line",
         data: { datasets: datasets() },
-        plugins: [graphline.marks(marked), dropped],
+        plugins: [graphline.marks(limitShows ? [deadline] : []), dropped],
         options: {
           parsing: false, normalized: true,
           interaction: { mode: "read" },
@@ -114,12 +116,12 @@ graphline.section({
     function overlays(entry) {
       if (!stages.length) return null;
       return element("fieldset", { class: "choices" }, element("legend", {}, "Stages to show too"),
-        stages.map(({ name: stage, what }, i) => {
-          const words = [
+        stages.map(({ what }, i) => {
+          const label = [
             element("span", { class: `swatch${i < colours ? "" : " dashed"}`,
                               style: `--swatch: var(--${colourOf(i)})`, "aria-hidden": "true" }),
-            name(graphline.brief(stage)), element("span", { class: "note" }, what)];
-          return graphline.toggle(words, (on) => {
+            name(names[i]), element("span", { class: "note" }, what)];
+          return graphline.toggle(label, (on) => {
             if (on) shown.add(i);
             else shown.delete(i);
             entry.redraw();
@@ -130,8 +132,9 @@ graphline.section({
     function words() {
       const texts = ["End-to-end time of each frame, in the order in which they were due."];
       if (endToEnd.frames.length < latency.frames) {
-        texts.push(`${counted(endToEnd.frames.length, "point")} of ${whole.format(latency.frames)} ` +
-          "are drawn: the shortest and the longest of every stretch, so that each spike shows.");
+        texts.push(`${counted(endToEnd.frames.length, "point")} of ` +
+          `${whole.format(latency.frames)} are drawn: ` +
+          "the shortest and the longest of every stretch, so that each spike shows.");
       }
       if (latency.median) {
         texts.push(`The median is over ${2 * latency.median.reach + 1} frames around each.`);
@@ -144,8 +147,8 @@ graphline.section({
           `${latency.dropped.count === 1 ? "was" : "were"} dropped: triangles on the axis, where ` +
           "they were due.");
       }
-      texts.push("The arrow keys move from frame to frame" + (data.timeline
-        ? "; a click or Enter shows that frame in the timeline." : "."));
+      texts.push("The arrow keys move from frame to frame, with Shift in larger steps" +
+        (data.timeline ? "; a click or Enter shows that frame in the timeline." : "."));
       return texts.join(" ");
     }
 
@@ -159,8 +162,8 @@ graphline.section({
       }
       const number = true;
       return table(
-        `End-to-end times of all ${whole.format(latency.frames)} frames in ${latency.rows.length} ` +
-          `stretches (${unit.name})`,
+        `End-to-end times of all ${whole.format(latency.frames)} frames in ` +
+          `${latency.rows.length} stretches (${unit.name})`,
         [{ title: "frames" }, { title: "shortest", number }, { title: "median", number },
          { title: "longest", number }, { title: "its frame", number }],
         latency.rows.map(([first, last, ...times]) => [

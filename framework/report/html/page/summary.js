@@ -64,12 +64,12 @@ graphline.section({
     function operations({ runs, rows }) {
       return element("details", { class: "facts" },
         element("summary", {}, "Operations of device stages"),
-        element("p", { class: "note" }, `Traced in ${graphline.counted(runs, "run")} of each stage ` +
-          "alone; tracing slows it. Medians of a call and of all calls in a frame."),
+        element("p", { class: "note" }, `Traced in ${graphline.counted(runs, "run")} of each ` +
+          "stage alone; tracing slows it. Medians of a call and of all calls in a frame."),
         table("Operations of device stages", [
           { title: "stage" }, { title: "operation" }, { title: "calls", number: true },
           { title: "each (us)", number: true }, { title: "all (us)", number: true },
-        ], rows.map(([stage, operation, ...figures]) => [name(stage), name(operation), ...figures])));
+        ], rows.map(([stage, operation, ...cells]) => [name(stage), name(operation), ...cells])));
     }
 
     function outputs(rows) {
