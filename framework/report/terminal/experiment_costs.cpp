@@ -54,7 +54,8 @@ std::vector<cost_column> all_columns() {
 
 }  // namespace
 
-std::string cost_table(const experiment_summary& summary, const experiment_rows& rows) {
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
+                       const look& as) {
   const auto members = rows.members();
   const auto of = [&](const configuration_member& who) -> const member_summary& {
     return summary.configurations[who.configuration].members[who.member];
@@ -83,7 +84,7 @@ std::string cost_table(const experiment_summary& summary, const experiment_rows&
     }
     table.add_row(std::move(cells));
   }
-  return table.text();
+  return table.text(as);
 }
 
 }  // namespace graphline

@@ -120,7 +120,7 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-std::string subjects(const experiment_record& record) {
+std::string subjects(const experiment_record& record, const look& as) {
   const auto members = runs_by_member(record);
   if (members.empty()) return "";
   const auto varied = varied_keys(record);
@@ -130,20 +130,21 @@ std::string subjects(const experiment_record& record) {
   const auto& first = members.front().runs;
   if (members.size() == 1) {
     const auto how = way(first);
-    return paragraph(subject_of(*first.front()), 2) + (how.empty() ? "" : paragraph(how, 2));
+    return paragraph(subject_of(*first.front()), 2, as) +
+           (how.empty() ? "" : paragraph(how, 2, as));
   }
-  std::string text = paragraph(device_of(first.front()->device), 2);
+  std::string text = paragraph(device_of(first.front()->device), 2, as);
   for (const auto& [name, runs] : members) {
     const auto& pipeline = runs.front()->pipeline;
     text += paragraph(fmt::format("{}: {}", printable(name),
                                   joined({pipeline == name ? "" : printable(pipeline), way(runs),
                                           shared_frames(runs)})),
-                      2);
+                      2, as);
   }
   return text;
 }
 
-std::string extent(const experiment_record& record) {
+std::string extent(const experiment_record& record, const look& as) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
   const auto configurations = record.configurations.size();
@@ -157,10 +158,10 @@ std::string extent(const experiment_record& record) {
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
   }
   if (record.how.fresh_processes) text += ", in a process of its own";
-  return paragraph(text, 2);
+  return paragraph(text, 2, as);
 }
 
-std::string failures(const experiment_record& record) {
+std::string failures(const experiment_record& record, const look& as) {
   const experiment_labels labels(record);
   std::string text;
   for (const auto& trial : record.trials) {
@@ -171,24 +172,25 @@ std::string failures(const experiment_record& record) {
           paragraph(fmt::format("FAILED in block {}: {} after {} of {}: {}", trial.block + 1,
                                 printable(labels.of({trial.configuration, m})), run.frames.size(),
                                 counted(run.run.frames, "frame"), printable(*run.failure)),
-                    2);
+                    2, as, tone::bad);
     }
   }
   return text;
 }
 
 /// What stands against reading the tables as those of a whole experiment.
-std::string restrictions(const experiment_record& record, const experiment_summary& summary) {
-  std::string text = failures(record);
-  if (record.failure && text.empty()) text += "FAILED\n";
-  if (record.interrupted) text += "INTERRUPTED\n";
-  if (!record.stopped.empty()) text += paragraph("ended: " + printable(record.stopped), 2);
+std::string restrictions(const experiment_record& record, const experiment_summary& summary,
+                         const look& as) {
+  std::string text = failures(record, as);
+  if (record.failure && text.empty()) text += paragraph("FAILED", 0, as, tone::bad);
+  if (record.interrupted) text += paragraph("INTERRUPTED", 0, as, tone::bad);
+  if (!record.stopped.empty()) text += paragraph("ended: " + printable(record.stopped), 2, as);
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     const bool affected = record.how.repeat_affected && !summary.machine.affected_blocks.empty();
     text += paragraph(fmt::format("left out: {}, of blocks that are not complete{}",
                                   count_of(summary.trials_left_out, "trial"),
                                   affected ? " or in which the machine was not itself" : ""),
-                      2);
+                      2, as);
   }
   const bool to_compare = !record.pairs.empty();
   const bool counts_less = summary.counted_blocks < summary.complete_blocks;
@@ -198,23 +200,28 @@ std::string restrictions(const experiment_record& record, const experiment_summa
   if (summary.complete_blocks == 0) {
     text += paragraph(
         "No block is complete: the figures are those of the trials there are, and nothing is "
-        "compared.");
+        "compared.",
+        0, as);
   } else if (to_compare && summary.counted_blocks < least_blocks) {
-    text += paragraph(fmt::format(
-        "{}: too few for intervals and verdicts, which take {}.",
-        count_of(summary.counted_blocks, counts_less ? "block" : "complete block"), least_blocks));
+    text += paragraph(
+        fmt::format("{}: too few for intervals and verdicts, which take {}.",
+                    count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
+                    least_blocks),
+        0, as);
   } else if (to_compare && !with_intervals) {
-    text += paragraph("Times of zero are among those to compare: there are no intervals.");
+    text += paragraph("Times of zero are among those to compare: there are no intervals.", 0, as);
   }
   return text.empty() ? text : "\n" + text;
 }
 
 }  // namespace
 
-std::string experiment_heading(const experiment_record& record, const experiment_summary& summary) {
+std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
+                               const look& as) {
   auto title = printable(record.name);
   if (!record.description.empty()) title += ": " + printable(record.description);
-  return paragraph(title, 2) + subjects(record) + extent(record) + restrictions(record, summary);
+  return paragraph(title, 2, as, tone::heading) + subjects(record, as) + extent(record, as) +
+         restrictions(record, summary, as);
 }
 
 }  // namespace graphline

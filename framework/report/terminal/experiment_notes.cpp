@@ -19,8 +19,8 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
                      });
 }
 
-std::string missing_percentiles(const experiment_record& record,
-                                const experiment_summary& summary) {
+std::string missing_percentiles(const experiment_record& record, const experiment_summary& summary,
+                                const look& as) {
   std::string missing;
   const auto add = [&](double p) {
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", percentile_name(p),
@@ -32,10 +32,11 @@ std::string missing_percentiles(const experiment_record& record,
     };
     if (any_member(summary, lacks)) add(p);
   }
-  return missing.empty() ? "" : paragraph("-: too few frames: " + missing, 2);
+  return missing.empty() ? "" : paragraph("-: too few frames: " + missing, 2, as, tone::faint);
 }
 
-std::string comparison_notes(const experiment_record& record, const experiment_summary& summary) {
+std::string comparison_notes(const experiment_record& record, const experiment_summary& summary,
+                             const look& as) {
   const auto has_interval = [](const comparison& c) { return c.ratio_range.has_value(); };
   const bool intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(), has_interval);
@@ -45,45 +46,51 @@ std::string comparison_notes(const experiment_record& record, const experiment_s
         fmt::format("change: against the baseline; intervals by bootstrap over {} blocks, all of "
                     "which hold together with 95 %",
                     summary.counted_blocks),
-        2);
+        2, as, tone::faint);
     text += paragraph(
         fmt::format("verdict: same where the whole interval is within {:g} %, undecided where the "
                     "blocks do not tell",
                     100 * record.how.margin),
-        2);
+        2, as, tone::faint);
   }
   if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [](const comparison& c) {
         return c.figure == figure::p50 && c.ratio_range && c.more_trials;
       })) {
-    text += paragraph("more: about so many further trials of each configuration would decide", 2);
+    text += paragraph("more: about so many further trials of each configuration would decide", 2,
+                      as, tone::faint);
   }
   return text;
 }
 
-std::string timing_notes(const experiment_record& record) {
+std::string timing_notes(const experiment_record& record, const look& as) {
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {
     for (const auto& run : trial.members) methods.insert(run.run.timing);
   }
   std::string text;
   for (const auto method : methods) {
-    text += paragraph(fmt::format("timing {}: {}", to_word(method), meaning_of(method)), 2);
+    text += paragraph(fmt::format("timing {}: {}", to_word(method), meaning_of(method)), 2, as,
+                      tone::faint);
   }
   return text;
 }
 
 }  // namespace
 
-std::string experiment_notes(const experiment_record& record, const experiment_summary& summary) {
-  auto text = missing_percentiles(record, summary) + comparison_notes(record, summary);
-  text += paragraph("figures: of all frames of a configuration's trials together", 2);
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
+                             const look& as) {
+  auto text = missing_percentiles(record, summary, as) + comparison_notes(record, summary, as);
+  text +=
+      paragraph("figures: of all frames of a configuration's trials together", 2, as, tone::faint);
   if (any_member(summary, [](const member_summary& m) { return m.between_trials.has_value(); })) {
-    text += paragraph("spread: between trials, standard deviation of their medians", 2);
+    text += paragraph("spread: between trials, standard deviation of their medians", 2, as,
+                      tone::faint);
   }
   if (any_member(summary, [](const member_summary& m) { return m.cores.has_value(); })) {
-    text += paragraph("cores: busy on average while frames ran, by the whole process", 2);
+    text += paragraph("cores: busy on average while frames ran, by the whole process", 2, as,
+                      tone::faint);
   }
-  return text + timing_notes(record);
+  return text + timing_notes(record, as);
 }
 
 }  // namespace graphline

@@ -22,7 +22,8 @@ std::string without_figures(std::string text) {
 }
 
 /// What runs warned of, each once, as the first run put it, with where it was said.
-std::string warnings(const experiment_record& record, const experiment_labels& labels) {
+std::string warnings(const experiment_record& record, const experiment_labels& labels,
+                     const look& as) {
   std::vector<std::pair<std::string, std::vector<configuration_member>>> known;
   const auto place_of = [&known](const std::string& warning) {
     return std::ranges::find(known, without_figures(warning),
@@ -42,30 +43,32 @@ std::string warnings(const experiment_record& record, const experiment_labels& l
   std::string text;
   for (const auto& [warning, where] : known) {
     text += paragraph(
-        fmt::format("warning: {} ({})", printable(warning), printable(labels.list(where))), 2);
+        fmt::format("warning: {} ({})", printable(warning), printable(labels.list(where))), 2, as,
+        tone::warning);
   }
   return text;
 }
 
 }  // namespace
 
-std::string experiment_table(const experiment_record& record, const experiment_summary& summary) {
+std::string experiment_table(const experiment_record& record, const experiment_summary& summary,
+                             const look& as) {
   if (record.trials.empty()) return "No trial was measured.\n";
-  const experiment_rows rows(record);
-  auto text = experiment_heading(record, summary);
+  const experiment_rows rows(record, as);
+  auto text = experiment_heading(record, summary, as);
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(verdict_tables(record, summary, rows));
-  add(stage_tables(record, summary, rows));
-  add(cost_table(summary, rows));
-  add(experiment_notes(record, summary));
+  add(verdict_tables(record, summary, rows, as));
+  add(stage_tables(record, summary, rows, as));
+  add(cost_table(summary, rows, as));
+  add(experiment_notes(record, summary, as));
   std::string findings;
   for (const auto& finding : findings_of(record, summary)) {
-    findings += paragraph("- " + printable(finding), 2);
+    findings += paragraph("- " + printable(finding), 2, as);
   }
   add(findings);
-  add(warnings(record, rows.labels()));
+  add(warnings(record, rows.labels(), as));
   return text;
 }
 

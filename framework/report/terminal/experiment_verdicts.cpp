@@ -5,6 +5,7 @@
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
@@ -13,7 +14,6 @@ namespace {
 
 using column = text_table::column;
 constexpr auto left = text_table::align::left;
-constexpr std::size_t terminal_width = 80;
 
 std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
@@ -52,8 +52,8 @@ class interval_column {
 class verdict_report {
  public:
   verdict_report(const experiment_record& record, const experiment_summary& summary,
-                 const experiment_rows& rows)
-      : record_(record), summary_(summary), rows_(rows), intervals_(summary) {
+                 const experiment_rows& rows, const look& as)
+      : record_(record), summary_(summary), rows_(rows), as_(as), intervals_(summary) {
     double most = 0;
     for (const auto& who : rows.members()) most = std::max(most, p50(who).value_or(0));
     unit_ = unit_for(most);
@@ -77,22 +77,22 @@ class verdict_report {
       cells.push_back(throughput(who));
       table.add_row(std::move(cells));
     }
-    return "end to end\n" + table.text();
+    return title("end to end") + table.text(as_);
   }
 
   std::string answer() const {
-    const std::string title = "end to end, the median frame\n";
-    auto text = answer_table(to_decide_);
-    if (!to_decide_ || widest_line(text) <= terminal_width) return title + text;
-    return title + answer_table(false) + trials_to_decide();
+    const auto text = title("end to end, the median frame");
+    const auto whole = answer_table(to_decide_);
+    if (!to_decide_ || whole.width() <= as_.width) return text + whole.text(as_);
+    return text + answer_table(false).text(as_) + trials_to_decide();
   }
 
   /// Side by side where there is room for both.
   std::string tail_and_throughput() const {
-    const auto text = other_figures(true, true);
-    if (widest_line(text) <= terminal_width) return "slow frames, and throughput\n" + text;
-    return "slow frames\n" + other_figures(true, false) + "\nthroughput\n" +
-           other_figures(false, true);
+    const auto both = other_figures(true, true);
+    if (both.width() <= as_.width) return title("slow frames, and throughput") + both.text(as_);
+    return title("slow frames") + other_figures(true, false).text(as_) + "\n" +
+           title("throughput") + other_figures(false, true).text(as_);
   }
 
  private:
@@ -104,7 +104,9 @@ class verdict_report {
     return (*found->more_trials + step / 2) / step * step;
   }
 
-  std::string answer_table(bool to_decide) const {
+  std::string title(std::string_view text) const { return toned(text, tone::heading, as_) + "\n"; }
+
+  text_table answer_table(bool to_decide) const {
     auto columns = rows_.name_columns();
     for (const auto& c : {column{fmt::format("p50 {}", unit_.name)}, column{"change"},
                           column{"95 % interval", left}, column{"verdict", left}}) {
@@ -123,7 +125,7 @@ class verdict_report {
       const auto more = about_to_decide(found);
       cells.push_back(more ? fmt::format("+{}", *more) : "");
     });
-    return table.text();
+    return table;
   }
 
   /// The last column of the answer, in words.
@@ -139,7 +141,7 @@ class verdict_report {
                                     printable(labels.of(row.pair->reference))));
       }
     }
-    return paragraph("more: " + listed(items), 2);
+    return paragraph("more: " + listed(items), 2, as_);
   }
 
   const member_summary& of(const configuration_member& who) const {
@@ -167,11 +169,11 @@ class verdict_report {
     return row.pair == nullptr ? "" : "-";
   }
 
-  static std::string verdict_cell(const comparison* found) {
-    return found == nullptr ? "" : std::string(word_for(found->verdict));
+  std::string verdict_cell(const comparison* found) const {
+    return found == nullptr ? "" : verdict_word(found->verdict, as_);
   }
 
-  std::string other_figures(bool with_tail, bool with_throughput) const {
+  text_table other_figures(bool with_tail, bool with_throughput) const {
     auto columns = rows_.name_columns();
     const auto add_columns = [&](std::string figure) {
       columns.push_back({std::move(figure)});
@@ -191,7 +193,7 @@ class verdict_report {
       if (with_tail) add(in_unit(tail(row.who), unit_), figure::tail);
       if (with_throughput) add(throughput(row.who), figure::throughput);
     });
-    return table.text();
+    return table;
   }
 
   template <class Function>
@@ -211,6 +213,7 @@ class verdict_report {
   const experiment_record& record_;
   const experiment_summary& summary_;
   const experiment_rows& rows_;
+  const look& as_;
   interval_column intervals_;
   time_unit unit_;
   std::string tail_;
@@ -220,8 +223,8 @@ class verdict_report {
 }  // namespace
 
 std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
-                           const experiment_rows& rows) {
-  const verdict_report report(record, summary, rows);
+                           const experiment_rows& rows, const look& as) {
+  const verdict_report report(record, summary, rows, as);
   if (summary.comparisons.empty()) return report.figures();
   return report.answer() + "\n" + report.tail_and_throughput();
 }
