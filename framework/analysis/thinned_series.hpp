@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+
+namespace graphline {
+
+// What a picture of very many values draws. Nothing is computed from it: figures come from all.
+
+/// Which values to draw so that every spike still shows: ascending indices, the first and the last
+/// among them, and of each of equal stretches the smallest and the largest. All of them where there
+/// are no more than `most`, which is at least 4; else at most that many.
+std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std::size_t most);
+
+/// `most` or fewer of the indices below `count`, evenly spread, the first and the last among them.
+std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
+
+/// For each index of `at`, the lower median of the values around it: as many on either side, at
+/// most `reach`, and less towards both ends so that they do not weigh more there.
+std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
+                                         std::span<const std::size_t> at, std::size_t reach);
+
+/// A point of a cumulative distribution: `count` values are no longer than `time`.
+struct cumulative_point {
+  nanoseconds time = 0;
+  std::size_t count = 0;
+};
+
+/// The steps of the cumulative distribution of a sample, by time, at most `most` (at least 16):
+/// half of them evenly over the ranks, half closer and closer to the longest times, down to single
+/// values, so that the tail keeps its shape. The shortest and the longest are always there. Empty
+/// for an empty sample.
+std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most);
+
+}  // namespace graphline

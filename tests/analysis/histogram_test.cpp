@@ -1,0 +1,131 @@
+#include "framework/analysis/histogram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace graphline {
+namespace {
+
+std::vector<nanoseconds> normal(std::size_t n, double mean, double spread) {
+  std::mt19937_64 generator(n);
+  std::normal_distribution<double> draw(mean, spread);
+  std::vector<nanoseconds> sample(n);
+  for (auto& time : sample) time = std::llround(draw(generator));
+  return sample;
+}
+
+std::size_t all_of(const histogram& h) {
+  return std::accumulate(h.counts.begin(), h.counts.end(), h.below + h.beyond);
+}
+
+TEST(histogram, of_nothing_is_nothing) {
+  EXPECT_FALSE(histogram_of({}));
+}
+
+TEST(histogram, of_one_value_is_one_bin_with_it) {
+  const auto h = *histogram_of({74'123'456});
+  EXPECT_EQ(h.counts, std::vector<std::size_t>{1});
+  EXPECT_LE(h.begin, 74'123'456);
+  EXPECT_GT(h.end(), 74'123'456);
+}
+
+TEST(histogram, of_equal_values_is_one_bin) {
+  EXPECT_EQ(histogram_of(std::vector<nanoseconds>(1000, 5))->counts,
+            std::vector<std::size_t>{1000});
+}
+
+TEST(histogram, counts_each_value_where_it_belongs) {
+  const auto h = *histogram_of({10, 11, 12, 12, 13, 19, 19, 19, 20, 29});
+  for (std::size_t bin = 0; bin < h.counts.size(); ++bin) {
+    std::size_t within = 0;
+    for (const nanoseconds time : {10, 11, 12, 12, 13, 19, 19, 19, 20, 29}) {
+      within += time >= h.begin_of(bin) && time < h.begin_of(bin) + h.width;
+    }
+    EXPECT_EQ(h.counts[bin], within) << bin;
+  }
+  EXPECT_EQ(all_of(h), 10u);
+}
+
+TEST(histogram, has_the_width_of_freedman_and_diaconis_to_the_nearest_round_figure) {
+  // Interquartile range of a normal distribution: 1.349 sigma. 2 * 1.349e6 / 10 = 269,800.
+  const auto h = *histogram_of(normal(1000, 5e7, 1e6));
+  EXPECT_EQ(h.width, 200'000);
+  EXPECT_EQ(h.begin % h.width, 0);
+}
+
+TEST(histogram, of_a_small_sample_still_has_a_shape) {
+  const auto h = *histogram_of(normal(45, 5e7, 1e6));
+  EXPECT_GE(h.counts.size(), 4u);
+  EXPECT_LE(h.counts.size(), 15u);
+}
+
+TEST(histogram, has_no_more_bins_than_asked_for) {
+  for (const std::size_t most : {4u, 10u, 24u, 80u}) {
+    for (const std::size_t n : {2u, 45u, 1000u, 100'000u}) {
+      const auto h = *histogram_of(normal(n, 5e7, 1e6), most);
+      EXPECT_LE(h.counts.size(), most) << n;
+      EXPECT_EQ(all_of(h), n);
+    }
+  }
+}
+
+TEST(histogram, cuts_off_what_would_squeeze_the_body_and_counts_it) {
+  auto sample = normal(1000, 5e7, 1e6);
+  sample[17] = 9'000'000'000;
+  const auto h = *histogram_of(sample);
+  EXPECT_EQ(h.cut_beyond, 0.999);
+  EXPECT_FALSE(h.cut_below);
+  EXPECT_GE(h.beyond, 1u);
+  EXPECT_LE(h.beyond, 2u);
+  EXPECT_LT(h.end(), 60'000'000);
+  EXPECT_GE(h.counts.size(), 20u);
+  EXPECT_EQ(all_of(h), 1000u);
+}
+
+TEST(histogram, cuts_off_an_outlier_of_a_small_sample_too) {
+  auto sample = normal(45, 5e7, 1e6);
+  sample[3] = 2'000'000'000;
+  const auto h = *histogram_of(sample);
+  EXPECT_EQ(h.cut_beyond, 0.95);
+  EXPECT_LT(h.end(), 100'000'000);
+  EXPECT_EQ(all_of(h), 45u);
+}
+
+TEST(histogram, cuts_off_far_below_as_well) {
+  auto sample = normal(1000, 5e9, 1e6);
+  sample[17] = 1000;
+  const auto h = *histogram_of(sample);
+  ASSERT_TRUE(h.cut_below);
+  EXPECT_DOUBLE_EQ(*h.cut_below, 0.001);
+  EXPECT_EQ(h.below, 1u);
+  EXPECT_GT(h.begin, 4'900'000'000);
+}
+
+TEST(histogram, shows_all_of_an_ordinary_sample) {
+  const auto h = *histogram_of(normal(100'000, 5e7, 1e6));
+  EXPECT_EQ(h.below + h.beyond, 0u);
+  EXPECT_FALSE(h.cut_below || h.cut_beyond);
+}
+
+TEST(histogram, keeps_two_ways_that_frames_take_apart) {
+  auto sample = normal(900, 5e7, 1e5);
+  const auto slower = normal(300, 8e7, 1e5);
+  sample.insert(sample.end(), slower.begin(), slower.end());
+  const auto h = *histogram_of(sample);
+  EXPECT_EQ(h.below + h.beyond, 0u);
+  EXPECT_TRUE(std::count(h.counts.begin(), h.counts.end(), 0u) > 0);
+}
+
+TEST(histogram, takes_times_below_zero) {
+  const auto h = *histogram_of({-7, -1, 0, 3, 8});
+  EXPECT_LE(h.begin, -7);
+  EXPECT_EQ(all_of(h), 5u);
+  EXPECT_EQ(h.below + h.beyond, 0u);
+}
+
+}  // namespace
+}  // namespace graphline

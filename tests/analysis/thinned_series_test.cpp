@@ -1,0 +1,90 @@
+#include "framework/analysis/thinned_series.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<nanoseconds> random_values(std::size_t n) {
+  std::vector<nanoseconds> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = static_cast<nanoseconds>(mix_seed(n, i) % 1'000'000);
+  }
+  return values;
+}
+
+TEST(thinned_series, keeps_all_of_few) {
+  const std::vector<nanoseconds> values = {3, 1, 2};
+  EXPECT_THAT(thinned_series(values, 10), ElementsAre(0, 1, 2));
+  EXPECT_THAT(thinned_series(std::span(values).first(0), 10), ElementsAre());
+}
+
+TEST(thinned_series, keeps_both_ends_and_every_spike) {
+  auto values = random_values(100'000);
+  values[31'415] = 5'000'000;
+  values[31'416] = -1;
+  const auto kept = thinned_series(values, 2000);
+  EXPECT_LE(kept.size(), 2000u);
+  EXPECT_GE(kept.size(), 1900u);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  EXPECT_EQ(std::adjacent_find(kept.begin(), kept.end()), kept.end());
+  EXPECT_EQ(kept.front(), 0u);
+  EXPECT_EQ(kept.back(), 99'999u);
+  EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), 31'415u));
+  EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), 31'416u));
+}
+
+TEST(thinned_series, never_keeps_more_than_asked_for) {
+  for (const std::size_t most : {4u, 5u, 17u, 100u}) {
+    EXPECT_LE(thinned_series(random_values(101), most).size(), most);
+  }
+}
+
+TEST(evenly_spread, has_the_first_and_the_last) {
+  EXPECT_THAT(evenly_spread(10, 4), ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(evenly_spread(3, 4), ElementsAre(0, 1, 2));
+  EXPECT_THAT(evenly_spread(0, 4), ElementsAre());
+}
+
+TEST(rolling_medians, take_as_many_on_either_side) {
+  const std::vector<nanoseconds> values = {9, 1, 5, 7, 100, 3};
+  const std::vector<std::size_t> at = {0, 1, 2, 3, 4, 5};
+  EXPECT_THAT(rolling_medians(values, at, 2), ElementsAre(9, 5, 7, 5, 7, 3));
+  EXPECT_THAT(rolling_medians(values, at, 0), ElementsAre(9, 1, 5, 7, 100, 3));
+}
+
+TEST(cumulative_steps, say_how_many_are_no_longer) {
+  const auto steps = cumulative_steps({5, 3, 3, 8}, 16);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].time, 3);
+  EXPECT_EQ(steps[0].count, 2u);
+  EXPECT_EQ(steps[1].count, 3u);
+  EXPECT_EQ(steps[2].time, 8);
+  EXPECT_EQ(steps[2].count, 4u);
+  EXPECT_TRUE(cumulative_steps({}, 16).empty());
+}
+
+TEST(cumulative_steps, thin_the_body_and_keep_the_tail) {
+  std::vector<nanoseconds> sample(100'000);
+  std::iota(sample.begin(), sample.end(), 1);
+  const auto steps = cumulative_steps(sample, 400);
+  EXPECT_LE(steps.size(), 400u);
+  EXPECT_GE(steps.size(), 300u);
+  EXPECT_EQ(steps.front().time, 1);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(steps[steps.size() - 1 - i].time, 100'000 - i);
+  for (const auto& step : steps) EXPECT_EQ(step.count, static_cast<std::size_t>(step.time));
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_LE(steps[i].count - steps[i - 1].count, 510u);
+  }
+}
+
+}  // namespace
+}  // namespace graphline

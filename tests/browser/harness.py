@@ -1,0 +1,281 @@
+"""A headless browser for tests of HTML reports, and what such tests ask of a page.
+
+A test program ends with `harness.main(...)`. Without a browser it exits with 77, which ctest shows
+as skipped; with CI in the environment that is a failure.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    webdriver = None
+
+# Every text that can be seen, with its contrast against what lies behind it (WCAG 2.2, 1.4.3).
+CONTRASTS = """
+const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const parts = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
+function behind(element) {
+  const layers = [];
+  for (let at = element; at; at = at.parentElement) {
+    const colour = parts(getComputedStyle(at).backgroundColor);
+    if (colour[3] > 0) layers.push(colour);
+    if (colour[3] === 1) break;
+  }
+  return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
+}
+const found = [];
+for (const element of document.querySelectorAll("body *")) {
+  const text = [...element.childNodes].filter((n) => n.nodeType === 3 && n.data.trim());
+  if (!text.length || !element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})) continue;
+  if (!element.getClientRects().length) continue;
+  const style = getComputedStyle(element);
+  const ground = behind(element);
+  const ink = over(parts(element instanceof SVGElement ? style.fill : style.color), ground);
+  const [high, low] = [luminance(ink), luminance(ground)].sort((a, b) => b - a);
+  found.push([(high + 0.05) / (low + 0.05), element.tagName + " " + text[0].data.trim().slice(0, 40)]);
+}
+return found;
+"""
+
+# The share of a canvas's points that something was drawn on.
+PAINTED = """
+const canvas = arguments[0];
+const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+let painted = 0;
+for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
+return painted / (canvas.width * canvas.height);
+"""
+
+# What reaches beyond the right edge of the window without a box of its own to scroll in.
+OVERFLOWING = """
+const width = document.documentElement.clientWidth;
+const scrolls = (e) => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+const wide = [...document.querySelectorAll("body *")].filter((e) =>
+  e.getBoundingClientRect().right > width + 1 && e.checkVisibility() && !scrolls(e.parentElement));
+const found = wide.map((e) => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right));
+if (document.documentElement.scrollWidth > width) found.push("the page: " + document.documentElement.scrollWidth);
+return found;
+"""
+
+# The element that has the keyboard, in words.
+FOCUSED = """
+const e = document.activeElement;
+if (!e || e === document.body) return null;
+const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent;
+const style = getComputedStyle(e);
+return {tag: e.tagName.toLowerCase(), id: e.id, name: name.trim().slice(0, 80),
+        section: e.closest("section")?.id ?? null,
+        visible: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0};
+"""
+
+
+def missing():
+    """Why no browser can be started, or None."""
+    if webdriver is None:
+        return "python3-selenium is not installed"
+    for program in ("chromium", "chromedriver"):
+        if not shutil.which(program):
+            return f"{program} is not installed"
+    return None
+
+
+class Browser:
+    """One headless Chromium. Pages are files; anything else that they ask for is a finding."""
+
+    def __init__(self):
+        self.profile = tempfile.TemporaryDirectory(prefix="graphline_browser_")
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--hide-scrollbars", "--force-device-scale-factor=1",
+                         f"--user-data-dir={self.profile.name}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        self.driver.set_page_load_timeout(60)
+        self.driver.set_script_timeout(60)
+
+    def close(self):
+        self.driver.quit()
+        self.profile.cleanup()
+
+    def command(self, name, **parameters):
+        """A command of the DevTools protocol."""
+        return self.driver.execute_cdp_cmd(name, parameters)
+
+    def look(self, width=1280, height=900, dark=False, still=True, scale=1):
+        """Window, colour scheme and wish for stillness of what is opened next, and of what is open."""
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                     deviceScaleFactor=scale, mobile=False)
+        self.command("Emulation.setEmulatedMedia", media="", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
+
+    def open(self, path):
+        """Opens a file and waits until its scripts are done; what was logged before is forgotten."""
+        for log in ("browser", "performance"):
+            self.driver.get_log(log)
+        self.driver.get("about:blank")
+        self.driver.get(pathlib.Path(path).resolve().as_uri())
+        self.settle()
+
+    def run(self, script, *arguments):
+        """What a script returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def settle(self):
+        """Waits until what was asked for is drawn."""
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));")
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def press(self, *keys):
+        """Keys to whatever has the keyboard: browser.press("tab", "enter")."""
+        chain = ActionChains(self.driver)
+        for key in keys:
+            chain.send_keys(getattr(Keys, key.upper(), key))
+        chain.perform()
+        self.settle()
+
+    def hover(self, element, x, y):
+        """The pointer over a place of an element, in pixels from its upper left corner."""
+        ActionChains(self.driver).scroll_to_element(element).perform()
+        box = element.rect
+        ActionChains(self.driver).move_to_element_with_offset(
+            element, int(x - box["width"] / 2), int(y - box["height"] / 2)).perform()
+        self.settle()
+
+    def click(self, element, x, y):
+        self.hover(element, x, y)
+        ActionChains(self.driver).click().perform()
+        self.settle()
+
+    def complaints(self):
+        """Errors and warnings of the console since the page was opened."""
+        return [entry["message"] for entry in self.driver.get_log("browser")
+                if entry["level"] in ("SEVERE", "WARNING")]
+
+    def requests(self):
+        """The addresses that were asked for since the last call, but for data in the page itself."""
+        events = (json.loads(entry["message"])["message"]
+                  for entry in self.driver.get_log("performance"))
+        asked = [event["params"]["request"]["url"] for event in events
+                 if event["method"] == "Network.requestWillBeSent"]
+        return [url for url in asked if not url.startswith(("data:", "about:", "blob:"))]
+
+    def painted(self, canvas):
+        return self.run(PAINTED, canvas)
+
+    def contrasts(self):
+        """[contrast, text] of every text that can be seen."""
+        return self.run(CONTRASTS)
+
+    def overflowing(self):
+        """What is wider than the window, in words; empty where all fits."""
+        return self.run(OVERFLOWING)
+
+    def tab_stops(self, most=400):
+        """What the Tab key reaches from the top of the page, in order: see FOCUSED."""
+        self.run("window.scrollTo(0, 0); document.activeElement?.blur();")
+        self.command("Page.bringToFront")
+        stops = []
+        for _ in range(most):
+            ActionChains(self.driver).send_keys(Keys.TAB).perform()
+            stop = self.run(FOCUSED)
+            if stop is None:
+                return stops
+            stops.append(stop)
+        raise AssertionError(f"the Tab key has not come to an end after {most} stops")
+
+    def screenshot(self, path, selector=None):
+        """The whole page, or an element of it, as a PNG file."""
+        area = self.run(
+            "const e = arguments[0] ? document.querySelector(arguments[0]) : document.documentElement;"
+            "const r = e.getBoundingClientRect();"
+            "return arguments[0] ? [r.left + scrollX, r.top + scrollY, r.width, r.height]"
+            "                    : [0, 0, innerWidth, e.scrollHeight];", selector)
+        picture = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                               clip=dict(zip(("x", "y", "width", "height"), area), scale=1))
+        pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
+
+    def pdf(self, **settings):
+        """The page as it prints: the bytes of a PDF."""
+        printed = self.command("Page.printToPDF", printBackground=True, **settings)
+        return base64.b64decode(printed["data"])
+
+
+class PageCase(unittest.TestCase):
+    """Tests that share one browser, `self.browser`."""
+
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+        folder = tempfile.TemporaryDirectory(prefix="graphline_page_")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    def show(self, path, **look):
+        self.browser.look(**look)
+        self.browser.open(path)
+        self.assertEqual(self.browser.run("return document.documentElement.dataset.ready"), "true")
+
+    def assert_quiet(self, path):
+        """No complaint in the console, and nothing asked for but the file itself."""
+        self.assertEqual(self.browser.complaints(), [])
+        allowed = {pathlib.Path(path).resolve().as_uri()}
+        self.assertEqual(set(self.browser.requests()) - allowed, set())
+
+    def assert_drawn(self, selector="canvas"):
+        """There are such canvases, and each has something on it."""
+        canvases = self.browser.all(selector)
+        self.assertTrue(canvases, f"there is no {selector}")
+        for canvas in canvases:
+            if canvas.is_displayed():
+                self.assertGreater(self.browser.painted(canvas), 0.002,
+                                   canvas.get_attribute("aria-label"))
+
+    def assert_readable(self):
+        """All texts stand out from what is behind them."""
+        poor = [entry for entry in self.browser.contrasts() if entry[0] < 4.5]
+        self.assertEqual(poor, [])
+
+    def assert_fits(self):
+        self.assertEqual(self.browser.overflowing(), [])
+
+
+def main(arguments):
+    """Runs the tests of the calling program; `arguments` are unittest's."""
+    reason = missing()
+    if reason and not os.environ.get("CI"):
+        print(f"skipped: {reason}")
+        sys.exit(SKIPPED)
+    if reason:
+        sys.exit(f"{reason}: see tools/setup/packages.test")
+    unittest.main(module="__main__", argv=[sys.argv[0], *arguments])
