@@ -26,6 +26,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -39,6 +40,7 @@ struct compare_arguments {
   bool check = false;
   bool resume = false;
   bool overwrite = false;
+  bool quiet = false;
 };
 
 /// Adds what the command line says to what the file says.
@@ -79,8 +81,8 @@ void say(const std::string& text) {
 }
 
 std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
-                                            const stop_request& stop) {
-  progress_line line;
+                                            const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
   return try_out(planned, runner, &stop, [&](std::size_t done) {
     line.show("trying every configuration", static_cast<std::int64_t>(done),
               static_cast<std::int64_t>(planned.configurations.size()), "configurations");
@@ -89,8 +91,8 @@ std::vector<nanoseconds> try_configurations(const experiment_plan& planned, tria
 
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
                              trial_store& store, std::vector<trial_record> done,
-                             const stop_request& stop) {
-  progress_line line;
+                             const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
   experiment_options options;
   options.done = std::move(done);
   options.stop = &stop;
@@ -139,7 +141,9 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    fmt::print("{}", experiment_outline(planned, try_configurations(planned, *runner, stop)));
+    fmt::print("{}",
+               experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
+                                  look_of(stdout)));
     return exit_status::done;
   }
 
@@ -153,16 +157,21 @@ exit_status compare(compare_arguments& given) {
   auto done = store.take_trials();
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
-    say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
-  } else {
+    const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    if (!given.quiet) say(experiment_in_brief(planned, times, look_of(stderr)));
+  } else if (!given.quiet) {
     say(fmt::format("{}: going on from {}\n", printable(planned.name),
                     counted(static_cast<std::int64_t>(done.size()), "trial")));
   }
-  const experiment_record record = run_trials(planned, *runner, store, std::move(done), stop);
+  const experiment_record record =
+      run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
 
   // Not fmt::print, which throws where nobody reads: the result is still to be saved.
-  std::fputs(experiment_table(record).c_str(), taken ? stderr : stdout);
-  std::fflush(taken ? stderr : stdout);
+  std::FILE* const text = taken ? stderr : stdout;
+  if (!given.quiet) {
+    std::fputs(experiment_table(record, summarize(record), look_of(text)).c_str(), text);
+    std::fflush(text);
+  }
   if (json) json->commit(experiment_json(record));
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
@@ -199,6 +208,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
       ->excludes(resume);
   command->add_option("--json", given->json, "Write the result (- for standard output)")
       ->type_name("FILE");
+  add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <system_error>
 
+#include "framework/analysis/summary.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/file/output_file.hpp"
 #include "framework/report/json/json_beginning.hpp"
@@ -20,6 +22,8 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/watch_line.hpp"
 
 namespace graphline {
 namespace {
@@ -30,6 +34,8 @@ struct run_arguments {
   std::string csv;
   std::string tensors;
   bool kernels = false;
+  bool quiet = false;
+  bool watch = false;
 };
 
 /// Where the results go, opened before the run.
@@ -50,10 +56,11 @@ class run_outputs {
   }
 
   /// Prints what is for people. A problem is kept for `write`, since the results come first.
-  void show(const std::string& table) {
+  void show(const run_record& record) {
     const bool taken =
         (json_ && json_->is_standard_output()) || (csv_ && csv_->is_standard_output());
     std::FILE* stream = taken ? stderr : stdout;
+    const auto table = run_table(record, look_of(stream));
     attempt([&] {
       if (std::fputs(table.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
       throw run_error(fmt::format("cannot write to standard {}: {}", taken ? "error" : "output",
@@ -102,6 +109,14 @@ class run_outputs {
   std::exception_ptr problem_;  ///< the first
 };
 
+/// What the table would have said of a run that did not go well.
+void tell_trouble(const run_record& record) {
+  for (const auto& warning : summarize(record).warnings) {
+    fmt::print(stderr, "warning: {}\n", printable(warning));
+  }
+  if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
+}
+
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
@@ -109,20 +124,28 @@ exit_status run_pipeline(run_arguments& given) {
   run_outputs outputs(given, p);
 
   session s(std::move(p), *device, &stop);
-  progress_line line;
+  progress_line line(given.quiet);
+  watch_line watched;
   run_options options;
   options.stop = &stop;
-  options.on_progress = [&line](const progress& at) {
+  options.tell_latest = given.watch;
+  options.on_progress = [&](const progress& at) {
+    if (given.watch) return watched.show(at);
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
   run_record record = s.run(options);
   line.erase();
+  watched.erase();
 
   outputs.save_tensors(record, s);
   const bool trace = given.kernels && !record.failure && !record.interrupted;
   if (trace) s.trace_operations(record, &stop);
   const bool interrupted = record.interrupted || (trace && stop.raised());
-  outputs.show(run_table(record));
+  if (given.quiet) {
+    tell_trouble(record);
+  } else {
+    outputs.show(record);
+  }
   outputs.write(record);
   if (record.failure) return exit_status::run_failed;
   return interrupted ? exit_status::interrupted : exit_status::done;
@@ -145,7 +168,16 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each device stage, after the measured frames");
-  command->footer("FILE may be - for standard output.");
+  command->add_flag("--watch", given->watch,
+                    "Show percentiles of the frames so far, on standard error, while it runs");
+  add_quiet_option(*command, given->quiet);
+  command->footer(
+      "FILE may be - for standard output.\n"
+      "--watch takes some tens of microseconds ten times a second, from the thread that drives "
+      "the\n"
+      "frames: a frame in which that falls is longer by it. Where standard error is no terminal "
+      "it\n"
+      "writes a line every two seconds.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr std::size_t stage_width = 16;
+constexpr std::size_t part_width = 32;
 constexpr std::size_t operation_width = 56;
 constexpr std::size_t least_width = 10;
 
@@ -72,13 +73,17 @@ std::string part_table(const stage_record& stage, const stage_summary& summary, 
        {"carried out by", left, least_width},
        {"p50"},
        {"share %"}});
+  std::size_t name_width = 0;
+  for (const auto& part : stage.parts) {
+    name_width = std::max(name_width, text_width(table_name(part.name, as.room(part_width))));
+  }
   for (std::size_t i = 0; i < stage.parts.size(); ++i) {
     const auto& [times, share] = summary.parts[i];
     const auto p50 = times ? times->percentile(0.5) : std::nullopt;
     const auto& choice = stage.parts[i].choice;
     add_part(table, table_name(stage.parts[i].name, as.room(part_width)), choice,
              in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
-             share ? three_digits(100 * *share, 2) : "-", as);
+             share ? three_digits(100 * *share, 2) : "-", choice_width(name_width, as));
   }
   return table.text(as) + "\n";
 }

@@ -78,8 +78,14 @@ std::string timing_notes(const experiment_record& record, const look& as) {
 }  // namespace
 
 std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
-                             const look& as) {
+                             bool shapes, const look& as) {
   auto text = missing_percentiles(record, summary, as) + comparison_notes(record, summary, as);
+  if (shapes) {
+    text += paragraph(
+        "shape: how often which end-to-end times occurred, the shortest left, all rows on one "
+        "scale; < and >: a few lie far beyond",
+        2, as, tone::faint);
+  }
   text +=
       paragraph("figures: of all frames of a configuration's trials together", 2, as, tone::faint);
   if (any_member(summary, [](const member_summary& m) { return m.between_trials.has_value(); })) {

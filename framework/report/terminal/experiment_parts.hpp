@@ -14,22 +14,26 @@ namespace graphline {
 
 /// What was run, on what, how often, and what went wrong.
 std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
-                               const look& as = {});
+                               const look& as);
 
 /// p50 against the baseline; then tail and throughput.
-std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
-                           const experiment_rows& rows, const look& as = {});
+struct verdict_part {
+  std::string text;
+  bool shapes = false;  ///< whether there are histograms, which the notes are to explain
+};
+verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                            const experiment_rows& rows, const look& as);
 
 /// The stages of each pipeline side by side.
 std::string stage_tables(const experiment_record& record, const experiment_summary& summary,
-                         const experiment_rows& rows, const look& as = {});
+                         const experiment_rows& rows, const look& as);
 
 /// Spread between trials, cores, memory, and frames late or dropped.
 std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
-                       const look& as = {});
+                       const look& as);
 
 /// What the words and figures of the tables mean.
 std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
-                             const look& as = {});
+                             bool shapes, const look& as);
 
 }  // namespace graphline

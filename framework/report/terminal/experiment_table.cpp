@@ -59,10 +59,11 @@ std::string experiment_table(const experiment_record& record, const experiment_s
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(verdict_tables(record, summary, rows, as));
+  const auto verdicts = verdict_tables(record, summary, rows, as);
+  add(verdicts.text);
   add(stage_tables(record, summary, rows, as));
   add(cost_table(summary, rows, as));
-  add(experiment_notes(record, summary, as));
+  add(experiment_notes(record, summary, verdicts.shapes, as));
   std::string findings;
   for (const auto& finding : findings_of(record, summary)) {
     findings += paragraph("- " + printable(finding), 2, as);

@@ -7,6 +7,7 @@
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/shape.hpp"
 
 namespace graphline {
 
@@ -80,11 +81,12 @@ class verdict_report {
     return title("end to end") + table.text(as_);
   }
 
-  std::string answer() const {
-    const auto text = title("end to end, the median frame");
-    const auto whole = answer_table(to_decide_);
-    if (!to_decide_ || whole.width() <= as_.width) return text + whole.text(as_);
-    return text + answer_table(false).text(as_) + trials_to_decide();
+  verdict_part answer() const {
+    const bool in_words = to_decide_ && answer_table(true).width() > as_.width;
+    const auto table = answer_table(to_decide_ && !in_words);
+    return {title("end to end, the median frame") + table.text(as_) +
+                (in_words ? trials_to_decide() : ""),
+            table.has_extra(as_)};
   }
 
   /// Side by side where there is room for both.
@@ -113,7 +115,10 @@ class verdict_report {
       columns.push_back(c);
     }
     if (to_decide) columns.push_back({"more"});
+    const auto shapes = shapes_of_rows();
+    if (!shapes.empty()) columns.push_back({"shape", left, 0, 1, true});
     text_table table(std::move(columns));
+    std::size_t row_number = 0;
     fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
       cells.push_back(in_unit(p50(row.who), unit_));
       const auto* found = comparison_of(row, figure::p50);
@@ -121,11 +126,25 @@ class verdict_report {
       cells.push_back(baseline ? "baseline" : change(row, found));
       cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
       cells.push_back(verdict_cell(found));
-      if (!to_decide) return;
-      const auto more = about_to_decide(found);
-      cells.push_back(more ? fmt::format("+{}", *more) : "");
+      if (to_decide) {
+        const auto more = about_to_decide(found);
+        cells.push_back(more ? fmt::format("+{}", *more) : "");
+      }
+      if (!shapes.empty()) cells.push_back(shapes[row_number++]);
     });
     return table;
+  }
+
+  /// Histograms of the end-to-end times, all on one scale, by row; empty with too few frames.
+  std::vector<std::string> shapes_of_rows() const {
+    std::vector<const distribution*> samples;
+    for (const auto& group : rows_.groups()) {
+      for (const auto& row : group) {
+        const auto& times = of(row.who).end_to_end;
+        samples.push_back(times ? &*times : nullptr);
+      }
+    }
+    return shapes_of(samples, scale::shared, as_);
   }
 
   /// The last column of the answer, in words.
@@ -222,11 +241,13 @@ class verdict_report {
 
 }  // namespace
 
-std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
-                           const experiment_rows& rows, const look& as) {
+verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                            const experiment_rows& rows, const look& as) {
   const verdict_report report(record, summary, rows, as);
-  if (summary.comparisons.empty()) return report.figures();
-  return report.answer() + "\n" + report.tail_and_throughput();
+  if (summary.comparisons.empty()) return {report.figures(), false};
+  auto part = report.answer();
+  part.text += "\n" + report.tail_and_throughput();
+  return part;
 }
 
 }  // namespace graphline

@@ -6,31 +6,27 @@
 #include <cstdlib>
 #include <vector>
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/attribution_table.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/percentiles.hpp"
 #include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/run_times.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
 
 namespace {
 
-using column = text_table::column;
-constexpr auto left = text_table::align::left;
-
 /// "name        text", the text wrapped under itself.
 std::string fact(std::string_view name, std::string_view text, const look& as) {
   constexpr std::size_t indent = 12;
   return paragraph(fmt::format("{:<{}}{}", name, indent, text), indent, as);
-}
-
-std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
-  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
 }
 
 std::string heading(const run_record& record, const look& as) {
@@ -53,72 +49,6 @@ std::string heading(const run_record& record, const look& as) {
     text += paragraph(fmt::format("INTERRUPTED after {}", done), 0, as, tone::bad);
   }
   return text;
-}
-
-std::string end_to_end_table(const distribution& times, const look& as) {
-  const auto unit = unit_for(times.mean());  // not the largest: one outlier would blur the rest
-  std::vector<column> columns = {{fmt::format("end to end ({})", unit.name), left}};
-  std::vector<std::string> cells = {""};
-  const auto add = [&](std::string_view name, std::optional<double> ns) {
-    columns.push_back({std::string(name)});
-    cells.push_back(in_unit(ns, unit));
-  };
-  add("mean", times.mean());
-  add("stddev", times.stddev());
-  add("min", static_cast<double>(times.min()));
-  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
-  add("max", static_cast<double>(times.max()));
-  text_table table(std::move(columns));
-  table.add_row(std::move(cells));
-  return table.text(as);
-}
-
-/// The largest of a figure over all stages, for the unit of its columns.
-template <class Figure>
-double largest(const run_summary& summary, std::size_t column_index, Figure figure) {
-  double most = 0;
-  for (const auto& stage : summary.stages) {
-    if (stage.columns.size() <= column_index || !stage.columns[column_index].times) continue;
-    most = std::max(most, static_cast<double>(figure(*stage.columns[column_index].times)));
-  }
-  return most;
-}
-
-std::string stage_table(const run_record& record, const run_summary& summary, const look& as) {
-  const auto unit = unit_for(largest(summary, 0, [](const distribution& d) { return d.mean(); }));
-  const double launch = largest(summary, 1, [](const distribution& d) { return d.mean(); });
-  const bool launches = launch > 0;
-  const auto launch_unit = unit_for(launch);
-
-  std::vector<column> columns = {{fmt::format("stage ({})", unit.name), left},
-                                 {"time is", left},
-                                 {"mean"},
-                                 {"stddev"},
-                                 {"p50"},
-                                 {"p90"},
-                                 {"max"},
-                                 {"share %"}};
-  if (launches) columns.push_back({fmt::format("enqueue {}", launch_unit.name)});
-  text_table table(std::move(columns));
-  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
-    const auto& stage = summary.stages[i];
-    if (stage.columns.empty() || !stage.columns.front().times) continue;
-    const auto& times = *stage.columns.front().times;
-    std::vector<std::string> cells = {table_name(record.stages[i].name),
-                                      std::string(short_name(stage.columns.front().what)),
-                                      in_unit(times.mean(), unit),
-                                      in_unit(times.stddev(), unit),
-                                      in_unit(as_double(times.percentile(0.5)), unit),
-                                      in_unit(as_double(times.percentile(0.9)), unit),
-                                      in_unit(static_cast<double>(times.max()), unit),
-                                      stage.share ? three_digits(100 * *stage.share, 2) : "-"};
-    if (launches) {
-      const bool launched = stage.columns.size() > 1 && stage.columns[1].times;
-      cells.push_back(launched ? in_unit(stage.columns[1].times->mean(), launch_unit) : "");
-    }
-    table.add_row(std::move(cells));
-  }
-  return table.text(as);
 }
 
 std::string throughput_fact(const run_summary& summary, const look& as) {
@@ -188,7 +118,8 @@ std::string clock_note(const run_record& record, const look& as) {
   return paragraph(text, 2, as, tone::faint);
 }
 
-std::string notes(const run_record& record, const run_summary& summary, const look& as) {
+std::string notes(const run_record& record, const run_summary& summary, bool shapes,
+                  const look& as) {
   std::string text;
   if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
     text += paragraph(fmt::format("-: too few frames: {}", missing), 2, as, tone::faint);
@@ -197,6 +128,12 @@ std::string notes(const run_record& record, const run_summary& summary, const lo
   if (timing != timing_method::none && !record.stages.empty()) {
     text += paragraph("share: of the mean end to end; stages that overlap add up to more than 100",
                       2, as, tone::faint);
+  }
+  if (shapes) {
+    text += paragraph(
+        "shape: how often which times occurred, the shortest left, each row on a scale of its own; "
+        "< and >: a few lie far beyond",
+        2, as, tone::faint);
   }
   text += paragraph(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)), 2, as,
                     tone::faint);
@@ -210,12 +147,12 @@ std::string notes(const run_record& record, const run_summary& summary, const lo
 std::string run_table(const run_record& record, const look& as) {
   const auto summary = summarize(record);
   std::string text = heading(record, as) + "\n";
+  bool shapes = false;
   if (summary.end_to_end) {
-    text += end_to_end_table(*summary.end_to_end, as) + "\n";
-    if (record.run.timing != timing_method::none && !record.stages.empty()) {
-      text += stage_table(record, summary, as) + "\n";
-      text += part_tables(record, summary, as);
-    }
+    const auto times = times_of(record, summary, as);
+    text += times.text + part_tables(record, summary, as);
+    shapes = times.shapes;
+    if (const auto where = attribute(record)) text += attribution_table(record, *where, as) + "\n";
     if (summary.throughput) text += throughput_fact(summary, as);
     if (summary.deadline) {
       text +=
@@ -236,7 +173,7 @@ std::string run_table(const run_record& record, const look& as) {
   text += operation_table(record, as);
   if (summary.end_to_end) {
     text += '\n';
-    text += notes(record, summary, as);
+    text += notes(record, summary, shapes, as);
   }
   if (!summary.warnings.empty()) text += '\n';
   for (const auto& warning : summary.warnings) {

@@ -62,19 +62,20 @@ class layout {
 
   std::size_t width() const { return width_of(shown_); }
 
-  /// Cuts names, the longest first, and leaves columns out, as far as it takes.
+  void leave_out_extras(std::size_t room) {
+    while (width() > room && leave_one_out(true)) continue;
+  }
+
+  /// Leaves columns out and cuts names, the longest first, as far as it takes.
   void fit(std::size_t room) {
+    leave_out_extras(room);
     const auto whole = widths_;
-    while (!cut_names(room)) {
-      const auto next =
-          std::max_element(shown_.begin(), shown_.end(), [this](std::size_t a, std::size_t b) {
-            return columns_[a].expendable < columns_[b].expendable;
-          });
-      if (columns_[*next].expendable == 0) return;
-      left_out_.push_back(*next);
-      shown_.erase(next);
-      widths_ = whole;  // names have the more room
-    }
+    while (!cut_names(room) && leave_one_out(false)) widths_ = whole;  // names have the more room
+  }
+
+  bool has_extra() const {
+    return std::any_of(shown_.begin(), shown_.end(),
+                       [this](std::size_t i) { return columns_[i].extra; });
   }
 
   std::string text(const look& as) const {
@@ -133,6 +134,20 @@ class layout {
     return true;
   }
 
+  /// The most expendable column, an extra one or one of the others; false where there is none.
+  bool leave_one_out(bool extra) {
+    auto found = shown_.end();
+    for (auto i = shown_.begin(); i != shown_.end(); ++i) {
+      const auto& column = columns_[*i];
+      if (column.expendable == 0 || column.extra != extra) continue;
+      if (found == shown_.end() || column.expendable > columns_[*found].expendable) found = i;
+    }
+    if (found == shown_.end()) return false;
+    if (!extra) left_out_.push_back(*found);
+    shown_.erase(found);
+    return true;
+  }
+
   std::string lines_of(const std::vector<std::size_t>& part, const look& as) const {
     std::string result;
     for (std::size_t row = 0; row < lines_.size(); ++row) {
@@ -151,22 +166,19 @@ class layout {
 
   std::string left_out(const look& as) const {
     std::string names;
-    for (const auto i : shown_in_order(left_out_)) {
+    auto in_order = left_out_;
+    std::sort(in_order.begin(), in_order.end());
+    for (const auto i : in_order) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", lines_.front()[i]);
     }
     if (names.empty()) return names;
     return paragraph("too narrow to show: " + names, 2, as, tone::faint);
   }
 
-  static std::vector<std::size_t> shown_in_order(std::vector<std::size_t> some) {
-    std::sort(some.begin(), some.end());
-    return some;
-  }
-
   const std::vector<text_table::column>& columns_;
   rows lines_;
   std::vector<std::size_t> shown_;
-  std::vector<std::size_t> left_out_;
+  std::vector<std::size_t> left_out_;  ///< and to be named
   std::vector<std::size_t> widths_;
 };
 
@@ -180,7 +192,15 @@ rows with_heading(const std::vector<text_table::column>& columns, const rows& bo
 }  // namespace
 
 std::size_t text_table::width() const {
-  return layout(columns_, with_heading(columns_, rows_)).width();
+  layout made(columns_, with_heading(columns_, rows_));
+  made.leave_out_extras(0);
+  return made.width();
+}
+
+bool text_table::has_extra(const look& as) const {
+  layout made(columns_, with_heading(columns_, rows_));
+  made.fit(as.width);
+  return made.has_extra();
 }
 
 std::string text_table::text(const look& as) const {

@@ -41,6 +41,8 @@ class text_table {
     std::size_t least = 0;
     /// Left out where there is no room; the greatest first, 0 never.
     int expendable = 0;
+    /// Left out before a name is cut for it, and without a word.
+    bool extra = false;
   };
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
@@ -50,12 +52,16 @@ class text_table {
   /// As many cells as there are columns. Cells of columns of words may be toned.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Columns that it takes whole.
+  /// Columns that it takes whole, extra ones aside.
   std::size_t width() const;
 
-  /// Heading and rows, each ending in a newline. Where they do not fit into the width, names are
-  /// cut, then expendable columns are left out and named in a line below, then the table goes on
-  /// below itself, its first columns (all those of names) repeated.
+  /// Whether it has an extra column that the look has room for.
+  bool has_extra(const look& as) const;
+
+  /// Heading and rows, each ending in a newline. Where they do not fit into the width, extra
+  /// columns are left out, then names are cut, then expendable columns are left out and named in a
+  /// line below, then the table goes on below itself, its first columns (all those of names)
+  /// repeated.
   std::string text(const look& as = {}) const;
 
  private:
