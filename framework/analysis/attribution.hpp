@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/run_lanes.hpp"
+#include "framework/analysis/stage_waits.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -52,24 +54,35 @@ struct path_piece {
 /// Where one frame's end-to-end time went.
 struct frame_attribution {
   std::vector<path_piece> pieces;  ///< by time, from due to end; lengths are not negative
-  /// End to end minus the lengths of all pieces: what the pieces overlap where stamps of the device
-  /// and of the host contradict each other, at most the clocks' error each time. Not positive.
+  /// End to end minus the lengths of all pieces: what the pieces overlap where stamps contradict
+  /// each other, at most the clocks' error for each end of a stretch that the device has stamped.
+  /// Not positive; 0 where no stamps contradict each other.
   nanoseconds residual = 0;
 };
 
 /// Finds the path that bounds each frame: back from its end, at each step to whatever ended last of
 /// all that had to end before (the stages it waits for, its own launch, what else of the frame held
 /// its thread or its stream). A piece of work on the path counts with its whole measured length.
+///
+/// What lies between two such things is a wait of the later one:
+/// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
+/// - of a CPU stage or a launch, first `turn_wait` up to the end of the same stage in the frame
+///   before, then `worker_wait` up to the end of what its thread did for another frame; what is
+///   left is `notice` where the device ended last and no turn had to be waited for, else
+///   `worker_wait`;
+/// - `untimed` where the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:
-  /// `record` must outlive this. Throws nothing; a record that does not say what its stages wait
-  /// for, as those of early versions, is taken as one where each waits for the one before.
+  /// `record` must outlive this. Takes n log n steps for n stamps.
   explicit attributor(const run_record& record);
 
+  /// For a frame of the record, whatever its stamps are. Takes m log n steps for m stages.
   frame_attribution of(std::size_t frame) const;
 
  private:
   const run_record& record_;
+  stage_waits waits_;
+  run_lanes lanes_;
 };
 
 }  // namespace graphline

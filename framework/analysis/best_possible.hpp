@@ -22,7 +22,9 @@ enum class constraint {
 };
 
 /// For a frame whose stages were timed (`sync`, `event`, `layers`; under `sync` with their launch).
-/// Never more than the frame's time from begin to end, but for the clocks' error.
+/// Never more than the frame's time from begin to end, but for the clocks' error, and by the plan
+/// never less than by the edges. In a frame's graph CPU stages are bound by their edges alone, as
+/// the record does not say which of them share a stream.
 best_time best_possible(const run_record& record, std::size_t frame, constraint by);
 
 }  // namespace graphline

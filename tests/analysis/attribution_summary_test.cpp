@@ -1,0 +1,242 @@
+#include "framework/analysis/attribution_summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/analysis/made_run.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::made_run;
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr nanoseconds ms = 1'000'000;
+
+/// What each frame takes beside the usual: 40 ms on the device, beside which the CPU works 16 ms,
+/// then 10 ms on the CPU.
+struct delays {
+  nanoseconds queue = 0;
+  nanoseconds net = 0;
+  nanoseconds after = 0;
+};
+
+made_run beside_and_after(std::size_t frames, const std::function<delays(std::size_t)>& of,
+                          const char* last = "after") {
+  made_run made = made_run(strategy::async, timing_method::event, "host")
+                      .device_stage("net")
+                      .cpu_stage("beside")
+                      .cpu_stage(last, {{0, satisfied_by::completion}});
+  nanoseconds t = 0;
+  for (std::size_t f = 0; f < frames; ++f) {
+    const auto more = of(f);
+    const nanoseconds done = t + 41 * ms + more.net;
+    const nanoseconds end = done + 12 * ms + more.after;
+    made.frame(t, end, t - more.queue)
+        .launch(0, t, t + 1 * ms)
+        .device(0, t + 1 * ms, done)
+        .cpu(1, t + 1 * ms, t + 17 * ms)
+        .cpu(2, done + 1 * ms, end - 1 * ms);
+    t = end;
+  }
+  return made;
+}
+
+made_run steady(std::size_t frames) {
+  return beside_and_after(frames, [](std::size_t) { return delays{}; });
+}
+
+std::string text_of(const run_record& record, const attribution_summary& summary) {
+  std::string text;
+  for (const auto& row : summary.rows) {
+    text += text.empty() ? "" : ", ";
+    text += to_word(row.what);
+    if (row.stage) text += " " + record.stages[*row.stage].name;
+    text += " " + std::to_string(static_cast<int>(row.all / 1e6)) + "/" +
+            std::to_string(static_cast<int>(row.typical / 1e6)) + "/" +
+            std::to_string(static_cast<int>(row.slowest / 1e6));
+  }
+  return text;
+}
+
+std::vector<std::string> findings(const made_run& made) {
+  return attribution_findings(made.record, *attribute(made.record));
+}
+
+TEST(attribution_summary, has_rows_in_order_of_the_path) {
+  const auto made = beside_and_after(4, [](std::size_t f) {
+    return delays{.queue = f == 3 ? 8 * ms : 0, .net = {}, .after = f == 3 ? 4 * ms : 0};
+  });
+  const auto summary = attribute(made.record);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(text_of(made.record, *summary),
+            "queue 2/0/8, enqueue net 1/1/1, device net 40/40/40, notice after 1/1/1, "
+            "cpu after 11/10/14, notice 1/1/1");
+  EXPECT_DOUBLE_EQ(summary->end_to_end.all, 56e6);
+  EXPECT_DOUBLE_EQ(summary->end_to_end.typical, 53e6);
+  EXPECT_DOUBLE_EQ(summary->end_to_end.slowest, 65e6);
+  EXPECT_EQ(summary->residual.all, 0);
+  EXPECT_EQ(summary->largest_residual, 0);
+}
+
+TEST(attribution_summary, groups_frames_by_their_rank) {
+  // Frame f is the (7 f mod 200)th of 200.
+  const auto made = beside_and_after(200, [](std::size_t f) {
+    return delays{.queue = {}, .net = static_cast<nanoseconds>(7 * f % 200) * ms, .after = {}};
+  });
+  const auto summary = attribute(made.record);
+  ASSERT_TRUE(summary);
+  const auto rank = [](std::size_t f) { return 7 * f % 200; };
+  EXPECT_EQ(rank(summary->median_frame), 99U);
+  ASSERT_THAT(summary->slowest_frames, SizeIs(2));
+  EXPECT_EQ(rank(summary->slowest_frames[0]), 199U);
+  EXPECT_EQ(rank(summary->slowest_frames[1]), 198U);
+  // Ranks 90 to 110 of 200, counted from 1.
+  EXPECT_THAT(summary->typical_frames, SizeIs(21));
+  EXPECT_THAT(summary->typical_frames, Contains(summary->median_frame));
+  for (const auto f : summary->typical_frames) EXPECT_TRUE(rank(f) >= 89 && rank(f) <= 109);
+}
+
+TEST(attribution_summary, tells_what_of_a_stage_was_on_the_path) {
+  const auto summary = attribute(steady(5).record);
+  ASSERT_TRUE(summary);
+  ASSERT_THAT(summary->stages, SizeIs(3));
+  EXPECT_EQ(summary->stages[0].on_path, 40e6);
+  EXPECT_EQ(summary->stages[0].off_path, 0);
+  EXPECT_EQ(summary->stages[0].share_of_frames, 1);
+  EXPECT_EQ(summary->stages[1].on_path, 0);
+  EXPECT_EQ(summary->stages[1].off_path, 16e6);
+  EXPECT_EQ(summary->stages[1].share_of_frames, 0);
+  EXPECT_THAT(summary->critical, ElementsAre(0, 2));
+  EXPECT_EQ(summary->best_by_plan, 50e6);
+  EXPECT_EQ(summary->best_by_edges, 50e6);
+}
+
+TEST(attribution_summary, takes_waiting_for_a_device_that_is_busy_for_no_overlap) {
+  // Both began at once on a device that does one thing at a time, and `second` was on the path.
+  const auto crossing = [](const char* backend) {
+    return *attribute(made_run(strategy::overlap, timing_method::event, backend)
+                          .device_stage("first", {}, "one")
+                          .device_stage("second", {}, "two")
+                          .frame(0, 100)
+                          .launch(0, 0, 1)
+                          .launch(1, 1, 2)
+                          .device(0, 2, 60)
+                          .device(1, 2, 100)
+                          .record);
+  };
+  EXPECT_EQ(crossing("host").stages[0].off_path, 0);
+  EXPECT_EQ(crossing("cuda").stages[0].off_path, 58);
+}
+
+TEST(attribution_summary, is_absent_where_nothing_is_known) {
+  EXPECT_FALSE(attribute(steady(0).record));
+  auto untimed = made_run(strategy::async, timing_method::none).cpu_stage("c").frame(0, 10);
+  EXPECT_FALSE(attribute(untimed.record));
+  const auto by_host = attribute(made_run(strategy::async, timing_method::host)
+                                     .device_stage("net")
+                                     .frame(0, 10)
+                                     .launch(0, 0, 2)
+                                     .record);
+  ASSERT_TRUE(by_host);
+  EXPECT_THAT(by_host->rows, SizeIs(2));
+  EXPECT_THAT(by_host->stages, IsEmpty());
+  EXPECT_FALSE(by_host->best_by_plan);
+  EXPECT_FALSE(by_host->best_by_edges);
+}
+
+TEST(attribution_findings, say_what_makes_slow_frames_slow) {
+  const auto one_slow = [](std::size_t frames) {
+    return beside_and_after(frames, [](std::size_t f) {
+      return delays{.queue = {}, .net = f == 7 ? ms / 4 : 0, .after = f == 7 ? 5 * ms : 0};
+    });
+  };
+  EXPECT_THAT(findings(one_slow(100)),
+              Contains("the slowest 1 % (1 frame) took 5.25 ms more than a typical one: 5.00 ms "
+                       "(95 %) of it is 'after' on the CPU"));
+  // One of a few is not one of the slow ones.
+  EXPECT_THAT(findings(one_slow(19)), Each(Not(HasSubstr("slowest"))));
+  EXPECT_THAT(findings(one_slow(20)), Contains(HasSubstr("slowest")));
+}
+
+TEST(attribution_findings, name_several_reasons_by_their_size) {
+  const auto made = beside_and_after(300, [](std::size_t f) {
+    return f % 100 == 5 ? delays{.queue = 6 * ms, .net = 3 * ms, .after = 1 * ms} : delays{};
+  });
+  EXPECT_THAT(
+      findings(made),
+      Contains("the slowest 1 % (3 frames) took 10.0 ms more than a typical one: 6.00 ms "
+               "(60 %) of it is the wait in the queue, 3.00 ms (30 %) 'net' on the device"));
+}
+
+TEST(attribution_findings, do_not_make_parts_larger_than_the_whole) {
+  const auto made = beside_and_after(50, [](std::size_t f) {
+    return f == 9 ? delays{.queue = {}, .net = 9 * ms, .after = -2 * ms} : delays{};
+  });
+  EXPECT_THAT(findings(made),
+              Contains("the slowest 1 % (1 frame) took 7.00 ms more than a typical one: all of it "
+                       "is 'net' on the device"));
+}
+
+TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {
+  EXPECT_THAT(findings(steady(50)), Each(Not(HasSubstr("slowest"))));
+  // Nor of a difference that the clocks do not carry.
+  auto made = beside_and_after(50, [](std::size_t f) {
+    return delays{.queue = {}, .net = f == 3 ? 3 * ms : 0, .after = {}};
+  });
+  EXPECT_THAT(findings(made), Contains(HasSubstr("slowest")));
+  made.record.clock_error = 2 * ms;
+  EXPECT_THAT(findings(made), Each(Not(HasSubstr("slowest"))));
+}
+
+TEST(attribution_findings, say_how_near_a_run_is_to_the_best_possible) {
+  EXPECT_THAT(findings(steady(5)),
+              Contains("bound by 'net' -> 'after'; the best possible with these stage times is "
+                       "50.0 ms: a frame took 53.0 ms, 1.06 times as long"));
+  auto serial = steady(5);
+  serial.record.run.strategy = strategy::serial;
+  EXPECT_THAT(findings(serial),
+              Contains(AllOf(StartsWith("bound by 'net' -> 'beside' -> 'after'; "),
+                             HasSubstr("66.0 ms by the plan and 50.0 ms by the edges alone"))));
+}
+
+TEST(attribution_findings, say_what_overlap_moved_off_the_path) {
+  EXPECT_THAT(findings(steady(5)), Contains("overlap moved 16.0 ms a frame off the path: all of "
+                                            "'beside'"));
+  auto unsure = steady(5);
+  unsure.record.clock_error = 9 * ms;
+  EXPECT_THAT(findings(unsure), Each(Not(HasSubstr("overlap"))));
+}
+
+TEST(attribution_findings, show_names_as_they_can_be_shown) {
+  const auto made = beside_and_after(
+      30,
+      [](std::size_t f) { return delays{.queue = {}, .net = {}, .after = f == 2 ? 9 * ms : 0}; },
+      "a\n\"<b>\xff");
+  EXPECT_THAT(findings(made), Contains(HasSubstr("'a?\"<b>?' on the CPU")));
+}
+
+TEST(attribution_findings, shorten_a_long_path) {
+  made_run made(strategy::async);
+  for (std::size_t s = 0; s < 12; ++s)
+    made.cpu_stage(std::string(1, static_cast<char>('a' + s)).c_str());
+  made.frame(0, 120);
+  for (nanoseconds s = 0; s < 12; ++s) made.cpu(static_cast<std::size_t>(s), 10 * s, 10 * s + 10);
+  EXPECT_THAT(findings(made), Contains(StartsWith("bound by 'a' -> 'b' -> 'c' -> 'd' -> 4 more -> "
+                                                  "'i' -> 'j' -> 'k' -> 'l';")));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/attribution.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline::samples {
+
+/// A record written down stamp by stamp: stages first, then frames, each with the stamps of its
+/// stages. Times are in nanoseconds from the run's epoch.
+class made_run {
+ public:
+  explicit made_run(strategy how, timing_method timing = timing_method::event,
+                    const char* backend = "cuda");
+
+  made_run& cpu_stage(const char* name, std::vector<wait_record> waits = {});
+  made_run& device_stage(const char* name, std::vector<wait_record> waits = {},
+                         const char* stream = "main", bool copy = false);
+
+  /// What comes after it belongs to this frame.
+  made_run& frame(nanoseconds begin, nanoseconds end, std::optional<nanoseconds> due = {});
+
+  made_run& cpu(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
+  made_run& launch(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
+  made_run& synced(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
+  made_run& device(std::size_t stage, nanoseconds begin, nanoseconds end);
+  made_run& frame_launch(nanoseconds begin, nanoseconds end);
+
+  run_record record;
+};
+
+/// The pieces of a frame, by time: "queue 0-5, cpu noise 5-15"; with "residual -3" where there is
+/// one.
+std::string path_of(const run_record& record, std::size_t frame);
+std::string path_of(const made_run& made, std::size_t frame = 0);
+
+/// Lengths of all pieces and the residual, together.
+nanoseconds sum_of(const frame_attribution& path);
+
+}  // namespace graphline::samples

@@ -1,0 +1,109 @@
+#include "framework/analysis/attribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/best_possible.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+
+/// Both sides hand each other work, two device stages may run at once, and so may a CPU stage.
+pipeline_spec back_and_forth(strategy how, graph_mode graphs, std::int64_t in_flight) {
+  pipeline_spec spec;
+  spec.name = {"back and forth"};
+  spec.stages = {make_stage("in", "cpu_mix", {}),
+                 make_stage("left", "device_parts", {"in"}),
+                 make_stage("right", "device_mix", {"in"}),
+                 make_stage("beside", "cpu_mix", {}),
+                 make_stage("middle", "cpu_mix", {"left"}),
+                 make_stage("last", "device_mix", {"middle", "right"}),
+                 make_stage("out", "cpu_mix", {"last"})};
+  spec.run.strategy = how;
+  spec.run.graphs = graphs;
+  spec.run.in_flight = in_flight;
+  spec.run.frames = 6;
+  spec.run.warmup = 1;
+  return spec;
+}
+
+std::string text_of(const run_record& record, const frame_attribution& path) {
+  std::string text = std::string(to_word(record.run.strategy)) + ", graphs " +
+                     std::string(to_word(record.run.graphs)) + ", timing " +
+                     std::string(to_word(record.run.timing)) + ", " +
+                     std::to_string(record.run.in_flight) + " in flight:";
+  for (const auto& piece : path.pieces) {
+    text += " " + std::string(to_word(piece.what)) + " ";
+    if (piece.stage) text += record.stages[*piece.stage].name + " ";
+    text += std::to_string(piece.begin) + "-" + std::to_string(piece.end);
+  }
+  return text;
+}
+
+void expect_sound(const run_record& record) {
+  const attributor paths(record);
+  const auto times_stages = record.run.timing != timing_method::none;
+  for (std::size_t f = 0; f < record.frames.size(); ++f) {
+    const auto path = paths.of(f);
+    const auto text = text_of(record, path);
+    nanoseconds sum = path.residual;
+    std::int64_t by_device = 0;
+    for (const auto& piece : path.pieces) {
+      EXPECT_GT(piece.length(), 0) << text;
+      sum += piece.length();
+      by_device += piece.what == spent::device || piece.what == spent::copy ? 1 : 0;
+    }
+    EXPECT_EQ(sum, record.frames[f].end - record.frames[f].due) << text;
+    EXPECT_LE(path.residual, 0) << text;
+    EXPECT_GE(path.residual, -2 * by_device * record.clock_error) << text;
+    // The last stage reads all others, so it is always on the path where it is timed.
+    const bool has_out =
+        std::any_of(path.pieces.begin(), path.pieces.end(), [&](const path_piece& piece) {
+          return piece.what == spent::cpu && record.stages[*piece.stage].name == "out";
+        });
+    EXPECT_EQ(has_out, times_stages) << text;
+    if (!times_stages || record.run.timing == timing_method::host) continue;
+    for (const auto& piece : path.pieces) EXPECT_NE(piece.what, spent::untimed) << text;
+    const auto frame = record.frames[f].end - record.frames[f].begin;
+    const auto best = best_possible(record, f, constraint::plan).time;
+    const auto stages = static_cast<std::int64_t>(record.stages.size());
+    EXPECT_LE(best, frame + 2 * stages * record.clock_error) << text;
+    EXPECT_LE(best_possible(record, f, constraint::edges).time, best) << text;
+  }
+  EXPECT_EQ(attribute(record).has_value(), times_stages);
+}
+
+TEST(attribution_of_a_run, adds_up_under_every_strategy_graph_mode_and_method) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  int runs = 0;
+  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
+    for (const auto graphs : {graph_mode::off, graph_mode::stage, graph_mode::frame}) {
+      for (const std::int64_t in_flight : {1, 3}) {
+        if (how == strategy::serial && (graphs == graph_mode::frame || in_flight > 1)) continue;
+        session s(plan_for_host(back_and_forth(how, graphs, in_flight), registry), *dev);
+        for (const auto method : s.timing_methods()) {
+          run_options options;
+          options.timing = method;
+          const run_record record = s.run(options);
+          ASSERT_FALSE(record.failure) << *record.failure;
+          ASSERT_EQ(record.frames.size(), 6U);
+          expect_sound(record);
+          ++runs;
+        }
+      }
+    }
+  }
+  EXPECT_GT(runs, 40);
+}
+
+}  // namespace
+}  // namespace graphline
