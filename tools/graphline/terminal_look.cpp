@@ -66,7 +66,7 @@ void add_colour_option(CLI::App& program) {
       .add_option("--color", colour_wanted(),
                   "Colours in tables: auto is on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
       ->capture_default_str();
   program.fallthrough();  // so that it may stand behind the command too
 }

@@ -19,11 +19,13 @@ namespace {
 constexpr auto left = text_table::align::left;
 constexpr auto number = text_table::align::number;
 constexpr double least_share = 0.01;
+constexpr std::size_t least_name = 10;
+constexpr std::size_t goes_to_width = 14;  // names what a row is as much as the stage does
 
 std::string_view words_for(const attribution_row& row) {
   switch (row.what) {
     case spent::queue:
-      return "waits in the queue";
+      return "queue";
     case spent::cpu:
       return "cpu";
     case spent::enqueue:
@@ -33,13 +35,13 @@ std::string_view words_for(const attribution_row& row) {
     case spent::copy:
       return "copy";
     case spent::stream_wait:
-      return "waits for its stream";
+      return "waits: stream";
     case spent::worker_wait:
-      return row.stage ? "waits for a thread" : "host busy elsewhere";
+      return row.stage ? "waits: thread" : "host is busy";
     case spent::turn_wait:
-      return "waits for its turn";
+      return "waits: turn";
     case spent::notice:
-      return "host notices";
+      return "until noticed";
     case spent::untimed:
       return "not timed";
   }
@@ -58,11 +60,11 @@ class attribution_rows {
  public:
   attribution_rows(const attribution_summary& summary, const look& as)
       : unit_(unit_for(summary.end_to_end.all)),
-        table_({{fmt::format("where time goes ({})", unit_.name), left, 10},
-                {"", left},
-                {"mean"},
+        table_({{fmt::format("stage ({})", unit_.name), left, least_name},
+                {"goes to", left, goes_to_width},
+                {"mean", number, 0, 2},
                 {"typical"},
-                {"slowest 1 %"},
+                {"slowest"},
                 {"more"},
                 {"more %", number, 0, 1}}),
         whole_more_(summary.end_to_end.slowest - summary.end_to_end.typical),
@@ -105,7 +107,7 @@ std::string table_of(const run_record& record, const attribution_summary& summar
              words_for(row), row.all, row.typical, row.slowest);
   }
   if (merged > 0) {
-    rows.add(fmt::format("{} others", merged), "below 1 % each", others.all, others.typical,
+    rows.add(fmt::format("{} others", merged), "under 1 % each", others.all, others.typical,
              others.slowest);
   }
   const auto& whole = summary.end_to_end;
@@ -114,12 +116,13 @@ std::string table_of(const run_record& record, const attribution_summary& summar
 }
 
 std::string notes(const attribution_summary& summary, const look& as) {
+  const auto count = [](const std::vector<std::size_t>& frames) {
+    return counted(static_cast<std::int64_t>(frames.size()), "frame");
+  };
   auto text = paragraph(
-      fmt::format("typical: the {} around the median; more: what the slowest {} beyond them",
-                  counted(static_cast<std::int64_t>(summary.typical_frames.size()), "frame"),
-                  summary.slowest_frames.size() == 1
-                      ? "frame has"
-                      : fmt::format("{} frames have", summary.slowest_frames.size())),
+      fmt::format("typical: the {} around the median; slowest: 1 %, {}; more: slowest beyond "
+                  "typical",
+                  count(summary.typical_frames), count(summary.slowest_frames)),
       2, as, tone::faint);
   if (summary.largest_residual != 0) {
     text += paragraph(
@@ -134,7 +137,8 @@ std::string notes(const attribution_summary& summary, const look& as) {
 
 std::string attribution_table(const run_record& record, const attribution_summary& summary,
                               const look& as) {
-  auto text = table_of(record, summary, as) + notes(summary, as);
+  auto text = toned("where the time of a frame goes", tone::heading, as) + "\n";
+  text += table_of(record, summary, as) + notes(summary, as);
   for (const auto& finding : attribution_findings(record, summary)) {
     text += paragraph("- " + printable(finding), 2, as);
   }
