@@ -81,7 +81,11 @@ std::vector<std::string> shapes_of(const std::vector<const distribution*>& sampl
     if (!found[i]) continue;
     if (any_below) shapes[i] = found[i]->below > 0 ? "<" : " ";
     shapes[i] += bars_of(found[i]->counts, as);
-    if (found[i]->beyond > 0) shapes[i] += '>';
+    if (found[i]->beyond > 0) {
+      shapes[i] += '>';
+    } else {
+      shapes[i].erase(shapes[i].find_last_not_of(' ') + 1);
+    }
   }
   return shapes;
 }

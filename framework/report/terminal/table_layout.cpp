@@ -71,6 +71,7 @@ class layout {
     leave_out_extras(room);
     const auto whole = widths_;
     while (!cut_names(room) && leave_one_out(false)) widths_ = whole;  // names have the more room
+    cut_labels(room);
   }
 
   bool has_extra() const {
@@ -132,6 +133,24 @@ class layout {
       --widths_[*widest];
     }
     return true;
+  }
+
+  /// So that the names of a row and one more column fit, cuts even the headings of names.
+  void cut_labels(std::size_t room) {
+    constexpr std::size_t least = 4;
+    const std::vector<std::size_t> labels(
+        shown_.begin(), shown_.begin() + static_cast<std::ptrdiff_t>(label_count()));
+    std::size_t beside = 0;
+    for (std::size_t i = labels.size(); i < shown_.size(); ++i) {
+      beside = std::max(beside, gap + widths_[shown_[i]]);
+    }
+    while (width_of(labels) + beside > room) {
+      const auto widest = *std::max_element(
+          labels.begin(), labels.end(),
+          [this](std::size_t a, std::size_t b) { return widths_[a] < widths_[b]; });
+      if (columns_[widest].least == 0 || widths_[widest] <= least) return;
+      --widths_[widest];
+    }
   }
 
   /// The most expendable column, an extra one or one of the others; false where there is none.

@@ -62,6 +62,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {
+      result.erase(result.find_last_not_of(' ') + 1);  // of several spaces in a row
       result += '\n' + std::string(indent, ' ');
       used = indent;
     } else if (!at_start) {
