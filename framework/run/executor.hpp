@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "framework/base/stop_request.hpp"
 #include "framework/run/frame_schedule.hpp"
@@ -23,6 +24,7 @@ struct batch {
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
   frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
+  bool tell_latest = false;            ///< with progress, the times of the frames that ended
 };
 
 /// How a batch went.
@@ -56,6 +58,8 @@ std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
 /// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
+/// Where the times of frames are wanted too, it looks for them no further than frames have ended
+/// one after another, since under `overlap` a later one may be ahead.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}
@@ -63,12 +67,24 @@ class progress_meter {
   void frame_done(std::int64_t done, nanoseconds at) {
     if (!batch_.on_progress || at - last_ < 100'000'000) return;
     last_ = at;
-    batch_.on_progress({batch_.warmup, done, batch_.frames});
+    if (batch_.tell_latest) look_for_ends();
+    batch_.on_progress({batch_.warmup, done, batch_.frames, latest_});
   }
 
  private:
+  void look_for_ends() {
+    latest_.clear();
+    for (; told_ < batch_.into->capacity(); ++told_) {
+      const auto time = batch_.into->end_to_end(told_);
+      if (!time) return;
+      latest_.push_back(*time);
+    }
+  }
+
   const batch& batch_;
   nanoseconds last_ = 0;
+  std::int64_t told_ = 0;            ///< frames whose times were told
+  std::vector<nanoseconds> latest_;  ///< of those since the last call
 };
 
 }  // namespace graphline

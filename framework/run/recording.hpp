@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,8 +31,16 @@ class recording {
     f.due = due.value_or(at) - epoch_;
     f.begin = at - epoch_;
   }
+  /// Everything of the frame that was noted before is there for whoever sees the end.
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
-    frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
+    auto& f = frames_[static_cast<std::size_t>(frame)];
+    std::atomic_ref(f.end).store(at - epoch_, std::memory_order_release);
+  }
+  /// From due to end of a frame, while frames run, from any thread; nothing before its end.
+  std::optional<nanoseconds> end_to_end(std::int64_t frame) noexcept {
+    auto& f = frames_[static_cast<std::size_t>(frame)];
+    const auto end = std::atomic_ref(f.end).load(std::memory_order_acquire);
+    return end == 0 ? std::nullopt : std::optional(end - f.due);
   }
   /// The launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {

@@ -91,6 +91,7 @@ class session::implementation {
                      options.stop,      options.on_progress, false};
       auto schedule = make_schedule(record.run, options.arrival_seed.value_or(record.run.seed));
       if (schedule) measured.schedule = &*schedule;
+      measured.tell_latest = options.tell_latest;
       if (options.before_frames) options.before_frames();
       pipeline_.device().profile(true);
       const nanoseconds used_before = processor_time();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct progress {
   bool warmup = false;
   std::int64_t done = 0;
   std::int64_t total = 0;
+  /// With `run_options::tell_latest`: from due to end of the measured frames that have ended since
+  /// the last call, in order of the frames. Valid during the call.
+  std::span<const nanoseconds> latest = {};
 };
 using progress_function = std::function<void(const progress&)>;
 
@@ -37,6 +41,7 @@ struct run_options {
   std::function<void()> after_frames = {};
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
+  bool tell_latest = false;  ///< fills `progress::latest`: under 10 ns a frame, ten times a second
 };
 
 /// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any

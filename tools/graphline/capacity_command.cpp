@@ -10,6 +10,7 @@
 #include "framework/analysis/capacity_findings.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/file/output_file.hpp"
 #include "framework/report/json/capacity_json.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
@@ -18,6 +19,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -30,6 +32,7 @@ struct capacity_arguments {
   std::string within = "2%";
   std::int64_t frames = 0;
   std::string json;
+  bool quiet = false;
 };
 
 double read_percentile(const std::string& text) {
@@ -110,6 +113,8 @@ std::int64_t read_frames(std::int64_t given, double percentile) {
 /// A progress line for each rate, since the time left is known of one run only.
 class capacity_line {
  public:
+  explicit capacity_line(bool quiet) : quiet_(quiet) {}
+
   void show(const capacity_progress& at) {
     auto text = at.rate
                     ? fmt::format("{}{}", at.confirming ? "confirming " : "", rate_text(*at.rate))
@@ -117,7 +122,7 @@ class capacity_line {
     if (at.holds) text += fmt::format("; {} holds", rate_text(*at.holds));
     if (at.fails) text += fmt::format("; {} does not", rate_text(*at.fails));
     if (!line_ || text != shown_) {
-      line_.emplace();
+      line_.emplace(quiet_);
       shown_ = text;
     }
     line_->show(text, at.run.done, at.run.total, at.run.warmup ? "warm-up frames" : "frames");
@@ -125,12 +130,22 @@ class capacity_line {
   void erase() { line_.reset(); }
 
  private:
+  bool quiet_;
   std::optional<progress_line> line_;
   std::string shown_;
 };
 
 bool failed(const capacity_record& record) {
   return record.closed_loop.failure || (!record.runs.empty() && record.runs.back().record.failure);
+}
+
+/// What the table would have said of a search that a failed run has ended.
+void tell_trouble(const capacity_record& record) {
+  const auto tell = [](const run_record& run) {
+    if (run.failure) fmt::print(stderr, "error: {}\n", printable(*run.failure));
+  };
+  tell(record.closed_loop);
+  for (const auto& run : record.runs) tell(run.record);
 }
 
 exit_status measure_capacity(capacity_arguments& given) {
@@ -149,7 +164,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
 
   session s(std::move(p), *device, &stop);
-  capacity_line line;
+  capacity_line line(given.quiet);
   capacity_options options;
   options.stop = &stop;
   options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
@@ -157,8 +172,12 @@ exit_status measure_capacity(capacity_arguments& given) {
   line.erase();
 
   // Not fmt::print, which throws where nobody reads: the result is still to be saved.
-  std::fputs(capacity_table(record).c_str(), text);
-  std::fflush(text);
+  if (given.quiet) {
+    tell_trouble(record);
+  } else {
+    std::fputs(capacity_table(record, look_of(text)).c_str(), text);
+    std::fflush(text);
+  }
   if (json) json->commit(capacity_json(record));
   if (failed(record)) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
@@ -200,6 +219,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       "The search takes some ten to thirty runs, each of --frames frames or four times as many:\n"
       "minutes where a frame takes tens of milliseconds. A wider --within takes fewer.\n"
       "Ctrl-C reports what is known by then.");
+  add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });
 }
 

@@ -31,6 +31,7 @@
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -46,6 +47,7 @@ struct compare_arguments {
   bool check = false;
   bool resume = false;
   bool overwrite = false;
+  bool quiet = false;
 };
 
 /// Adds what the command line says to what the file says.
@@ -99,8 +101,8 @@ void say(const std::string& text) {
 }
 
 std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
-                                            const stop_request& stop) {
-  progress_line line;
+                                            const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
   return try_out(planned, runner, &stop, [&](std::size_t done) {
     line.show("trying every configuration", static_cast<std::int64_t>(done),
               static_cast<std::int64_t>(planned.configurations.size()), "configurations");
@@ -109,8 +111,8 @@ std::vector<nanoseconds> try_configurations(const experiment_plan& planned, tria
 
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
                              trial_store& store, std::vector<trial_record> done,
-                             const stop_request& stop) {
-  progress_line line;
+                             const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
   experiment_options options;
   options.done = std::move(done);
   options.stop = &stop;
@@ -161,7 +163,9 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    fmt::print("{}", experiment_outline(planned, try_configurations(planned, *runner, stop)));
+    fmt::print("{}",
+               experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
+                                  look_of(stdout)));
     return exit_status::done;
   }
 
@@ -171,15 +175,19 @@ exit_status compare(compare_arguments& given) {
   auto done = store.take_trials();
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
-    say(experiment_in_brief(planned, try_configurations(planned, *runner, stop)));
-  } else {
+    const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    if (!given.quiet) say(experiment_in_brief(planned, times, look_of(stderr)));
+  } else if (!given.quiet) {
     say(fmt::format("{}: going on from {}\n", printable(planned.name),
                     counted(static_cast<std::int64_t>(done.size()), "trial")));
   }
-  const experiment_record record = run_trials(planned, *runner, store, std::move(done), stop);
+  const experiment_record record =
+      run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
 
   const auto summary = summarize(record);
-  outputs.show(experiment_table(record, summary));
+  if (!given.quiet) {
+    outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
+  }
   outputs.write("--json",
                 [&] { return experiment_json(record, summary, findings_of(record, summary)); });
   outputs.write("--csv", [&] { return experiment_csv(record); });
@@ -224,6 +232,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
       ->type_name("FILE");
   command->add_option("--html", given->html, "Write a report with figures, to look at in a browser")
       ->type_name("FILE");
+  add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
 }

@@ -10,6 +10,7 @@
 #include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -30,7 +31,7 @@ exit_status show_difference(const diff_arguments& given) {
       [&](const auto& before) {
         // Of the same kind, which reading has made sure of.
         const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
-        std::fputs(diff_table(diff).c_str(), text);
+        std::fputs(diff_table(diff, look_of(text)).c_str(), text);
         std::fflush(text);
         if (json) json->commit(diff_json(diff));
       },

@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
@@ -15,6 +16,7 @@
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/passive_openmp.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -30,7 +32,10 @@ Start here:
   graphline diff OLD.json NEW.json   what changed between two saved results
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
-3 the device cannot be had; 130 interrupted, with what was measured reported.)";
+3 the device cannot be had; 130 interrupted, with what was measured reported.
+
+--color may stand behind a command too. Tables are as wide as the terminal, from 40 columns to
+200, or as COLUMNS says; 80 elsewhere.)";
 
 int report(const std::string& message, exit_status status) {
   fmt::print(stderr, "{}{}\n", message.find("error: ") == std::string::npos ? "error: " : "",
@@ -76,7 +81,10 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
     const std::string name = word.substr(0, word.find('='));
     const bool option = word.starts_with("--");
     if (!option && (command != &program || i != 1)) continue;
-    const auto words = known_words(*command, option);
+    auto words = known_words(*command, option);
+    if (option && command != &program) {
+      for (auto& known : known_words(program, option)) words.push_back(std::move(known));
+    }
     if (std::find(words.begin(), words.end(), name) != words.end()) continue;
     message = fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
                           suggestion(name, words));
@@ -93,6 +101,7 @@ int run_program(int argc, char** argv) {
   program.set_version_flag("--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
+  add_colour_option(program);  // before the commands, which take over that it may stand behind them
   add_run_command(program, chosen);
   add_check_command(program, chosen);
   add_compare_command(program, chosen);

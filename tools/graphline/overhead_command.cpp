@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "framework/base/utf8.hpp"
 #include "framework/report/file/output_file.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
@@ -13,6 +14,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -22,7 +24,17 @@ struct overhead_arguments {
   std::int64_t trials = overhead_options().blocks;
   std::int64_t frames = 0;
   std::string json;
+  bool quiet = false;
 };
+
+/// What the table would have said of trials that did not go well.
+void tell_trouble(const overhead_record& record) {
+  for (const auto& trial : record.trials) {
+    if (!trial.record.failure) continue;
+    fmt::print(stderr, "error: under timing {}: {}\n", to_word(trial.record.run.timing),
+               printable(*trial.record.failure));
+  }
+}
 
 exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
@@ -35,7 +47,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
 
   session s(std::move(p), *device, &stop);
-  progress_line line;
+  progress_line line(given.quiet);
   overhead_options options;
   options.blocks = given.trials;
   options.frames_per_trial = given.frames;
@@ -48,8 +60,12 @@ exit_status measure_overhead(overhead_arguments& given) {
   line.erase();
 
   // Not fmt::print, which throws where nobody reads: the result is still to be saved.
-  std::fputs(overhead_table(record).c_str(), text);
-  std::fflush(text);
+  if (given.quiet) {
+    tell_trouble(record);
+  } else {
+    std::fputs(overhead_table(record, look_of(text)).c_str(), text);
+    std::fflush(text);
+  }
   if (json) json->commit(overhead_json(record));
   if (!record.trials.empty() && record.trials.back().record.failure) {
     return exit_status::run_failed;
@@ -77,6 +93,7 @@ void add_overhead_command(CLI::App& program, action& chosen) {
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--json", given->json, "Write the result (- for standard output)")
       ->type_name("FILE");
+  add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return measure_overhead(*given); }; });
 }
 

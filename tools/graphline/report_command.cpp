@@ -21,6 +21,7 @@
 #include "framework/report/trace/trace_json.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -67,7 +68,7 @@ void report(const report_arguments& given, const run_record& record) {
   outputs.open("--trace", given.trace, trace_beginning,
                expected_trace_bytes(frames, record.stages.size()));
   outputs.open("--csv", given.csv, csv_header, expected_csv_bytes(frames, record.stages.size()));
-  if (outputs.empty()) outputs.show(run_table(record));
+  if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&] { return run_html(record, {given.frames}); });
   outputs.write("--trace", [&] { return trace_json(record); });
   outputs.write("--csv", [&] { return run_csv(record); });
@@ -91,7 +92,8 @@ void report(const report_arguments& given, const experiment_record& record) {
   result_outputs outputs;
   outputs.open("--html", given.html, html_beginning);
   outputs.open("--csv", given.csv, experiment_csv_beginning);
-  if (outputs.empty()) outputs.show(experiment_table(record));
+  if (outputs.empty())
+    outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
   outputs.write("--html", [&] { return experiment_html(record); });
   outputs.write("--csv", [&] { return experiment_csv(record); });
   outputs.finish();

@@ -49,13 +49,18 @@ void result_outputs::open(std::string_view option, const std::string& path,
   results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
 }
 
-void result_outputs::show(const std::string& text) {
+std::FILE* result_outputs::for_people() const {
   const bool taken = std::any_of(results_.begin(), results_.end(),
                                  [](const result& r) { return r.file.is_standard_output(); });
-  std::FILE* const stream = taken ? stderr : stdout;
+  return taken ? stderr : stdout;
+}
+
+void result_outputs::show(const std::string& text) {
+  std::FILE* const stream = for_people();
   attempt([&] {
     if (std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
-    throw run_error(fmt::format("cannot write to standard {}: {}", taken ? "error" : "output",
+    throw run_error(fmt::format("cannot write to standard {}: {}",
+                                stream == stderr ? "error" : "output",
                                 std::generic_category().message(errno)));
   });
 }

@@ -25,7 +25,10 @@ class result_outputs {
 
   bool empty() const noexcept { return results_.empty(); }
 
-  /// Prints what is for people: to standard error where a result takes standard output.
+  /// Where what is for people goes: standard error where a result takes standard output.
+  std::FILE* for_people() const;
+
+  /// Prints there.
   void show(const std::string& text);
 
   /// Carries out a step. An `error` it throws is kept for `finish`.

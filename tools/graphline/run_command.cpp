@@ -7,6 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "framework/analysis/summary.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/run_page.hpp"
@@ -20,6 +22,8 @@
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/watch_line.hpp"
 
 namespace graphline {
 namespace {
@@ -32,6 +36,8 @@ struct run_arguments {
   std::string csv;
   std::string tensors;
   bool kernels = false;
+  bool quiet = false;
+  bool watch = false;
 };
 
 void make_folder(const std::string& tensors) {
@@ -59,6 +65,14 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
   return outputs;
 }
 
+/// What the table would have said of a run that did not go well.
+void tell_trouble(const run_record& record) {
+  for (const auto& warning : summarize(record).warnings) {
+    fmt::print(stderr, "warning: {}\n", printable(warning));
+  }
+  if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
+}
+
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
@@ -66,14 +80,18 @@ exit_status run_pipeline(run_arguments& given) {
   auto outputs = open_outputs(given, p);
 
   session s(std::move(p), *device, &stop);
-  progress_line line;
+  progress_line line(given.quiet);
+  watch_line watched;
   run_options options;
   options.stop = &stop;
-  options.on_progress = [&line](const progress& at) {
+  options.tell_latest = given.watch;
+  options.on_progress = [&](const progress& at) {
+    if (given.watch) return watched.show(at);
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
   run_record record = s.run(options);
   line.erase();
+  watched.erase();
 
   if (!given.tensors.empty() && !record.failure) {
     outputs.attempt([&] { s.save_tensors(given.tensors); });
@@ -81,7 +99,11 @@ exit_status run_pipeline(run_arguments& given) {
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
   const bool interrupted = record.interrupted || (kernels && stop.raised());
-  outputs.show(run_table(record));
+  if (given.quiet) {
+    tell_trouble(record);
+  } else {
+    outputs.show(run_table(record, look_of(outputs.for_people())));
+  }
   outputs.write("--json", [&] { return run_json(record); });
   outputs.write("--html", [&] { return run_html(record); });
   outputs.write("--trace", [&] { return trace_json(record); });
@@ -112,7 +134,16 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each device stage, after the measured frames");
-  command->footer("FILE may be - for standard output.");
+  command->add_flag("--watch", given->watch,
+                    "Show percentiles of the frames so far, on standard error, while it runs");
+  add_quiet_option(*command, given->quiet);
+  command->footer(
+      "FILE may be - for standard output.\n"
+      "--watch takes some tens of microseconds ten times a second, from the thread that drives "
+      "the\n"
+      "frames: a frame in which that falls is longer by it. Where standard error is no terminal "
+      "it\n"
+      "writes a line every two seconds.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

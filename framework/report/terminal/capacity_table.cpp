@@ -27,23 +27,25 @@ const run_record* failed_run(const capacity_record& record) {
   return nullptr;
 }
 
-std::string heading(const capacity_record& record) {
+std::string heading(const capacity_record& record, const look& as) {
   const auto& first = record.closed_loop;
   const auto& how = record.how;
   settings way = first.run;
   way.arrival = arrival::closed;  // the rate is what is looked for, not how the pipeline runs
-  std::string text = paragraph(subject_of(first), 2);
-  text += paragraph(fmt::format("{}, timing {}", way_of(way), to_word(way.timing)), 2);
-  if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2);
+  std::string text = paragraph(subject_of(first), 2, as, tone::heading);
+  text += paragraph(fmt::format("{}, timing {}", way_of(way), to_word(way.timing)), 2, as);
+  if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2, as);
   text += paragraph(
       fmt::format("highest rate with {} within {}; arrivals {}, {} a run",
                   percentile_name(how.percentile), format_duration(static_cast<double>(how.bound)),
                   to_word(how.arrival), counted(how.frames, "frame")),
-      2);
+      2, as);
   if (const auto* failed = failed_run(record)) {
-    text += '\n' + paragraph("FAILED: " + printable(*failed->failure), 2);
+    text += '\n' + paragraph("FAILED: " + printable(*failed->failure), 2, as, tone::bad);
   }
-  if (record.interrupted) text += "\nINTERRUPTED: the highest rate may lie elsewhere\n";
+  if (record.interrupted) {
+    text += '\n' + paragraph("INTERRUPTED: the highest rate may lie elsewhere", 0, as, tone::bad);
+  }
   return text;
 }
 
@@ -63,7 +65,8 @@ std::string verdict_cell(const probe_summary& probe) {
 }
 
 /// A row for each rate, times in a unit that suits the bound.
-std::string probe_table(const capacity_summary& summary, const capacity_settings& how) {
+std::string probe_table(const capacity_summary& summary, const capacity_settings& how,
+                        const look& as) {
   const auto unit = unit_for(static_cast<double>(how.bound));
   const auto cell = [unit](const std::optional<nanoseconds>& ns) {
     return in_unit(ns ? std::optional(static_cast<double>(*ns)) : std::nullopt, unit);
@@ -95,31 +98,34 @@ std::string probe_table(const capacity_summary& summary, const capacity_settings
     cells.push_back(verdict_cell(probe));
     table.add_row(std::move(cells));
   }
-  return table.text();
+  return table.text(as);
 }
 
-std::string notes(const capacity_summary& summary) {
+std::string notes(const capacity_summary& summary, const look& as) {
   std::string text = paragraph(
       "from, to: 95 % interval of the percentile. Late: over the bound, dropped, or not waited for "
-      "any longer in a run that was cut off. The first tenth of each run is not counted.");
+      "any longer in a run that was cut off. The first tenth of each run is not counted.",
+      0, as, tone::faint);
   const bool guessed =
       std::any_of(summary.probes.begin(), summary.probes.end(), [](const auto& probe) {
         return probe.verdict == bound_verdict::open && probe.held.has_value();
       });
   const bool confirming = std::any_of(summary.probes.begin(), summary.probes.end(),
                                       [](const auto& probe) { return probe.confirming; });
-  if (confirming) text += paragraph("*: longer runs of their own, after the search.");
+  if (confirming)
+    text += paragraph("*: longer runs of their own, after the search.", 0, as, tone::faint);
   if (guessed) {
-    text += paragraph("holds?, fails?: by the count of late frames; the interval holds the bound.");
+    text += paragraph("holds?, fails?: by the count of late frames; the interval holds the bound.",
+                      0, as, tone::faint);
   }
   return text;
 }
 
 }  // namespace
 
-std::string capacity_table(const capacity_record& record) {
+std::string capacity_table(const capacity_record& record, const look& as) {
   const auto summary = summarize(record);
-  std::string text = heading(record) + '\n';
+  std::string text = heading(record, as) + '\n';
   text +=
       fmt::format("capacity     {}\n", summary.best ? rate_text(summary.probes[*summary.best].rate)
                                                     : std::string("none found"));
@@ -128,10 +134,10 @@ std::string capacity_table(const capacity_record& record) {
   }
   text += '\n';
   if (!summary.probes.empty()) {
-    text += probe_table(summary, record.how) + '\n' + notes(summary) + '\n';
+    text += probe_table(summary, record.how, as) + '\n' + notes(summary, as) + '\n';
   }
   for (const auto& finding : findings_of(summary, record.how)) {
-    text += paragraph("- " + finding, 2);
+    text += paragraph("- " + finding, 2, as);
   }
   return text;
 }

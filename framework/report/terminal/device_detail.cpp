@@ -21,10 +21,17 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr std::size_t stage_width = 16;
-// With these, tables of ordinary names fit into 100 columns.
 constexpr std::size_t part_width = 32;
-constexpr std::size_t choice_width = 44;
 constexpr std::size_t operation_width = 56;
+constexpr std::size_t least_width = 10;
+
+/// Columns for what carries out the parts of a stage: what their names and figures leave.
+std::size_t choice_width(std::size_t name_width, const look& as) {
+  constexpr std::size_t figures = 20;
+  constexpr std::size_t most = 44;
+  const auto taken = std::min(as.width, figures + name_width);
+  return std::clamp(as.width - taken, least_width, as.room(most));
+}
 
 /// A part's choice without what the part's name says already: of "oneDNN conv2d+bias [jit:uni]",
 /// "oneDNN jit:uni" is left. A reorder stays one, whatever carries it out.
@@ -44,7 +51,7 @@ std::string brief(std::string_view choice) {
 
 /// A row for each line of what carries out a part; the first has the figures.
 void add_part(text_table& table, std::string name, std::string_view choice, std::string p50,
-              std::string share) {
+              std::string share, std::size_t choice_width) {
   std::istringstream lines(choice.empty() ? "-"
                                           : wrapped(printable(brief(choice)), 2, choice_width));
   std::string line;
@@ -54,26 +61,31 @@ void add_part(text_table& table, std::string name, std::string_view choice, std:
   while (std::getline(lines, line)) table.add_row({"", table_name(line, choice_width), "", ""});
 }
 
-std::string part_table(const stage_record& stage, const stage_summary& summary) {
+std::string part_table(const stage_record& stage, const stage_summary& summary, const look& as) {
   double most = 0;
   for (const auto& part : summary.parts) {
     if (part.times) most = std::max(most, part.times->mean());
   }
   const auto unit = unit_for(most);
   text_table table(
-      {{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left},
-       {"carried out by", left},
+      {{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left,
+        least_width},
+       {"carried out by", left, least_width},
        {"p50"},
        {"share %"}});
+  std::size_t name_width = 0;
+  for (const auto& part : stage.parts) {
+    name_width = std::max(name_width, text_width(table_name(part.name, as.room(part_width))));
+  }
   for (std::size_t i = 0; i < stage.parts.size(); ++i) {
     const auto& [times, share] = summary.parts[i];
     const auto p50 = times ? times->percentile(0.5) : std::nullopt;
     const auto& choice = stage.parts[i].choice;
-    add_part(table, table_name(stage.parts[i].name, part_width), choice,
+    add_part(table, table_name(stage.parts[i].name, as.room(part_width)), choice,
              in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
-             share ? three_digits(100 * *share, 2) : "-");
+             share ? three_digits(100 * *share, 2) : "-", choice_width(name_width, as));
   }
-  return table.text() + "\n";
+  return table.text(as) + "\n";
 }
 
 std::string words(nanoseconds ns) {
@@ -82,25 +94,26 @@ std::string words(nanoseconds ns) {
 
 }  // namespace
 
-std::string part_tables(const run_record& record, const run_summary& summary) {
+std::string part_tables(const run_record& record, const run_summary& summary, const look& as) {
   std::string text;
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& parts = summary.stages[i].parts;
     const bool timed =
         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !!part.times; });
-    if (timed) text += part_table(record.stages[i], summary.stages[i]);
+    if (timed) text += part_table(record.stages[i], summary.stages[i], as);
   }
   return text;
 }
 
-std::string operation_table(const run_record& record) {
+std::string operation_table(const run_record& record, const look& as) {
   std::int64_t runs = 0;
-  text_table table({{"stage", left}, {"operation", left}, {"calls"}, {"each us"}, {"all us"}});
+  text_table table(
+      {{"stage", left, 8}, {"operation", left, least_width}, {"calls"}, {"each us"}, {"all us"}});
   for (const auto& stage : record.stages) {
     runs = std::max(runs, stage.traced_runs);
     for (const auto& operation : operations_of(stage)) {
       table.add_row({table_name(stage.name, stage_width),
-                     table_name(operation.name, operation_width),
+                     table_name(operation.name, as.room(operation_width)),
                      fmt::format("{:g}", operation.calls),
                      in_unit(static_cast<double>(operation.median), microsecond),
                      in_unit(static_cast<double>(operation.together), microsecond)});
@@ -111,8 +124,8 @@ std::string operation_table(const run_record& record) {
          paragraph(fmt::format("operations (traced in {} of each stage alone; tracing slows it), "
                                "medians of a call and of all calls in a frame",
                                counted(runs, "run")),
-                   2) +
-         table.text();
+                   2, as) +
+         table.text(as);
 }
 
 std::string graph_sentence(const graph_cost_summary& cost) {

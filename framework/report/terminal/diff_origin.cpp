@@ -16,7 +16,14 @@ namespace graphline {
 namespace {
 
 constexpr auto left = text_table::align::left;
-constexpr std::size_t value_width = 25;  // of two of them and the names, 80 columns
+
+/// Columns for a value: of two of them and the names, a line.
+std::size_t value_width(const look& as) {
+  constexpr std::size_t at_eighty = 25;
+  constexpr std::size_t least = 10;
+  const auto lacking = (80 - std::min<std::size_t>(80, as.width)) / 2;
+  return std::max(least, as.room(at_eighty) - std::min(at_eighty, lacking));
+}
 
 /// "2026-11-21 08:01 UTC" of "2026-11-21T08:01:43Z"; anything else as it is.
 std::string short_date(const std::string& date) {
@@ -33,24 +40,24 @@ std::string backend_of(const saved_origin& origin) {
   return "";
 }
 
-std::string file_line(std::string_view word, const saved_origin& origin) {
+std::string file_line(std::string_view word, const saved_origin& origin, const look& as) {
   auto text = fmt::format("{:<8}{}", word, printable(origin.file));
   if (!origin.date.empty()) text += ", " + short_date(origin.date);
-  return paragraph(text, 8);
+  return paragraph(text, 8, as);
 }
 
-std::vector<std::string> lines_of(const std::optional<std::string>& text) {
+std::vector<std::string> lines_of(const std::optional<std::string>& text, const look& as) {
   std::vector<std::string> lines;
   if (!text) return {"-"};
-  std::istringstream all(wrapped(printable(*text), 0, value_width));
+  std::istringstream all(wrapped(printable(*text), 0, value_width(as)));
   for (std::string line; std::getline(all, line);) lines.push_back(line);
   return lines;
 }
 
 /// A row for each line of the longer text; section and name stand in the first.
-void add_rows(text_table& table, std::string section, const fact_change& fact) {
-  auto before = lines_of(fact.texts.before);
-  auto after = lines_of(fact.texts.after);
+void add_rows(text_table& table, std::string section, const fact_change& fact, const look& as) {
+  auto before = lines_of(fact.texts.before, as);
+  auto after = lines_of(fact.texts.after, as);
   const auto count = std::max(before.size(), after.size());
   before.resize(count);
   after.resize(count);
@@ -64,12 +71,12 @@ void add_rows(text_table& table, std::string section, const fact_change& fact) {
 
 }  // namespace
 
-std::string subjects_line(const origin_diff& origin, std::string_view noun) {
+std::string subjects_line(const origin_diff& origin, std::string_view noun, const look& as) {
   if (!origin.other_subject()) return "";
   return paragraph(fmt::format("different {}: {} before, {} after", noun,
                                printable(origin.origins.before.subject),
                                printable(origin.origins.after.subject)),
-                   2);
+                   2, as);
 }
 
 std::string subject_prefix(const origin_diff& origin) {
@@ -82,22 +89,22 @@ std::string subject_prefix(const origin_diff& origin) {
   return text + ": ";
 }
 
-std::string file_lines(const origin_diff& origin) {
+std::string file_lines(const origin_diff& origin, const look& as) {
   const auto& [before, after] = origin.origins;
-  auto text = file_line("before", before) + file_line("after", after);
+  auto text = file_line("before", before, as) + file_line("after", after, as);
   // Dates of this form are ordered as texts.
   if (!after.date.empty() && before.date > after.date) {
-    text += paragraph("What stands as before is the newer of the two.");
+    text += paragraph("What stands as before is the newer of the two.", 0, as);
   }
   return text;
 }
 
-std::string differences_table(const origin_diff& origin) {
-  text_table table({{"differs", left}, {"", left}, {"before", left}, {"after", left}});
+std::string differences_table(const origin_diff& origin, const look& as) {
+  text_table table({{"differs", left}, {"", left, 8}, {"before", left, 8}, {"after", left, 8}});
   bool any = false;
   const auto add = [&](std::string section, const std::vector<fact_change>& facts) {
     for (const auto& fact : facts) {
-      add_rows(table, std::move(section), fact);
+      add_rows(table, std::move(section), fact, as);
       section.clear();
       any = true;
     }
@@ -105,7 +112,7 @@ std::string differences_table(const origin_diff& origin) {
   add("settings", origin.settings);
   add("device", origin.device);
   add("environment", origin.environment);
-  return any ? table.text() : "Settings, device and environment are the same.\n";
+  return any ? table.text(as) : "Settings, device and environment are the same.\n";
 }
 
 std::string durations_in_words(const figure_change& change) {

@@ -4,22 +4,23 @@
 #include <string_view>
 
 #include "framework/analysis/result_diff.hpp"
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline {
 
 // What the tables of two results have in common.
 
 /// Where subjects differ, a line that says so, for `noun` "pipelines" or "experiments"; else empty.
-std::string subjects_line(const origin_diff& origin, std::string_view noun);
+std::string subjects_line(const origin_diff& origin, std::string_view noun, const look& as = {});
 
 /// "two_models on host: ", as far as that is the same in both.
 std::string subject_prefix(const origin_diff& origin);
 
 /// Two lines: which files they are and from when; a third where the first is the newer one.
-std::string file_lines(const origin_diff& origin);
+std::string file_lines(const origin_diff& origin, const look& as = {});
 
 /// A table of what is not the same in device, settings and environment, or a line that all is.
-std::string differences_table(const origin_diff& origin);
+std::string differences_table(const origin_diff& origin, const look& as = {});
 
 /// "74.1 ms before, 60.2 ms after, -18.8 %", of durations in nanoseconds.
 std::string durations_in_words(const figure_change& change);

@@ -4,6 +4,7 @@
 
 #include "framework/analysis/experiment_diff.hpp"
 #include "framework/analysis/result_diff.hpp"
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline {
 
@@ -11,7 +12,7 @@ namespace graphline {
 // what else is not the same in both. UTF-8, 80 columns unless names or numbers need more, no
 // control characters whatever the files hold.
 
-std::string diff_table(const run_diff& diff);
-std::string diff_table(const experiment_diff& diff);
+std::string diff_table(const run_diff& diff, const look& as = {});
+std::string diff_table(const experiment_diff& diff, const look& as = {});
 
 }  // namespace graphline

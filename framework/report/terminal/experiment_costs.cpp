@@ -84,7 +84,8 @@ experiment_costs costs_of(const experiment_summary& summary,
   return costs;
 }
 
-std::string cost_table(const experiment_summary& summary, const experiment_rows& rows) {
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
+                       const look& as) {
   const auto members = rows.members();
   const auto costs = costs_of(summary, members);
   if (costs.headings.empty()) return "";
@@ -96,7 +97,7 @@ std::string cost_table(const experiment_summary& summary, const experiment_rows&
     cells.insert(cells.end(), costs.rows[i].begin(), costs.rows[i].end());
     table.add_row(std::move(cells));
   }
-  return table.text();
+  return table.text(as);
 }
 
 }  // namespace graphline

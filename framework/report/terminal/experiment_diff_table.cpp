@@ -17,6 +17,7 @@ namespace graphline {
 namespace {
 
 constexpr auto left = text_table::align::left;
+constexpr auto number = text_table::align::number;
 constexpr std::size_t name_width = 26;  // with which the tables fit into 80 columns
 
 std::vector<const configuration_change*> changes_of(const experiment_diff& diff, figure what) {
@@ -28,17 +29,18 @@ std::vector<const configuration_change*> changes_of(const experiment_diff& diff,
 }
 
 /// "2 of 4 configurations faster, 1 same, 1 undecided", by p50.
-std::string answer(const experiment_diff& diff) {
+std::string answer(const experiment_diff& diff, const look& as) {
   const auto changes = changes_of(diff, figure::p50);
   const auto what = subject_prefix(diff.origin);
   if (changes.empty()) {
-    return paragraph(fmt::format("{}no configuration was measured in both", what), 2);
+    return paragraph(fmt::format("{}no configuration was measured in both", what), 2, as,
+                     tone::heading);
   }
   if (changes.size() == 1) {
     const auto& only = *changes.front();
     return paragraph(fmt::format("{}{}: p50 end to end {}: {}", what, printable(only.name),
                                  durations_in_words(only.values), to_word(only.verdict)),
-                     2);
+                     2, as, tone::heading);
   }
   std::string text;
   for (const auto verdict : {verdict::faster, verdict::slower, verdict::same, verdict::undecided}) {
@@ -49,7 +51,7 @@ std::string answer(const experiment_diff& diff) {
                          : fmt::format(", {}", count);
     text += fmt::format(" {}", to_word(verdict));
   }
-  return paragraph(fmt::format("{}by p50 end to end {}", what, text), 2);
+  return paragraph(fmt::format("{}by p50 end to end {}", what, text), 2, as, tone::heading);
 }
 
 /// Nanoseconds or frames a second, in the unit of the whole table.
@@ -57,7 +59,8 @@ std::string cell(const std::optional<double>& value, double size) {
   return value ? three_digits(*value / size, 3) : "-";
 }
 
-std::string figure_table(const experiment_diff& diff, figure what, std::string_view name) {
+std::string figure_table(const experiment_diff& diff, figure what, std::string_view name,
+                         const look& as) {
   const auto changes = changes_of(diff, what);
   if (changes.empty()) return "";
   double largest = 0;
@@ -66,42 +69,44 @@ std::string figure_table(const experiment_diff& diff, figure what, std::string_v
         std::max({largest, change->values.before.value_or(0), change->values.after.value_or(0)});
   }
   const auto unit = what == figure::throughput ? time_unit{"frame/s"} : unit_for(largest);
-  text_table table({{fmt::format("{} ({})", name, unit.name), left},
+  text_table table({{fmt::format("{} ({})", name, unit.name), left, 10},
                     {"before"},
                     {"after"},
                     {"change %"},
-                    {"from"},
-                    {"to"},
+                    {"from", number, 0, 1},
+                    {"to", number, 0, 1},
                     {"verdict", left}});
   for (const auto* change : changes) {
     const auto& range = change->ratio_range;
-    table.add_row(
-        {table_name(change->name, name_width), cell(change->values.before, unit.nanoseconds),
-         cell(change->values.after, unit.nanoseconds), percent_cell(change->values),
-         range ? percent_change(range->low) : "-", range ? percent_change(range->high) : "-",
-         std::string(to_word(change->verdict))});
+    table.add_row({table_name(change->name, as.room(name_width)),
+                   cell(change->values.before, unit.nanoseconds),
+                   cell(change->values.after, unit.nanoseconds), percent_cell(change->values),
+                   range ? percent_change(range->low) : "-",
+                   range ? percent_change(range->high) : "-", verdict_word(change->verdict, as)});
   }
-  return table.text() + "\n";
+  return table.text(as) + "\n";
 }
 
-std::string ending_lines(const experiment_diff& diff) {
-  const auto line = [](bool interrupted, const saved_origin& origin) {
-    return interrupted ? paragraph(printable(origin.file) + ": INTERRUPTED", 2) : std::string();
+std::string ending_lines(const experiment_diff& diff, const look& as) {
+  const auto line = [&as](bool interrupted, const saved_origin& origin) {
+    return interrupted ? paragraph(printable(origin.file) + ": INTERRUPTED", 2, as, tone::bad)
+                       : std::string();
   };
   const auto& [before, after] = diff.origin.origins;
   const auto text = line(diff.interrupted.before, before) + line(diff.interrupted.after, after);
   return text.empty() ? "" : "\n" + text;
 }
 
-std::string only_line(std::string_view when, const std::vector<std::string>& names) {
+std::string only_line(std::string_view when, const std::vector<std::string>& names,
+                      const look& as) {
   std::string list;
   for (const auto& name : names) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", printable(name));
   }
-  return list.empty() ? "" : paragraph(fmt::format("only {}: {}", when, list), 2);
+  return list.empty() ? "" : paragraph(fmt::format("only {}: {}", when, list), 2, as);
 }
 
-std::string notes(const experiment_diff& diff) {
+std::string notes(const experiment_diff& diff, const look& as) {
   const auto intervals =
       std::count_if(diff.changes.begin(), diff.changes.end(),
                     [](const configuration_change& change) { return !!change.ratio_range; });
@@ -111,39 +116,42 @@ std::string notes(const experiment_diff& diff) {
         fmt::format("from, to: 95 % interval of the change{}; by bootstrap over the trials of "
                     "either result, and Welch's t",
                     intervals > 1 ? fmt::format(", all {} together", intervals) : ""),
-        2);
+        2, as, tone::faint);
     text += paragraph(
         fmt::format("same: the whole interval lies within {:g} % of no change", 100 * diff.margin),
-        2);
+        2, as, tone::faint);
     text += paragraph(
         "An interval knows how trials differ within each of the two, and nothing of what changed "
-        "between them besides, such as clocks or other load on the machine.");
+        "between them besides, such as clocks or other load on the machine.",
+        0, as, tone::faint);
   }
   if (static_cast<std::size_t>(intervals) < diff.changes.size()) {
     text += paragraph(
-        fmt::format("-: no interval below {} trials of a configuration in each", least_blocks), 2);
+        fmt::format("-: no interval below {} trials of a configuration in each", least_blocks), 2,
+        as, tone::faint);
   }
   if (diff.tail.before != diff.tail.after) {
     text +=
         paragraph(fmt::format("tails are not compared: {} before, {} after",
                               percentile_name(diff.tail.before), percentile_name(diff.tail.after)),
-                  2);
+                  2, as, tone::faint);
   }
   return text.empty() ? "" : "\n" + text;
 }
 
 }  // namespace
 
-std::string diff_table(const experiment_diff& diff) {
-  std::string text = subjects_line(diff.origin, "experiments") + answer(diff);
-  text += file_lines(diff.origin);
-  text += ending_lines(diff);
-  text += "\n" + figure_table(diff, figure::p50, "p50");
-  text += figure_table(diff, figure::tail, percentile_name(diff.tail.before));
-  text += figure_table(diff, figure::throughput, "throughput");
-  const auto only = only_line("before", diff.only_before) + only_line("after", diff.only_after);
+std::string diff_table(const experiment_diff& diff, const look& as) {
+  std::string text = subjects_line(diff.origin, "experiments", as) + answer(diff, as);
+  text += file_lines(diff.origin, as);
+  text += ending_lines(diff, as);
+  text += "\n" + figure_table(diff, figure::p50, "p50", as);
+  text += figure_table(diff, figure::tail, percentile_name(diff.tail.before), as);
+  text += figure_table(diff, figure::throughput, "throughput", as);
+  const auto only =
+      only_line("before", diff.only_before, as) + only_line("after", diff.only_after, as);
   if (!only.empty()) text += only + "\n";
-  return text + differences_table(diff.origin) + notes(diff);
+  return text + differences_table(diff.origin, as) + notes(diff, as);
 }
 
 }  // namespace graphline

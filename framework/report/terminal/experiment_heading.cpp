@@ -137,11 +137,14 @@ std::vector<std::string> failures(const experiment_record& record) {
 }
 
 /// What stands against reading the tables as those of a whole experiment.
-std::string restrictions(const experiment_record& record, const experiment_summary& summary) {
+std::string restrictions(const experiment_record& record, const experiment_summary& summary,
+                         const look& as) {
   std::string text;
-  for (const auto& ending : endings_of(record, summary)) text += paragraph(ending.text, 2);
+  for (const auto& ending : endings_of(record, summary)) {
+    text += paragraph(ending.text, 2, as, ending.bad ? tone::bad : tone::plain);
+  }
   const auto lack = lack_of_verdicts(record, summary);
-  if (!lack.empty()) text += paragraph(lack);
+  if (!lack.empty()) text += paragraph(lack, 0, as);
   return text.empty() ? text : "\n" + text;
 }
 
@@ -225,12 +228,13 @@ std::string lack_of_verdicts(const experiment_record& record, const experiment_s
   return "";
 }
 
-std::string experiment_heading(const experiment_record& record, const experiment_summary& summary) {
+std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
+                               const look& as) {
   auto title = printable(record.name);
   if (!record.description.empty()) title += ": " + printable(record.description);
-  auto text = paragraph(title, 2);
-  for (const auto& line : subject_lines(record)) text += paragraph(line, 2);
-  return text + paragraph(extent_of(record), 2) + restrictions(record, summary);
+  auto text = paragraph(title, 2, as, tone::heading);
+  for (const auto& line : subject_lines(record)) text += paragraph(line, 2, as);
+  return text + paragraph(extent_of(record), 2, as) + restrictions(record, summary, as);
 }
 
 }  // namespace graphline

@@ -21,8 +21,8 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
                      });
 }
 
-std::string missing_percentiles(const experiment_record& record,
-                                const experiment_summary& summary) {
+std::string missing_percentiles(const experiment_record& record, const experiment_summary& summary,
+                                const look& as) {
   std::string missing;
   const auto add = [&](double p) {
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", percentile_name(p),
@@ -89,9 +89,16 @@ std::vector<std::string> note_lines(const experiment_record& record,
   return lines;
 }
 
-std::string experiment_notes(const experiment_record& record, const experiment_summary& summary) {
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
+                             bool shapes, const look& as) {
+  auto lines = note_lines(record, summary);
+  if (shapes) {
+    lines.push_back(
+        "shape: how often which end-to-end times occurred, the shortest left, all rows on one "
+        "scale; < and >: a few lie far beyond");
+  }
   std::string text;
-  for (const auto& line : note_lines(record, summary)) text += paragraph(line, 2);
+  for (const auto& line : lines) text += paragraph(line, 2, as, tone::faint);
   return text;
 }
 

@@ -71,30 +71,31 @@ std::string references_of(const experiment_plan& planned, std::size_t configurat
 }  // namespace
 
 std::string experiment_in_brief(const experiment_plan& planned,
-                                const std::vector<nanoseconds>& trial_times) {
-  return paragraph(fmt::format(
-      "{}: {}, {} of {} each: about {}", printable(planned.name),
-      counted(static_cast<std::int64_t>(planned.configurations.size()), "configuration"),
-      counted(planned.how.trials, "trial"), frames_of(planned),
-      rough_duration(time_of_all(planned, trial_times))));
+                                const std::vector<nanoseconds>& trial_times, const look& as) {
+  return paragraph(fmt::format("{}: {}, {} of {} each: about {}", printable(planned.name),
+                               counted(static_cast<std::int64_t>(planned.configurations.size()),
+                                       "configuration"),
+                               counted(planned.how.trials, "trial"), frames_of(planned),
+                               rough_duration(time_of_all(planned, trial_times))),
+                   0, as);
 }
 
 std::string experiment_outline(const experiment_plan& planned,
-                               const std::vector<nanoseconds>& trial_times) {
-  std::string text = experiment_in_brief(planned, trial_times);
-  if (!planned.description.empty()) text += paragraph(printable(planned.description));
+                               const std::vector<nanoseconds>& trial_times, const look& as) {
+  std::string text = experiment_in_brief(planned, trial_times, as);
+  if (!planned.description.empty()) text += paragraph(printable(planned.description), 0, as);
   text += '\n';
   const auto longest = *std::max_element(trial_times.begin(), trial_times.end());
   const auto unit = unit_for(static_cast<double>(longest));
-  text_table table({{"configuration", text_table::align::left},
+  text_table table({{"configuration", text_table::align::left, 10},
                     {fmt::format("a trial ({})", unit.name)},
-                    {"compared with", text_table::align::left}});
+                    {"compared with", text_table::align::left, 10}});
   for (std::size_t i = 0; i < planned.configurations.size(); ++i) {
-    table.add_row({table_name(planned.configurations[i].what.name, 40),
+    table.add_row({table_name(planned.configurations[i].what.name, as.room(40)),
                    in_unit(static_cast<double>(trial_times[i]), unit), references_of(planned, i)});
   }
-  text += table.text() + "\n";
-  text += paragraph(rules(planned.how));
+  text += table.text(as) + "\n";
+  text += paragraph(rules(planned.how), 0, as);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline {
 
@@ -12,20 +13,27 @@ namespace graphline {
 // else it ends in a newline.
 
 /// What was run, on what, how often, and what went wrong.
-std::string experiment_heading(const experiment_record& record, const experiment_summary& summary);
+std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
+                               const look& as);
 
 /// p50 against the baseline; then tail and throughput.
-std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
-                           const experiment_rows& rows);
+struct verdict_part {
+  std::string text;
+  bool shapes = false;  ///< whether there are histograms, which the notes are to explain
+};
+verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                            const experiment_rows& rows, const look& as);
 
 /// The stages of each pipeline side by side.
 std::string stage_tables(const experiment_record& record, const experiment_summary& summary,
-                         const experiment_rows& rows);
+                         const experiment_rows& rows, const look& as);
 
 /// Spread between trials, cores, memory, and frames late or dropped.
-std::string cost_table(const experiment_summary& summary, const experiment_rows& rows);
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
+                       const look& as);
 
 /// What the words and figures of the tables mean.
-std::string experiment_notes(const experiment_record& record, const experiment_summary& summary);
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
+                             bool shapes, const look& as);
 
 }  // namespace graphline

@@ -12,6 +12,8 @@ namespace {
 constexpr auto left = text_table::align::left;
 constexpr auto number = text_table::align::number;
 constexpr std::size_t value_width = 20;
+constexpr std::size_t name_width = 28;
+constexpr std::size_t least = 8;
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
@@ -24,20 +26,24 @@ bool is_compared(const experiment_record& record, const configuration_member& wh
 
 }  // namespace
 
-experiment_rows::experiment_rows(const experiment_record& record)
-    : record_(record), labels_(record) {
+experiment_rows::experiment_rows(const experiment_record& record, const look& as)
+    : record_(record),
+      value_width_(as.room(value_width)),
+      name_width_(as.room(name_width)),
+      labels_(record) {
   several_at_once_ =
       std::any_of(record.configurations.begin(), record.configurations.end(),
                   [](const experiment_configuration& c) { return c.members.size() > 1; });
-  if (several_at_once_) columns_.push_back({"pipeline", left});
+  if (several_at_once_) columns_.push_back({"pipeline", left, least});
   for (std::size_t i = 0; i < labels_.keys().size(); ++i) {
     bool numbers = true;
     for (std::size_t c = 0; c < record.configurations.size(); ++c) {
       numbers = numbers && is_number(labels_.values(c)[i]);
     }
-    columns_.push_back({table_name(labels_.keys()[i], value_width), numbers ? number : left});
+    columns_.push_back(
+        {table_name(labels_.keys()[i], value_width_), numbers ? number : left, least});
   }
-  if (labels_.keys().empty()) columns_.push_back({"configuration", left});
+  if (labels_.keys().empty()) columns_.push_back({"configuration", left, least});
 }
 
 bool experiment_rows::is_baseline(const configuration_member& who) const {
@@ -101,7 +107,7 @@ std::vector<std::string> experiment_rows::name_cells(const configuration_member&
   const bool named = labels_.keys().empty();
   for (auto& cell : cells) {
     const bool own_name = named && &cell == &cells.back();
-    cell = own_name ? table_name(cell) : table_name(cell, value_width);
+    cell = table_name(cell, own_name ? name_width_ : value_width_);
   }
   return cells;
 }

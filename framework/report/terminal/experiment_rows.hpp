@@ -22,7 +22,7 @@ using row_group = std::vector<experiment_row>;
 /// The rows of an experiment's tables. Refers to the record, which must outlive it.
 class experiment_rows {
  public:
-  explicit experiment_rows(const experiment_record& record);
+  explicit experiment_rows(const experiment_record& record, const look& as = {});
 
   /// Rows to be compared: one group for each reference, in order of the configurations.
   std::vector<row_group> groups() const;
@@ -51,6 +51,8 @@ class experiment_rows {
   std::string name_beside_pipeline(const experiment_configuration& configuration) const;
 
   const experiment_record& record_;
+  std::size_t value_width_;
+  std::size_t name_width_;
   experiment_labels labels_;
   bool several_at_once_ = false;
   std::vector<text_table::column> columns_;

@@ -17,15 +17,15 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr std::size_t columns_side_by_side = 6;
-constexpr std::size_t terminal_width = 80;
 constexpr std::size_t stage_width = 20;
+constexpr std::size_t least_room = 10;  // for a configuration, with the gap beside it
 
 /// The stages of one pipeline in all configurations in which it runs.
 class stages_of_pipeline {
  public:
   stages_of_pipeline(const experiment_record& record, const experiment_summary& summary,
-                     const experiment_rows& rows, const std::string& pipeline)
-      : summary_(summary), rows_(rows) {
+                     const experiment_rows& rows, const std::string& pipeline, const look& as)
+      : summary_(summary), rows_(rows), as_(as) {
     for (const auto& who : rows.members()) {
       const auto& members = record.configurations[who.configuration].members;
       if (members[who.member] == pipeline) where_.push_back(who);
@@ -87,7 +87,7 @@ class stages_of_pipeline {
 
   /// A stage's name with the unit of its times, where they share one.
   std::string heading_of(const std::string& name, std::string_view form) const {
-    const auto shown = table_name(name, stage_width);
+    const auto shown = table_name(name, as_.room(stage_width));
     if (!of_one_kind(name)) return shown;
     return fmt::format(fmt::runtime(form), shown, unit_of(name).name);
   }
@@ -107,7 +107,8 @@ class stages_of_pipeline {
   /// The names of configurations stand over each other, a row for each thing that varies.
   std::string stage_by_row() const {
     const auto names = name_columns();
-    const std::size_t room = (terminal_width - stage_width) / where_.size() - 2;
+    const std::size_t room =
+        std::max(least_room, (as_.width - std::min(as_.width, stage_width)) / where_.size()) - 2;
     std::vector<std::vector<std::string>> name_rows(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) name_rows[i].push_back(names[i].heading);
     for (const auto& who : where_) {
@@ -119,6 +120,7 @@ class stages_of_pipeline {
     std::vector<text_table::column> columns;
     for (const auto& cell : name_rows.front()) columns.push_back({cell});
     columns.front().align = left;
+    columns.front().least = least_room;
     text_table table(std::move(columns));
     for (std::size_t i = 1; i < name_rows.size(); ++i) table.add_row(std::move(name_rows[i]));
     for (const auto& name : names_) {
@@ -126,7 +128,7 @@ class stages_of_pipeline {
       for (const auto& who : where_) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
-    return table.text();
+    return table.text(as_);
   }
 
   /// As many tables as it takes for lines that fit.
@@ -137,18 +139,18 @@ class stages_of_pipeline {
       auto table = configuration_by_row(first, count);
       while (first + count < names_.size()) {
         auto wider = configuration_by_row(first, count + 1);
-        if (widest_line(wider) > terminal_width) break;
+        if (wider.width() > as_.width) break;
         table = std::move(wider);
         ++count;
       }
-      text += (text.empty() ? "" : "\n") + table;
+      text += (text.empty() ? "" : "\n") + table.text(as_);
       first += count;
     }
     return text;
   }
 
   /// Of `count` stages from the first one on.
-  std::string configuration_by_row(std::size_t first, std::size_t count) const {
+  text_table configuration_by_row(std::size_t first, std::size_t count) const {
     const auto names = std::span(names_).subspan(first, count);
     auto columns = name_columns();
     for (const auto& name : names) {
@@ -161,11 +163,12 @@ class stages_of_pipeline {
       for (const auto& name : names) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
-    return table.text();
+    return table;
   }
 
   const experiment_summary& summary_;
   const experiment_rows& rows_;
+  const look& as_;
   std::vector<configuration_member> where_;
   std::vector<std::string> names_;
 };
@@ -173,7 +176,7 @@ class stages_of_pipeline {
 /// Stages that take longer or shorter than in one of the baselines, by a part of its frame that
 /// could matter; the largest changes first.
 std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows,
-                           const configuration_member& baseline, bool only_one) {
+                           const configuration_member& baseline, bool only_one, const look& as) {
   // What changes by less is seldom worth a word, be it several times what it was.
   constexpr double least_part = 0.01;
   const auto of = [&](const configuration_member& who) -> const member_summary& {
@@ -197,17 +200,18 @@ std::string changed_stages(const experiment_summary& summary, const experiment_r
   std::vector<std::string> items;
   for (auto& [size, text] : changes) items.push_back(std::move(text));
   const auto name = only_one ? "the baseline" : printable(rows.labels().of(baseline));
-  return paragraph(fmt::format("stages that changed against {}: {}", name, listed(items)), 2);
+  return paragraph(fmt::format("stages that changed against {}: {}", name, listed(items)), 2, as);
 }
 
-std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows) {
+std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows,
+                           const look& as) {
   std::vector<configuration_member> baselines;
   for (const auto& who : rows.members()) {
     if (rows.is_baseline(who)) baselines.push_back(who);
   }
   std::string text;
   for (const auto& baseline : baselines) {
-    text += changed_stages(summary, rows, baseline, baselines.size() == 1);
+    text += changed_stages(summary, rows, baseline, baselines.size() == 1, as);
   }
   return text;
 }
@@ -215,7 +219,7 @@ std::string changed_stages(const experiment_summary& summary, const experiment_r
 }  // namespace
 
 std::string stage_tables(const experiment_record& record, const experiment_summary& summary,
-                         const experiment_rows& rows) {
+                         const experiment_rows& rows, const look& as) {
   std::vector<std::string> pipelines;
   for (const auto& configuration : record.configurations) {
     for (const auto& name : configuration.members) {
@@ -226,15 +230,15 @@ std::string stage_tables(const experiment_record& record, const experiment_summa
   }
   std::string text;
   for (const auto& name : pipelines) {
-    const auto table = stages_of_pipeline(record, summary, rows, name).text();
+    const auto table = stages_of_pipeline(record, summary, rows, name, as).text();
     if (table.empty()) continue;
     if (!text.empty()) text += '\n';
-    text += rows.several_at_once()
-                ? fmt::format("stages of {}, the median of each\n", printable(name))
-                : "stages, the median of each\n";
-    text += table;
+    const auto title = rows.several_at_once()
+                           ? fmt::format("stages of {}, the median of each", printable(name))
+                           : std::string("stages, the median of each");
+    text += paragraph(title, 2, as, tone::heading) + table;
   }
-  return text.empty() ? text : text + changed_stages(summary, rows);
+  return text.empty() ? text : text + changed_stages(summary, rows, as);
 }
 
 }  // namespace graphline

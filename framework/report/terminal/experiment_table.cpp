@@ -49,25 +49,27 @@ std::vector<std::string> warning_lines(const experiment_record& record,
   return lines;
 }
 
-std::string experiment_table(const experiment_record& record, const experiment_summary& summary) {
+std::string experiment_table(const experiment_record& record, const experiment_summary& summary,
+                             const look& as) {
   if (record.trials.empty()) return "No trial was measured.\n";
-  const experiment_rows rows(record);
-  auto text = experiment_heading(record, summary);
+  const experiment_rows rows(record, as);
+  auto text = experiment_heading(record, summary, as);
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(verdict_tables(record, summary, rows));
-  add(stage_tables(record, summary, rows));
-  add(cost_table(summary, rows));
-  add(experiment_notes(record, summary));
+  const auto verdicts = verdict_tables(record, summary, rows, as);
+  add(verdicts.text);
+  add(stage_tables(record, summary, rows, as));
+  add(cost_table(summary, rows, as));
+  add(experiment_notes(record, summary, verdicts.shapes, as));
   std::string findings;
   for (const auto& finding : findings_of(record, summary)) {
-    findings += paragraph("- " + printable(finding), 2);
+    findings += paragraph("- " + printable(finding), 2, as);
   }
   add(findings);
   std::string warnings;
   for (const auto& line : warning_lines(record, rows.labels())) {
-    warnings += paragraph("warning: " + line, 2);
+    warnings += paragraph("warning: " + line, 2, as, tone::warning);
   }
   add(warnings);
   return text;

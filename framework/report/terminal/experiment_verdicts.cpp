@@ -6,7 +6,9 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/shape.hpp"
 
 namespace graphline {
 
@@ -14,7 +16,6 @@ namespace {
 
 using column = text_table::column;
 constexpr auto left = text_table::align::left;
-constexpr std::size_t terminal_width = 80;
 
 std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
@@ -49,8 +50,8 @@ class interval_column {
 class verdict_report {
  public:
   verdict_report(const experiment_record& record, const experiment_summary& summary,
-                 const experiment_rows& rows)
-      : record_(record), summary_(summary), rows_(rows), intervals_(summary) {
+                 const experiment_rows& rows, const look& as)
+      : record_(record), summary_(summary), rows_(rows), as_(as), intervals_(summary) {
     double most = 0;
     for (const auto& who : rows.members()) most = std::max(most, p50(who).value_or(0));
     unit_ = unit_for(most);
@@ -74,33 +75,39 @@ class verdict_report {
       cells.push_back(throughput(who));
       table.add_row(std::move(cells));
     }
-    return "end to end\n" + table.text();
+    return title("end to end") + table.text(as_);
   }
 
-  std::string answer() const {
-    const std::string title = "end to end, the median frame\n";
-    auto text = answer_table(to_decide_);
-    if (!to_decide_ || widest_line(text) <= terminal_width) return title + text;
-    return title + answer_table(false) + trials_to_decide();
+  verdict_part answer() const {
+    const bool in_words = to_decide_ && answer_table(true).width() > as_.width;
+    const auto table = answer_table(to_decide_ && !in_words);
+    return {title("end to end, the median frame") + table.text(as_) +
+                (in_words ? trials_to_decide() : ""),
+            table.has_extra(as_)};
   }
 
   /// Side by side where there is room for both.
   std::string tail_and_throughput() const {
-    const auto text = other_figures(true, true);
-    if (widest_line(text) <= terminal_width) return "slow frames, and throughput\n" + text;
-    return "slow frames\n" + other_figures(true, false) + "\nthroughput\n" +
-           other_figures(false, true);
+    const auto both = other_figures(true, true);
+    if (both.width() <= as_.width) return title("slow frames, and throughput") + both.text(as_);
+    return title("slow frames") + other_figures(true, false).text(as_) + "\n" +
+           title("throughput") + other_figures(false, true).text(as_);
   }
 
  private:
-  std::string answer_table(bool to_decide) const {
+  std::string title(std::string_view text) const { return toned(text, tone::heading, as_) + "\n"; }
+
+  text_table answer_table(bool to_decide) const {
     auto columns = rows_.name_columns();
     for (const auto& c : {column{fmt::format("p50 {}", unit_.name)}, column{"change"},
                           column{"95 % interval", left}, column{"verdict", left}}) {
       columns.push_back(c);
     }
     if (to_decide) columns.push_back({"more"});
+    const auto shapes = shapes_of_rows();
+    if (!shapes.empty()) columns.push_back({"shape", left, 0, 1, true});
     text_table table(std::move(columns));
+    std::size_t row_number = 0;
     fill(table, [&](std::vector<std::string>& cells, const experiment_row& row) {
       cells.push_back(in_unit(p50(row.who), unit_));
       const auto* found = comparison_of(row, figure::p50);
@@ -108,11 +115,25 @@ class verdict_report {
       cells.push_back(baseline ? "baseline" : change(row, found));
       cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
       cells.push_back(verdict_cell(found));
-      if (!to_decide) return;
-      const auto more = more_to_decide(found);
-      cells.push_back(more ? fmt::format("+{}", *more) : "");
+      if (to_decide) {
+        const auto more = more_to_decide(found);
+        cells.push_back(more ? fmt::format("+{}", *more) : "");
+      }
+      if (!shapes.empty()) cells.push_back(shapes[row_number++]);
     });
-    return table.text();
+    return table;
+  }
+
+  /// Histograms of the end-to-end times, all on one scale, by row; empty with too few frames.
+  std::vector<std::string> shapes_of_rows() const {
+    std::vector<const distribution*> samples;
+    for (const auto& group : rows_.groups()) {
+      for (const auto& row : group) {
+        const auto& times = of(row.who).end_to_end;
+        samples.push_back(times ? &*times : nullptr);
+      }
+    }
+    return shapes_of(samples, scale::shared, as_);
   }
 
   /// The last column of the answer, in words.
@@ -128,7 +149,7 @@ class verdict_report {
                                     printable(labels.of(row.pair->reference))));
       }
     }
-    return paragraph("more: " + listed(items), 2);
+    return paragraph("more: " + listed(items), 2, as_);
   }
 
   const member_summary& of(const configuration_member& who) const {
@@ -156,11 +177,11 @@ class verdict_report {
     return row.pair == nullptr ? "" : "-";
   }
 
-  static std::string verdict_cell(const comparison* found) {
-    return found == nullptr ? "" : std::string(to_word(found->verdict));
+  std::string verdict_cell(const comparison* found) const {
+    return found == nullptr ? "" : verdict_word(found->verdict, as_);
   }
 
-  std::string other_figures(bool with_tail, bool with_throughput) const {
+  text_table other_figures(bool with_tail, bool with_throughput) const {
     auto columns = rows_.name_columns();
     const auto add_columns = [&](std::string figure) {
       columns.push_back({std::move(figure)});
@@ -180,7 +201,7 @@ class verdict_report {
       if (with_tail) add(in_unit(tail(row.who), unit_), figure::tail);
       if (with_throughput) add(throughput(row.who), figure::throughput);
     });
-    return table.text();
+    return table;
   }
 
   template <class Function>
@@ -200,6 +221,7 @@ class verdict_report {
   const experiment_record& record_;
   const experiment_summary& summary_;
   const experiment_rows& rows_;
+  const look& as_;
   interval_column intervals_;
   time_unit unit_;
   std::string tail_;
@@ -225,11 +247,13 @@ std::optional<std::int64_t> more_to_decide(const comparison* found) {
   return (*found->more_trials + step / 2) / step * step;
 }
 
-std::string verdict_tables(const experiment_record& record, const experiment_summary& summary,
-                           const experiment_rows& rows) {
-  const verdict_report report(record, summary, rows);
-  if (summary.comparisons.empty()) return report.figures();
-  return report.answer() + "\n" + report.tail_and_throughput();
+verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
+                            const experiment_rows& rows, const look& as) {
+  const verdict_report report(record, summary, rows, as);
+  if (summary.comparisons.empty()) return {report.figures(), false};
+  auto part = report.answer();
+  part.text += "\n" + report.tail_and_throughput();
+  return part;
 }
 
 }  // namespace graphline

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "framework/analysis/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {
@@ -43,6 +44,20 @@ std::string parameters_of(const run_record& record) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(name), printable(value));
   }
   return text;
+}
+
+std::string verdict_word(verdict what, const look& as) {
+  switch (what) {
+    case verdict::faster:
+      return toned(word_for(what), tone::good, as);
+    case verdict::slower:
+      return toned(word_for(what), tone::bad, as);
+    case verdict::undecided:
+      return toned(word_for(what), tone::faint, as);
+    case verdict::same:
+      break;
+  }
+  return std::string(word_for(what));
 }
 
 std::string_view short_name(measure what) noexcept {

@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "framework/analysis/summary.hpp"
+#include "framework/analysis/verdicts.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline {
 
@@ -29,6 +31,9 @@ std::string parameters_of(const run_record& record);
 
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// "faster", in the colour of good news.
+std::string verdict_word(verdict what, const look& as);
 
 /// What people call a measure in a table: "device", "serialised".
 std::string_view short_name(measure what) noexcept;

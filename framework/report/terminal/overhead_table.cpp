@@ -23,30 +23,32 @@ std::size_t blocks_begun(const overhead_record& record) {
   return blocks.size();
 }
 
-std::string heading(const overhead_record& record, const overhead_summary& summary) {
+std::string heading(const overhead_record& record, const overhead_summary& summary,
+                    const look& as) {
   const auto& first = record.trials.front().record;
   const auto count = [](std::size_t n, std::string_view noun) {
     return counted(static_cast<std::int64_t>(n), noun);
   };
-  std::string text = paragraph(subject_of(first), 2);
-  text += paragraph(fmt::format("timing methods compared: {}", way_of(first.run)), 2);
-  if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2);
+  std::string text = paragraph(subject_of(first), 2, as, tone::heading);
+  text += paragraph(fmt::format("timing methods compared: {}", way_of(first.run)), 2, as);
+  if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2, as);
   text += paragraph(
       fmt::format("{} of {} in random order, {} each after {} warm-up",
                   count(blocks_begun(record), "block"), count(record.methods.size(), "trial"),
                   counted(first.run.frames, "frame"), first.run.warmup),
-      2);
+      2, as);
   std::string ending;
   for (const auto& trial : record.trials) {
     if (!trial.record.failure) continue;
     ending += paragraph(fmt::format("FAILED under timing {}: {}", to_word(trial.record.run.timing),
                                     printable(*trial.record.failure)),
-                        2);
+                        2, as, tone::bad);
   }
-  if (record.interrupted) ending += "INTERRUPTED\n";
+  if (record.interrupted) ending += paragraph("INTERRUPTED", 0, as, tone::bad);
   if (summary.trials_left_out > 0) {
     ending += paragraph(fmt::format("left out: {}, of blocks that are not complete",
-                                    count(summary.trials_left_out, "trial")));
+                                    count(summary.trials_left_out, "trial")),
+                        0, as);
   }
   if (!ending.empty()) text += '\n';
   return text + ending;
@@ -83,11 +85,11 @@ class method_table {
 
   void add_gap() { table_.add_row(std::vector<std::string>(summary_.methods.size() + 1)); }
 
-  std::string text() const { return table_.text(); }
+  std::string text(const look& as) const { return table_.text(as); }
 
  private:
   static std::vector<text_table::column> columns_of(const overhead_summary& summary) {
-    std::vector<text_table::column> columns = {{"timing", text_table::align::left}};
+    std::vector<text_table::column> columns = {{"timing", text_table::align::left, 16}};
     for (const auto& method : summary.methods) {
       columns.push_back({std::string(to_word(method.method))});
     }
@@ -154,7 +156,7 @@ void add_costs(method_table& table) {
 
 }  // namespace
 
-std::string overhead_table(const overhead_record& record) {
+std::string overhead_table(const overhead_record& record, const look& as) {
   if (record.trials.empty()) return "No trial was measured.\n";
   const auto summary = summarize(record);
   method_table table(summary);
@@ -164,17 +166,19 @@ std::string overhead_table(const overhead_record& record) {
   table.add_gap();
   add_costs(table);
 
-  std::string text = heading(record, summary) + "\n" + table.text() + "\n";
+  std::string text = heading(record, summary, as) + "\n" + table.text(as) + "\n";
   for (const auto method : record.methods) {
-    text += paragraph(fmt::format("{:<8}{}", to_word(method), meaning_of(method)), 8);
+    text +=
+        paragraph(fmt::format("{:<8}{}", to_word(method), meaning_of(method)), 8, as, tone::faint);
   }
   text += '\n';
   text += paragraph(
       "Times: median over the trials of each trial's median frame. Overhead: from the trial under "
-      "none in the same block, median over the blocks; interval by the sign test.");
+      "none in the same block, median over the blocks; interval by the sign test.",
+      0, as, tone::faint);
   const auto findings = findings_of(summary);
   if (!findings.empty()) text += '\n';
-  for (const auto& finding : findings) text += paragraph("- " + finding, 2);
+  for (const auto& finding : findings) text += paragraph("- " + finding, 2, as);
   return text;
 }
 

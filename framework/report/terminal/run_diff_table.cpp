@@ -55,8 +55,8 @@ bool known(const figure_change& change) {
   return change.before || change.after;
 }
 
-std::string figure_table(const run_diff& diff) {
-  text_table table({{"", left}, {"before"}, {"after"}, {"change %"}});
+std::string figure_table(const run_diff& diff, const look& as) {
+  text_table table({{"", left, 16}, {"before"}, {"after"}, {"change %"}});
   const auto mean = diff.mean();
   const auto unit = time_row_unit(larger(mean));
   if (known(mean)) add_row(table, "end to end mean", mean, unit);
@@ -72,7 +72,7 @@ std::string figure_table(const run_diff& diff) {
           byte_unit(diff.device_peak_bytes));
   add_row(table, "pinned memory at peak", diff.pinned_peak_bytes,
           byte_unit(diff.pinned_peak_bytes));
-  return table.text();
+  return table.text(as);
 }
 
 bool timed(const std::optional<saved_stage>& stage) {
@@ -91,33 +91,34 @@ std::string measures(const stage_change& change) {
   return after.empty() ? before : fmt::format("{}, {}", before, after);
 }
 
-std::string stage_table(const run_diff& diff) {
+std::string stage_table(const run_diff& diff, const look& as) {
   double largest = 0;
   for (const auto& stage : diff.stages) largest = std::max(largest, larger(stage.median()));
   const auto unit = time_row_unit(largest);
-  text_table table({{fmt::format("stage ({})", unit.name), left},
-                    {"time is", left},
+  text_table table({{fmt::format("stage ({})", unit.name), left, 10},
+                    {"time is", left, 0, 1},
                     {"before"},
                     {"after"},
                     {"change %"}});
   for (const auto& stage : diff.stages) {
     const auto median = stage.median();
-    table.add_row({table_name(stage.name), measures(stage), cell(median.before, unit.size),
-                   cell(median.after, unit.size),
+    table.add_row({table_name(stage.name, as.room(28)), measures(stage),
+                   cell(median.before, unit.size), cell(median.after, unit.size),
                    stage.same_measure() ? percent_cell(median) : "-"});
   }
-  return table.text();
+  return table.text(as);
 }
 
 /// "only before: a, b"; empty for none.
 std::string only_line(std::string_view when, const run_diff& diff,
-                      std::optional<saved_stage> before_after<std::optional<saved_stage>>::*other) {
+                      std::optional<saved_stage> before_after<std::optional<saved_stage>>::*other,
+                      const look& as) {
   std::string names;
   for (const auto& stage : diff.stages) {
     if (stage.stages.*other) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(stage.name));
   }
-  return names.empty() ? "" : paragraph(fmt::format("stages only {}: {}", when, names), 2);
+  return names.empty() ? "" : paragraph(fmt::format("stages only {}: {}", when, names), 2, as);
 }
 
 std::string output_words(const output_change& output) {
@@ -150,18 +151,18 @@ std::string not_finite(const before_after<bool>& finite) {
   return fmt::format("; holds NaN or infinity {}", when);
 }
 
-std::string output_lines(const run_diff& diff) {
+std::string output_lines(const run_diff& diff, const look& as) {
   std::string text;
   for (const auto& output : diff.outputs) {
     text += paragraph(fmt::format("output {}: {}{}", printable(output.tensor), output_words(output),
                                   not_finite(output.finite)),
-                      2);
+                      2, as);
   }
   return text;
 }
 
 /// That a run did not come to its end, since its figures are then of fewer frames.
-std::string ending_lines(const run_diff& diff) {
+std::string ending_lines(const run_diff& diff, const look& as) {
   std::string text;
   const auto add = [&](const saved_origin& origin, bool interrupted,
                        const std::optional<std::string>& failure,
@@ -169,10 +170,11 @@ std::string ending_lines(const run_diff& diff) {
     const auto frames = counted(static_cast<std::int64_t>(times ? times->count() : 0), "frame");
     const auto file = printable(origin.file);
     if (failure) {
-      text +=
-          paragraph(fmt::format("{}: FAILED after {}: {}", file, frames, printable(*failure)), 2);
+      text += paragraph(fmt::format("{}: FAILED after {}: {}", file, frames, printable(*failure)),
+                        2, as, tone::bad);
     }
-    if (interrupted) text += paragraph(fmt::format("{}: INTERRUPTED after {}", file, frames), 2);
+    if (interrupted)
+      text += paragraph(fmt::format("{}: INTERRUPTED after {}", file, frames), 2, as, tone::bad);
   };
   const auto& [before, after] = diff.origin.origins;
   add(before, diff.interrupted.before, diff.failure.before, diff.end_to_end.before);
@@ -181,28 +183,31 @@ std::string ending_lines(const run_diff& diff) {
 }
 
 /// The change that people look for first.
-std::string answer(const run_diff& diff) {
+std::string answer(const run_diff& diff, const look& as) {
   const auto p50 = diff.percentile(0.5);
   const bool by_p50 = p50.before && p50.after;
   const auto change = by_p50 ? p50 : diff.mean();
   const auto what = subject_prefix(diff.origin);
   if (!change.before || !change.after) {
-    return paragraph(fmt::format("{}not both runs have measured a frame", what), 2);
+    return paragraph(fmt::format("{}not both runs have measured a frame", what), 2, as,
+                     tone::heading);
   }
   return paragraph(
       fmt::format("{}{} end to end {}", what, by_p50 ? "p50" : "mean", durations_in_words(change)),
-      2);
+      2, as, tone::heading);
 }
 
 /// "p95 needs 59, p99 needs 299": the percentiles that are not in both.
-std::string missing_percentiles(const run_diff& diff) {
+std::string missing_percentiles(const run_diff& diff, const look& as) {
   std::string text;
   for (const auto& [name, p] : shown_percentiles) {
     const auto change = diff.percentile(p);
     if (change.before && change.after) continue;
     text += fmt::format("{}{} needs {}", text.empty() ? "" : ", ", name, samples_needed(p));
   }
-  return text.empty() ? "" : paragraph("left out, with too few frames in one or both: " + text, 2);
+  return text.empty() ? ""
+                      : paragraph("left out, with too few frames in one or both: " + text, 2, as,
+                                  tone::faint);
 }
 
 /// Settings that change what is computed, or which frame is the last, where they differ and outputs
@@ -221,16 +226,18 @@ std::string causes_of_other_outputs(const run_diff& diff) {
   return text;
 }
 
-std::string notes(const run_diff& diff, bool stages) {
+std::string notes(const run_diff& diff, bool stages, const look& as) {
   std::string text = paragraph(
       "One run each: how much runs differ from each other is not known, so there is no verdict; "
-      "'graphline compare' tells.");
-  text += missing_percentiles(diff);
+      "'graphline compare' tells.",
+      0, as, tone::faint);
+  text += missing_percentiles(diff, as);
   if (const auto causes = causes_of_other_outputs(diff); !causes.empty()) {
-    text += paragraph("output: of the last frame; what else differs may be why: " + causes, 2);
+    text += paragraph("output: of the last frame; what else differs may be why: " + causes, 2, as,
+                      tone::faint);
   }
   if (!stages) return text;
-  text += paragraph("stage: of the median frame", 2);
+  text += paragraph("stage: of the median frame", 2, as, tone::faint);
   const bool mixed =
       std::any_of(diff.stages.begin(), diff.stages.end(), [](const stage_change& change) {
         return timed(change.stages.before) && timed(change.stages.after) && !change.same_measure();
@@ -239,27 +246,28 @@ std::string notes(const run_diff& diff, bool stages) {
     text += paragraph(
         "where a stage's time is not the same kind of time in both, there is no change to give; "
         "make both runs with the same timing",
-        2);
+        2, as, tone::faint);
   }
   return text;
 }
 
 }  // namespace
 
-std::string diff_table(const run_diff& diff) {
+std::string diff_table(const run_diff& diff, const look& as) {
   using side_by_side = before_after<std::optional<saved_stage>>;
-  std::string text = subjects_line(diff.origin, "pipelines") + answer(diff);
-  text += file_lines(diff.origin) + ending_lines(diff) + "\n" + figure_table(diff) + "\n";
+  std::string text = subjects_line(diff.origin, "pipelines", as) + answer(diff, as);
+  text +=
+      file_lines(diff.origin, as) + ending_lines(diff, as) + "\n" + figure_table(diff, as) + "\n";
   const bool stages =
       std::any_of(diff.stages.begin(), diff.stages.end(), [](const stage_change& change) {
         return timed(change.stages.before) || timed(change.stages.after);
       });
-  if (stages) text += stage_table(diff) + "\n";
-  const auto only = only_line("before", diff, &side_by_side::after) +
-                    only_line("after", diff, &side_by_side::before);
-  const auto outputs = output_lines(diff);
+  if (stages) text += stage_table(diff, as) + "\n";
+  const auto only = only_line("before", diff, &side_by_side::after, as) +
+                    only_line("after", diff, &side_by_side::before, as);
+  const auto outputs = output_lines(diff, as);
   if (!only.empty() || !outputs.empty()) text += only + outputs + "\n";
-  return text + differences_table(diff.origin) + "\n" + notes(diff, stages);
+  return text + differences_table(diff.origin, as) + "\n" + notes(diff, stages, as);
 }
 
 }  // namespace graphline

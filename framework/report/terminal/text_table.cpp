@@ -14,33 +14,6 @@ bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Columns from the decimal point on; 0 without one.
-std::size_t width_of_decimals(std::string_view cell) {
-  const auto point = cell.find('.');
-  return point == std::string_view::npos ? 0 : cell.size() - point;
-}
-
-/// Pads the numbers of a column so that, set to the right, their points stand under each other.
-void align_points(std::vector<std::string*>& cells) {
-  std::size_t widest = 0;
-  for (const auto* cell : cells) {
-    if (has_digit(*cell)) widest = std::max(widest, width_of_decimals(*cell));
-  }
-  for (auto* cell : cells) {
-    if (has_digit(*cell)) cell->append(widest - width_of_decimals(*cell), ' ');
-  }
-}
-
-void pad(std::string& cell, text_table::align align, std::size_t width) {
-  const std::size_t missing = width - std::min(width, text_width(cell));
-  cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
-}
-
-std::string trimmed(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 // Where the first word of `text` ends. A number and its unit are one word: a line that begins with
 // "us" is hard to read.
 std::size_t end_of_word(std::string_view text) {
@@ -59,6 +32,10 @@ std::size_t end_of_word(std::string_view text) {
 std::size_t text_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
+    if (const auto escape = escape_at(text.substr(at)); escape > 0) {
+      at += escape;
+      continue;
+    }
     const auto character = utf8_at(text, at);
     width += character.code ? display_width(*character.code) : 1;
     at += character.bytes;
@@ -85,6 +62,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {
+      result.erase(result.find_last_not_of(' ') + 1);  // of several spaces in a row
       result += '\n' + std::string(indent, ' ');
       used = indent;
     } else if (!at_start) {
@@ -99,8 +77,8 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   }
 }
 
-std::string paragraph(std::string_view text, std::size_t indent) {
-  return wrapped(text, indent) + '\n';
+std::string paragraph(std::string_view text, std::size_t indent, const look& as, tone in) {
+  return toned(wrapped(text, indent, as.width), in, as) + '\n';
 }
 
 std::string table_name(std::string_view name, std::size_t width) {
@@ -129,30 +107,6 @@ std::string table_name(std::string_view name, std::size_t width) {
     }
   }
   return joined();
-}
-
-std::string text_table::text() const {
-  std::vector<std::vector<std::string>> lines;
-  lines.emplace_back();
-  for (const auto& c : columns_) lines.front().push_back(c.heading);
-  lines.insert(lines.end(), rows_.begin(), rows_.end());
-
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    std::vector<std::string*> body;
-    for (std::size_t row = 1; row < lines.size(); ++row) body.push_back(&lines[row][i]);
-    if (columns_[i].align == align::number) align_points(body);
-    std::size_t width = 0;
-    for (const auto& line : lines) width = std::max(width, text_width(line[i]));
-    for (auto& line : lines) pad(line[i], columns_[i].align, width);
-  }
-
-  std::string result;
-  for (const auto& line : lines) {
-    std::string joined = line.front();
-    for (std::size_t i = 1; i < line.size(); ++i) joined += "  " + line[i];
-    result += trimmed(std::move(joined)) + '\n';
-  }
-  return result;
 }
 
 }  // namespace graphline

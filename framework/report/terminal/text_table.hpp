@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline {
 
-/// Columns a terminal takes to show a text of printable characters.
+/// Columns a terminal takes to show a text of printable characters and escape sequences.
 std::size_t text_width(std::string_view text);
 
 /// That of the widest line of a text.
@@ -18,8 +21,9 @@ std::size_t widest_line(std::string_view text);
 /// a number and its unit, "1.20 us", are one word. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
 
-/// The same with a newline at the end.
-std::string paragraph(std::string_view text, std::size_t indent = 0);
+/// The same as wide as a look is, in a tone, with a newline at the end.
+std::string paragraph(std::string_view text, std::size_t indent = 0, const look& as = {},
+                      tone in = tone::plain);
 
 /// A name fit for a table: control characters and invalid bytes as "?", a long one cut in its
 /// middle, since names tend to differ at either end.
@@ -33,17 +37,32 @@ class text_table {
   struct column {
     std::string heading;
     text_table::align align = text_table::align::number;
+    /// What its cells may be cut to where there is no room, as names: 0 for not at all.
+    std::size_t least = 0;
+    /// Left out where there is no room; the greatest first, 0 never.
+    int expendable = 0;
+    /// Left out before a name is cut for it, and without a word.
+    bool extra = false;
   };
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
 
   std::size_t column_count() const noexcept { return columns_.size(); }
 
-  /// As many cells as there are columns.
+  /// As many cells as there are columns. Cells of columns of words may be toned.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Heading and rows, each ending in a newline.
-  std::string text() const;
+  /// Columns that it takes whole, extra ones aside.
+  std::size_t width() const;
+
+  /// Whether it has an extra column that the look has room for.
+  bool has_extra(const look& as) const;
+
+  /// Heading and rows, each ending in a newline. Where they do not fit into the width, extra
+  /// columns are left out, then names are cut, then expendable columns are left out and named in a
+  /// line below, then the table goes on below itself, its first columns (all those of names)
+  /// repeated.
+  std::string text(const look& as = {}) const;
 
  private:
   std::vector<column> columns_;

@@ -12,6 +12,7 @@
 
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/saved/result_reader.hpp"
+#include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/saved/result_files.hpp"
@@ -87,6 +88,20 @@ TEST_F(run_diff_table, says_first_that_pipelines_differ) {
   EXPECT_THAT(
       table(sample_run(5, 1), other),
       StartsWith("different pipelines: two_models before, one_model after\np50 end to end"));
+}
+
+TEST_F(run_diff_table, keeps_to_narrow_widths) {
+  auto before = sample_run(45, 1);
+  auto after = sample_run(60, 0.8);
+  before.stages[0].name = after.stages[0].name = "a rather long name of a stage, and 画像処理";
+  after.environment = {{"compiler", "a compiler whose version is longer than a column is wide"},
+                       {"flags", std::string(60, 'f')}};
+  after.stages.pop_back();
+  const auto diff = compare(saved(before, "old.json"), saved(after, "new.json"));
+  for (const std::size_t width : {40, 60, 80, 120}) {
+    EXPECT_LE(widest_line(diff_table(diff, {.width = width})), width)
+        << diff_table(diff, {.width = width});
+  }
 }
 
 TEST_F(run_diff_table, gives_no_verdict) {
@@ -238,6 +253,12 @@ TEST(experiment_diff_table, shows_each_figure_of_each_configuration) {
   after.origin.environment[0].second = "0.2.0";
   after.interrupted = true;
   expect_golden("diff_experiment.txt", diff_table(compare(before, after)));
+  for (const std::size_t width : {40, 60, 80, 120}) {
+    EXPECT_LE(widest_line(diff_table(compare(before, after), {.width = width})), width);
+  }
+  EXPECT_THAT(diff_table(compare(before, after), {.colour = true}),
+              AllOf(HasSubstr("\x1b[32mfaster\x1b[0m\n"), HasSubstr("\x1b[31mslower\x1b[0m\n"),
+                    HasSubstr("\x1b[2mundecided\x1b[0m\n")));
 }
 
 TEST(experiment_diff_table, answers_for_a_single_configuration_with_its_figures) {

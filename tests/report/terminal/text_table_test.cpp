@@ -50,5 +50,75 @@ TEST(text_table, cuts_a_long_name_in_its_middle) {
   EXPECT_EQ(table_name("a\nb"), "a?b");
 }
 
+text_table made_table() {
+  text_table table({{"stage", text_table::align::left, 6},
+                    {"mean"},
+                    {"stddev", text_table::align::number, 0, 2},
+                    {"max", text_table::align::number, 0, 1},
+                    {"shape", text_table::align::left, 0, 1, true}});
+  table.add_row({"copy_features", "1.5", "0.2", "20", "xXx"});
+  table.add_row({"x", "10", "-", "30", "Xx"});
+  return table;
+}
+
+TEST(text_table, shows_everything_where_there_is_room) {
+  EXPECT_EQ(made_table().text({.width = 40}),
+            "stage          mean  stddev  max  shape\n"
+            "copy_features   1.5     0.2   20  xXx\n"
+            "x              10         -   30  Xx\n");
+  EXPECT_TRUE(made_table().has_extra({.width = 40}));
+  EXPECT_EQ(made_table().width(), 32U);  // without the extra column
+}
+
+TEST(text_table, leaves_extra_columns_out_first_and_says_nothing_of_it) {
+  EXPECT_EQ(made_table().text({.width = 38}),
+            "stage          mean  stddev  max\n"
+            "copy_features   1.5     0.2   20\n"
+            "x              10         -   30\n");
+  EXPECT_FALSE(made_table().has_extra({.width = 38}));
+}
+
+TEST(text_table, then_cuts_names) {
+  EXPECT_EQ(made_table().text({.width = 26}),
+            "stage    mean  stddev  max\n"
+            "cop…res   1.5     0.2   20\n"
+            "x        10         -   30\n");
+}
+
+TEST(text_table, then_leaves_out_what_is_most_expendable_and_says_so) {
+  EXPECT_EQ(made_table().text({.width = 24}),
+            "stage          mean  max\n"
+            "copy_features   1.5   20\n"
+            "x              10     30\n"
+            "too narrow to show:\n"
+            "  stddev\n");
+}
+
+TEST(text_table, then_goes_on_below_itself_with_its_names) {
+  text_table table({{"of", text_table::align::left, 3},
+                    {"which", text_table::align::left, 3},
+                    {"one"},
+                    {"two"},
+                    {"three"}});
+  table.add_row({"abcdef", "gh", "1", "2", "3"});
+  EXPECT_EQ(table.text({.width = 20}),
+            "of   which  one  two\n"
+            "a…f  gh       1    2\n"
+            "\n"
+            "of   which  three\n"
+            "a…f  gh         3\n");
+}
+
+TEST(text_table, aligns_cells_in_colour_by_what_is_shown_of_them) {
+  const look colour{.colour = true};
+  text_table table({{"word", text_table::align::left}, {"n"}});
+  table.add_row({toned("good", tone::good, colour), "1"});
+  table.add_row({"longer", "2"});
+  EXPECT_EQ(table.text(colour),
+            "\x1b[1mword\x1b[0m    \x1b[1mn\x1b[0m\n"
+            "\x1b[32mgood\x1b[0m    1\n"
+            "longer  2\n");
+}
+
 }  // namespace
 }  // namespace graphline

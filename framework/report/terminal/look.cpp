@@ -1,0 +1,62 @@
+#include "framework/report/terminal/look.hpp"
+
+#include <algorithm>
+
+namespace graphline {
+
+namespace {
+
+constexpr std::string_view reset = "\x1b[0m";
+
+/// Of the eight colours that every terminal with colours has, so that its own scheme decides how
+/// they stand on its background.
+std::string_view sequence_of(tone in) noexcept {
+  switch (in) {
+    case tone::heading:
+      return "\x1b[1m";
+    case tone::faint:
+      return "\x1b[2m";
+    case tone::good:
+      return "\x1b[32m";
+    case tone::bad:
+      return "\x1b[31m";
+    case tone::warning:
+      return "\x1b[33m";
+    case tone::plain:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string toned(std::string_view text, tone in, const look& as) {
+  const auto sequence = sequence_of(in);
+  if (!as.colour || sequence.empty()) return std::string(text);
+  std::string result;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    // Not around spaces: what is cut off at the end of a line must not lie within.
+    const auto begin = std::min(line.find_first_not_of(' '), line.size());
+    const auto end = line.find_last_not_of(' ') + 1;  // 0 where there are only spaces
+    result += line.substr(0, begin);
+    if (end > begin) {
+      result += sequence;
+      result += line.substr(begin, end - begin);
+      result += reset;
+      result += line.substr(end);
+    }
+    if (line.size() == text.size()) break;
+    result += '\n';
+    text.remove_prefix(line.size() + 1);
+  }
+  return result;
+}
+
+std::size_t escape_at(std::string_view text) noexcept {
+  if (!text.starts_with("\x1b[")) return 0;
+  const auto end = text.find('m');
+  return end == text.npos ? 0 : end + 1;
+}
+
+}  // namespace graphline

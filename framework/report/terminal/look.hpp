@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+/// What a text is to whoever reads it; a colour where there are any.
+enum class tone { plain, heading, faint, good, bad, warning };
+
+/// What the place that a text is shown in can take.
+struct look {
+  bool colour = false;     ///< escape sequences for colours (ECMA-48, SGR) are understood
+  std::size_t width = 80;  ///< columns
+  bool blocks = true;      ///< block characters can be shown (U+2581 to U+2588); else ASCII
+
+  /// Columns for what takes `at_eighty` of 80: more where there are more, never less.
+  std::size_t room(std::size_t at_eighty) const noexcept {
+    return width <= 80 ? at_eighty : at_eighty + (width - 80) / 2;
+  }
+};
+
+/// `text` in a tone: between escape sequences where there is colour, each line for itself, and as
+/// it is where there is none. Escape sequences in the text would not survive `printable`, so that
+/// a name brings none.
+std::string toned(std::string_view text, tone in, const look& as);
+
+/// Bytes of the escape sequence that `text` begins with: 0 for none.
+std::size_t escape_at(std::string_view text) noexcept;
+
+}  // namespace graphline

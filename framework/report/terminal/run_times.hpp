@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/report/terminal/look.hpp"
+
+namespace graphline {
+
+/// The times of a run as tables: end to end and stage by stage.
+struct run_times {
+  std::string text;     ///< tables, an empty line after each
+  bool shapes = false;  ///< whether they have histograms, which the notes are to explain
+};
+
+/// Of a run that has measured a frame.
+run_times times_of(const run_record& record, const run_summary& summary, const look& as);
+
+}  // namespace graphline

@@ -1,0 +1,177 @@
+"""What the graphline program shows on a terminal, and what where there is none.
+
+usage: terminal_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+from cli_test import GRAPHLINE, Case, graphline
+
+ESCAPE = "\x1b"
+SLOW = """pipeline: slow
+stages:
+  - {name: work, kind: cpu.spin, duration: 10ms}
+run: {frames: 300, warmup: 2}
+"""
+# Without files its first frame fails.
+BROKEN = """pipeline: broken
+stages:
+  - {name: pictures, kind: cpu.load_images, folder: empty, writes: x}
+run: {frames: 3, warmup: 0}
+"""
+
+
+def environment(**changes):
+    """This one without what would change what is shown, and with `changes`; None takes away."""
+    result = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **changes}
+    for name in ("NO_COLOR", "COLUMNS"):
+        if name not in changes:
+            result.pop(name, None)
+    return {name: value for name, value in result.items() if value is not None}
+
+
+class Terminal:
+    """A program whose three streams are a terminal of so many columns."""
+
+    def __init__(self, *words, columns=80, **changes):
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.before = termios.tcgetattr(theirs)
+        self.process = subprocess.Popen([GRAPHLINE, *map(str, words)], stdin=theirs, stdout=theirs,
+                                        stderr=theirs, env=environment(**changes))
+        self.theirs = theirs
+        self.text = ""
+
+    def read_until(self, fragment=None, seconds=120):
+        """Until it has shown the fragment, or else has ended; all that it has shown."""
+        end = time.monotonic() + seconds
+        data = b""
+        while time.monotonic() < end:
+            if select.select([self.ours], [], [], 0.05)[0]:
+                data += os.read(self.ours, 65536)
+            elif self.process.poll() is not None:
+                break
+            if fragment is not None and fragment in (self.text + data.decode(errors="replace")):
+                break
+        self.text += data.decode()
+        return self.text.replace("\r\n", "\n")
+
+    def close(self):
+        same = termios.tcgetattr(self.theirs) == self.before
+        os.close(self.ours)
+        os.close(self.theirs)
+        return same
+
+
+def on_terminal(*words, **more):
+    terminal = Terminal(*words, **more)
+    text = terminal.read_until()
+    assert terminal.process.wait(timeout=120) == 0, text
+    terminal.close()
+    return text
+
+
+def widest(text):
+    return max(len(re.sub(ESCAPE + r"\[[0-9;]*[mK]", "", line)) for line in text.splitlines())
+
+
+class terminal(Case):
+    def test_there_is_colour_on_a_terminal_only(self):
+        path = self.pipeline()
+        self.assertIn(ESCAPE + "[1m", on_terminal("run", path))
+        self.assertNotIn(ESCAPE, graphline("run", path, env=environment()).stdout)
+
+    def test_no_color_and_a_dumb_terminal_are_honoured(self):
+        path = self.pipeline()
+        for change in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": None}):
+            self.assertNotIn(ESCAPE, on_terminal("run", path, **change), change)
+        self.assertIn(ESCAPE, on_terminal("run", path, NO_COLOR=""))
+
+    def test_the_option_has_the_last_word_before_or_behind_the_command(self):
+        path = self.pipeline()
+        self.assertNotIn(ESCAPE, on_terminal("run", path, "--color", "never"))
+        forced = environment(NO_COLOR="1")
+        for words in (("--color", "always", "run", path), ("run", path, "--color=always")):
+            self.assertIn(ESCAPE, graphline(*words, env=forced).stdout)
+        self.expect(graphline("run", path, "--color", "blue"), 2, "--color", "blue")
+        self.expect(graphline("run", path, "--colr", "always"), 2, "'--colr'", "'--color'")
+
+    def test_tables_keep_to_the_width_of_the_terminal(self):
+        path = self.pipeline()
+        for columns in (40, 60, 80, 132):
+            self.assertLessEqual(widest(on_terminal("run", path, columns=columns)), columns)
+        wide = on_terminal("run", path, columns=132)
+        self.assertIn("shape", wide)
+        self.assertLessEqual(widest(on_terminal("run", path, columns=132, COLUMNS="50")), 50)
+        self.assertGreater(widest(on_terminal("run", path, columns=60, COLUMNS="none")), 40)
+
+    def test_histograms_are_of_ascii_where_the_locale_has_no_blocks(self):
+        path = self.pipeline(SLOW.replace("300", "40").replace("10ms", "1ms"))
+        self.assertRegex(graphline("run", path, env=environment()).stdout, "[▁▂▃▄▅▆▇█]")
+        plain = graphline("run", path, env=environment(LC_ALL="C")).stdout
+        self.assertTrue(plain.isascii())
+        self.assertIn("shape", plain)
+
+    def test_quiet_runs_print_nothing_and_write_their_files(self):
+        path = self.pipeline()
+        result = self.folder / "r.json"
+        for words in (("run", path, "-q", "--json", result),
+                      ("overhead", path, "--quiet", "--trials", 2, "--frames", 3, "--json", result),
+                      ("capacity", path, "--quiet", "--under", "1s", "--within", "50%",
+                       "--percentile", "p50", "--json", result)):
+            done = graphline(*words)
+            self.expect(done, 0)
+            self.assertEqual(done.stdout, "", words)
+            self.assertLessEqual(set(line.split(":")[0] for line in done.stderr.splitlines()),
+                                 {"warning"}, done.stderr)
+            self.assertIn("schema", json.loads(result.read_text()))
+            result.unlink()
+
+    def test_a_quiet_run_tells_what_went_wrong(self):
+        path = self.pipeline(SLOW.replace("duration: 10ms",
+                                          "duration: 1ms").replace("cpu.spin", "cpu.spinn"))
+        self.expect(graphline("run", path, "-q"), 2, "cpu.spinn")
+
+    def test_watching_draws_one_line_again_and_erases_it(self):
+        shown = on_terminal("run", self.pipeline(SLOW), "--watch", "--quiet", columns=80)
+        lines = shown.split("\r")
+        self.assertGreater(len(lines), 5)
+        self.assertRegex(shown, r"\d+ of 300 frames  p50 \d[\d.]* p90 ")
+        for line in lines:
+            self.assertLess(widest(line + " "), 82, line)
+        self.assertTrue(shown.endswith("\r" + ESCAPE + "[K"), repr(shown[-80:]))
+        self.assertNotIn("\n", shown)
+
+    def test_watching_where_there_is_no_terminal_writes_plain_lines(self):
+        done = graphline("run", self.pipeline(SLOW), "--watch", "--json", "-", "-q",
+                         env=environment())
+        self.assertRegex(done.stderr, r"(?m)^\d+ of 300 frames  p50 \d")
+        self.assertNotIn(ESCAPE, done.stderr)
+        self.assertNotIn("\r", done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["end_to_end"]["samples"]), 300)
+
+    def test_ctrl_c_while_watching_leaves_the_terminal_as_it_was(self):
+        watched = Terminal("run", self.pipeline(SLOW.replace("300", "30000")), "--watch")
+        watched.read_until(" of 30000 frames  p50")
+        watched.process.send_signal(signal.SIGINT)
+        text = watched.read_until()
+        self.assertEqual(watched.process.wait(timeout=60), 130)
+        self.assertIn("INTERRUPTED after", text)
+        self.assertIn(ESCAPE + "[K", text)
+        self.assertTrue(watched.close())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,65 @@
+#include "framework/report/terminal/look.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/report/terminal/run_table.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr look colour{.colour = true};
+
+TEST(look, without_colour_leaves_a_text_as_it_is) {
+  EXPECT_EQ(toned("FAILED", tone::bad, {}), "FAILED");
+  EXPECT_EQ(paragraph("FAILED", 0, {}, tone::bad), "FAILED\n");
+}
+
+TEST(look, sets_each_line_in_its_tone_and_no_spaces_around_it) {
+  EXPECT_EQ(toned("  a b \n\nc", tone::bad, colour), "  \x1b[31ma b\x1b[0m \n\n\x1b[31mc\x1b[0m");
+  EXPECT_EQ(toned("   ", tone::bad, colour), "   ");
+  EXPECT_EQ(toned("", tone::bad, colour), "");
+  EXPECT_EQ(toned("plain", tone::plain, colour), "plain");
+}
+
+TEST(look, counts_no_column_for_escape_sequences) {
+  EXPECT_EQ(text_width(toned("word", tone::good, colour)), 4U);
+  EXPECT_EQ(escape_at("\x1b[31mword"), 5U);
+  EXPECT_EQ(escape_at("word"), 0U);
+  EXPECT_EQ(escape_at("\x1b[31"), 0U);
+}
+
+TEST(look, gives_names_more_room_where_there_is_more) {
+  EXPECT_EQ((look{.width = 60}.room(28)), 28U);
+  EXPECT_EQ((look{.width = 80}.room(28)), 28U);
+  EXPECT_EQ((look{.width = 120}.room(28)), 48U);
+}
+
+TEST(look, of_a_run_in_colour) {
+  auto record = samples::two_models(timing_method::event, 45);
+  record.run.frames = 50;
+  record.interrupted = true;
+  record.warnings = {"the device has one level of priority"};
+  samples::expect_golden("run_colour.txt", run_table(record, colour));
+}
+
+TEST(look, lets_a_name_bring_no_colour) {
+  auto record = samples::two_models(timing_method::event, 5);
+  record.stages[0].name = "\x1b[31mred\x1b[0m";
+  record.pipeline =
+      "\x9b"
+      "31mred";  // the same in one byte
+  const auto text = run_table(record, colour);
+  EXPECT_THAT(text, AllOf(HasSubstr("?[31mred?[0m"), HasSubstr("?31mred"),
+                          Not(HasSubstr("\x1b[31m")), Not(HasSubstr("\x9b"))));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "framework/report/terminal/capacity_table.hpp"
+#include "framework/report/terminal/experiment_table.hpp"
+#include "framework/report/terminal/overhead_table.hpp"
+#include "framework/report/terminal/run_table.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/analysis/simulated_queue.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr std::size_t widths[] = {40, 60, 80, 120, 200};
+
+std::string without_escapes(const std::string& text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto escape = escape_at(std::string_view(text).substr(at));
+    if (escape == 0) plain += text[at];
+    at += std::max<std::size_t>(1, escape);
+  }
+  return plain;
+}
+
+/// Checks that a table keeps to every width, and is the same in colour but for the colour.
+template <class Table>
+void expect_to_fit(const std::string& what, const Table& table) {
+  for (const auto width : widths) {
+    const std::string text = table(look{.width = width});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(text_width(line), width) << what << '\n' << line;
+      EXPECT_FALSE(line.ends_with(' ')) << what << '\n' << line;
+    }
+    const std::string coloured = table(look{.colour = true, .width = width});
+    EXPECT_NE(coloured, text) << what;
+    EXPECT_EQ(without_escapes(coloured), text) << what;
+  }
+}
+
+/// Names of several lengths and scripts, with spaces at which prose may break.
+class naming {
+ public:
+  explicit naming(std::uint64_t seed) : random_(seed) {}
+
+  std::string operator()() {
+    constexpr const char* pieces[] = {"backbone", "x",    "画像処理", "copy:", " of ", "\n",
+                                      "\"",       "🙂", "naïve",    "\xff",  "<b>"};
+    std::string name;
+    for (auto count = 1 + random_() % 12; count > 0; --count) {
+      name += pieces[random_() % std::size(pieces)];
+      // No word longer than the narrowest line, at which prose could not break.
+      if (name.size() - (name.rfind(' ') + 1) > 12) name += ' ';
+    }
+    return name + std::to_string(random_() % 100);
+  }
+  std::size_t below(std::size_t n) { return random_() % n; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+TEST(widths, are_kept_by_runs_of_any_stages) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    naming name(seed);
+    auto record = seed % 2 == 0 ? samples::two_models_in_parts(1 + name.below(320))
+                                : samples::two_models_on_schedule(1 + name.below(320));
+    record.pipeline = name();
+    for (std::size_t more = name.below(8); more > 0; --more) {
+      record.stages.push_back(record.stages[name.below(record.stages.size())]);
+    }
+    for (auto& stage : record.stages) {
+      stage.name = name();
+      for (auto& part : stage.parts) part = {name(), name(), part.device};
+    }
+    samples::add_graphs(record);
+    samples::add_operations(record);
+    for (auto& operation : record.stages[0].operations) operation.name = name() + name();
+    record.run.deadline = 74'500'000;
+    record.clock_error = 1'200;
+    record.warnings = {name() + name()};
+    record.interrupted = name.below(2) == 0;
+    expect_to_fit("seed " + std::to_string(seed),
+                  [&](const look& as) { return run_table(record, as); });
+  }
+}
+
+TEST(widths, are_kept_by_experiments_of_any_configurations) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    naming name(seed);
+    std::vector<samples::made_configuration> configurations;
+    for (std::size_t count = 2 + name.below(7); count > 0; --count) {
+      auto made =
+          samples::made_of({{"strategy", name()}, {"in_flight", std::to_string(count)}},
+                           samples::taking(static_cast<nanoseconds>(60 + count) * 1'000'000));
+      if (seed % 3 == 0) made = {name(), {}, made.times};
+      configurations.push_back(made);
+    }
+    auto record = samples::made_experiment(name(), configurations, 6);
+    const auto stage = name();
+    for (auto& trial : record.trials) {
+      for (auto& run : trial.members) run.stages[0].name = stage;
+    }
+    auto summary = samples::figures_of(record);
+    for (std::size_t pair = 0; pair < record.pairs.size(); ++pair) {
+      constexpr verdict kinds[] = {verdict::faster, verdict::slower, verdict::same,
+                                   verdict::undecided};
+      const auto kind = kinds[name.below(4)];
+      for (const auto figure : {figure::p50, figure::tail, figure::throughput}) {
+        samples::add_comparison(
+            summary, record,
+            {pair, figure, 0.93, 1.08, kind,
+             kind == verdict::undecided ? std::optional<std::int64_t>(40) : std::nullopt});
+      }
+    }
+    expect_to_fit("seed " + std::to_string(seed),
+                  [&](const look& as) { return experiment_table(record, summary, as); });
+  }
+}
+
+TEST(widths, are_kept_by_what_timing_costs) {
+  auto record = samples::two_models_overhead(8);
+  naming name(1);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < record.trials.front().record.stages.size(); ++i) {
+    names.push_back(name());
+  }
+  for (auto& trial : record.trials) {
+    for (std::size_t i = 0; i < names.size(); ++i) trial.record.stages[i].name = names[i];
+  }
+  record.interrupted = true;
+  expect_to_fit("overhead", [&](const look& as) { return overhead_table(record, as); });
+}
+
+TEST(widths, are_kept_by_rates_that_were_tried) {
+  const samples::simulated_queue queue{arrival::poisson, 30e6, false};
+  capacity_record record;
+  record.how = {0.95, 60'000'000, arrival::poisson, 0.02, 240, 1};
+  const auto make = [&](std::optional<double> rate) {
+    run_record run = samples::two_models(timing_method::none, 1);
+    run.frames = queue.run(rate, 240, 1).frames;
+    run.run.frames = 240;
+    return run;
+  };
+  record.closed_loop = make({});
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double rate = 6 + 9 * static_cast<double>(i);
+    record.runs.push_back({i, rate, i == 0, i == 3, 0, make(rate)});
+  }
+  record.closed_loop.failure = "stage 'noise' failed in frame 3";
+  expect_to_fit("capacity", [&](const look& as) { return capacity_table(record, as); });
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,89 @@
+#include "tools/graphline/terminal_look.hpp"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+namespace {
+
+constexpr std::size_t narrowest = 40;
+constexpr std::size_t widest = 200;
+
+/// "auto", "always" or "never".
+std::string& colour_wanted() {
+  static std::string wanted = "auto";
+  return wanted;
+}
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool has_colour(std::FILE* stream) {
+  if (colour_wanted() != "auto") return colour_wanted() == "always";
+  const auto term = variable("TERM");
+  return is_terminal(stream) && variable("NO_COLOR").empty() && !term.empty() && term != "dumb";
+}
+
+std::optional<std::size_t> width_in_environment() {
+  const auto text = variable("COLUMNS");
+  std::size_t columns = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  const bool whole = end == text.data() + text.size();
+  return problem == std::errc() && whole && columns > 0 ? std::optional(columns) : std::nullopt;
+}
+
+std::optional<std::size_t> width_of_terminal(std::FILE* stream) {
+  winsize size{};
+  if (!is_terminal(stream) || ::ioctl(::fileno(stream), TIOCGWINSZ, &size) != 0) return {};
+  return size.ws_col > 0 ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
+}
+
+/// Asked of the environment without making its locale the program's own.
+bool is_utf8() {
+  const locale_t users = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (users == nullptr) return false;
+  const std::string_view codeset = ::nl_langinfo_l(CODESET, users);
+  const bool result = codeset == "UTF-8";
+  ::freelocale(users);
+  return result;
+}
+
+}  // namespace
+
+void add_colour_option(CLI::App& program) {
+  program
+      .add_option("--color", colour_wanted(),
+                  "Colours in tables: auto is on a terminal, unless NO_COLOR is set")
+      ->type_name("auto|always|never")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->capture_default_str();
+  program.fallthrough();  // so that it may stand behind the command too
+}
+
+void add_quiet_option(CLI::App& command, bool& quiet) {
+  command.add_flag("-q,--quiet", quiet,
+                   "No table and no progress: files, warnings and errors only");
+}
+
+bool is_terminal(std::FILE* stream) {
+  return ::isatty(::fileno(stream)) == 1;
+}
+
+look look_of(std::FILE* stream) {
+  auto width = width_in_environment();
+  if (!width) width = width_of_terminal(stream);
+  return {has_colour(stream), std::clamp(width.value_or(80), narrowest, widest), is_utf8()};
+}
+
+}  // namespace graphline

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "framework/report/terminal/look.hpp"
+
+namespace graphline {
+
+/// Adds --color, which all commands take.
+void add_colour_option(CLI::App& program);
+
+/// Adds --quiet, with what it keeps a command from printing.
+void add_quiet_option(CLI::App& command, bool& quiet);
+
+/// Whether a stream is a terminal on which lines can be drawn again.
+bool is_terminal(std::FILE* stream);
+
+/// What can be shown on a stream, by the command line, the environment and the terminal:
+/// - colour: as --color says, else on a terminal, unless NO_COLOR is set and not empty or TERM is
+///   missing or "dumb"
+/// - width: COLUMNS, else the terminal's, else 80; between 40 and 200
+/// - block characters: where the locale is one of UTF-8
+look look_of(std::FILE* stream);
+
+}  // namespace graphline
