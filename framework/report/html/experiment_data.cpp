@@ -64,7 +64,7 @@ json member_data(const experiment_source& from, const configuration_member& who)
             {"tail", in_unit(tail, from.unit)},
             {"throughput", member.throughput ? three_digits(*member.throughput, 3) : "-"}}},
           {"trial_medians", member.trial_medians},
-          {"between_trials", value_or_null(member.between_trials)},
+          {"between_trials", or_null(member.between_trials)},
           {"assignments", std::move(assignments)},
           {"settings", settings_of(from.record, who)}};
 }
