@@ -117,6 +117,19 @@ class every_page(Page):
         self.assert_drawn()
 
 
+    def test_marks_the_section_that_is_read(self):
+        self.show(self.page("event"), width=360, height=740)
+        current = "return document.querySelector('nav a[aria-current]').textContent"
+        self.assertEqual(self.browser.run(current), "Summary")
+        self.browser.run("document.getElementById('origin').scrollIntoView()")
+        self.browser.settle()
+        self.browser.settle()
+        self.assertEqual(self.browser.run(current), "What made this")
+        right = self.browser.run(
+            "return document.querySelector('nav a[aria-current]').getBoundingClientRect().right")
+        self.assertLessEqual(right, 360)
+
+
 class keyboard(Page):
     def test_reaches_every_control_and_shows_where_it_is(self):
         self.show(self.page("detail"))
@@ -180,6 +193,8 @@ class charts(Page):
         before = self.content("#latency canvas")
         self.set("noise")
         with_noise = self.content("#latency canvas")
+        self.assertEqual(self.browser.one("#latency .legend").text.split("\n"),
+                         ["end to end", "rolling median", "noise"])
         self.assertNotEqual(with_noise, before)
         self.set("Start at zero")
         self.assertNotEqual(self.content("#latency canvas"), with_noise)

@@ -169,7 +169,7 @@ json notes_of(const run_record& record, const distribution& times) {
     if (times.percentile(p)) continue;
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", name, samples_needed(p));
   }
-  if (!missing.empty()) notes.push_back("-: too few frames: " + missing);
+  if (!missing.empty()) notes.push_back("\"-\" stands for too few frames: " + missing);
   const auto timing = record.run.timing;
   if (timing != timing_method::none && !record.stages.empty()) {
     notes.push_back("share: of the mean end to end; stages that overlap add up to more than 100 %");

@@ -58,7 +58,7 @@ TEST(summary_data, names_what_the_sample_does_not_carry) {
   const auto data = summary_of(samples::two_models(timing_method::event, 45));
   EXPECT_EQ(figure_of(data, "p95")["value"], "-");
   EXPECT_EQ(figure_of(data, "p99")["note"], "needs 299 frames, there are 45");
-  EXPECT_EQ(data["notes"][0], "-: too few frames: p95 needs 59, p99 needs 299");
+  EXPECT_EQ(data["notes"][0], "\"-\" stands for too few frames: p95 needs 59, p99 needs 299");
   EXPECT_EQ(figure_of(data, "p50")["note"], "half of the frames took longer");
 }
 

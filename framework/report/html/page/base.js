@@ -159,18 +159,26 @@ const graphline = (() => {
 
   // ---- The page ----------------------------------------------------------------------------------
 
-  // Marks the link of the section that is being read.
-  function followReading(links) {
-    const seen = new Map();
-    const observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) seen.set(target.id, isIntersecting);
-      const current = [...links.keys()].find((id) => seen.get(id)) ?? links.keys().next().value;
-      for (const [id, link] of links) {
-        if (id === current) link.setAttribute("aria-current", "true");
-        else link.removeAttribute("aria-current");
-      }
-    }, { rootMargin: "-15% 0px -60% 0px" });
-    for (const id of links.keys()) observer.observe(document.getElementById(id));
+  // Marks the link of the section that is being read, and keeps it in sight where not all links are:
+  // the last that begins in the upper third of the window, or at the page's end the last of all.
+  function followReading(list, links) {
+    const ids = [...links.keys()];
+    let marked = null;
+    function mark() {
+      const { scrollHeight } = document.documentElement;
+      const atEnd = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 2;
+      const begun = ids.filter((id) =>
+        document.getElementById(id).getBoundingClientRect().top < innerHeight / 3);
+      const current = (atEnd ? ids : begun).at(-1) ?? ids[0];
+      if (current === marked) return;
+      links.get(marked)?.removeAttribute("aria-current");
+      links.get(current).setAttribute("aria-current", "true");
+      list.scrollLeft = links.get(current).offsetLeft - list.clientWidth / 3;
+      marked = current;
+    }
+    addEventListener("scroll", mark, { passive: true });
+    addEventListener("resize", mark);
+    mark();
   }
 
   function start() {
@@ -190,7 +198,7 @@ const graphline = (() => {
       list.append(element("li", {}, links.get(id)));
       draw(data, box);
     }
-    followReading(links);
+    if (links.size) followReading(list, links);
     document.documentElement.dataset.ready = "true";
   }
 

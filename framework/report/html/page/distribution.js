@@ -162,6 +162,10 @@ graphline.section({
         texts.push(`The pale bar on the right holds ${counted(beyond, "frame")} that took ` +
           `longer, ${duration(longest)} at most.`);
       }
+      const [, last] = range();
+      if (chosen === all[0] && deadline > last) {
+        texts.push(`The deadline of ${duration(deadline)} lies beyond the histogram.`);
+      }
       if (logarithmic) texts.push("Logarithmic: the right chart shows how many take longer.");
       return texts.join(" ");
     }

@@ -33,7 +33,7 @@ graphline.section({
         label: "end to end", data: pointsOf(endToEnd),
         borderColor: graphline.faded("frame", dots ? 0.45 : 0.85), borderWidth: 1,
         backgroundColor: graphline.colour("frame"), pointBorderWidth: 0,
-        pointRadius: dots ? 2 : 0, pointHitRadius: 12, pointHoverRadius: 4,
+        pointRadius: dots ? 2 : 0, pointHitRadius: 12, pointHoverRadius: 4, clip: 5,
       }];
       for (const i of shown) {
         list.push({
@@ -125,6 +125,7 @@ graphline.section({
             if (on) shown.add(i);
             else shown.delete(i);
             entry.redraw();
+            showLegend();
           });
         }));
     }
@@ -176,9 +177,20 @@ graphline.section({
     const controls = element("div", { class: "controls" });
     box.append(controls);
     box.append(graphline.figure(words(), picture, tabled()));
-    const keys = [{ name: "end to end", colour: "frame" }];
-    if (latency.median) keys.push({ name: "rolling median", colour: "accent" });
-    picture.append(graphline.legend(keys));
+    let legend = element("ul", {});
+    picture.append(legend);
+    // On paper the boxes that choose stages are not there: what is drawn is named here too.
+    function showLegend() {
+      const lines = [{ name: "end to end", colour: "frame" }];
+      if (latency.median) lines.push({ name: "rolling median", colour: "accent" });
+      for (const i of shown) {
+        lines.push({ name: name(names[i]), colour: colourOf(i), dash: i >= colours });
+      }
+      const now = graphline.legend(lines);
+      legend.replaceWith(now);
+      legend = now;
+    }
+    showLegend();
     const entry = graphline.chart(picture, "End-to-end time by frame", configure, 300);
     controls.append(graphline.toggle("Start at zero", (on) => {
       fromZero = on;
