@@ -146,6 +146,15 @@ class comparisons(ExperimentCase):
                           "against 'batch alone'", "batch", "batch"])
 
 
+    def test_words_of_names_are_not_broken(self):
+        self.show(self.page("together"))
+        for text in ("camera", "together", "pipeline", "configuration"):
+            cells = [cell for cell in self.browser.all("#comparisons th .name") if cell.text == text]
+            self.assertTrue(cells, text)
+            for cell in cells:
+                self.assertLess(cell.size["height"], 30, text)
+
+
 class many_configurations(ExperimentCase):
     def test_a_text_filters_all_sections(self):
         self.show(self.page("many"))

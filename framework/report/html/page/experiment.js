@@ -221,8 +221,11 @@ const experiment = (() => {
   function forest(caption, { names, title, unit, margin, columns, groups }) {
     const rows = groups.flatMap((group) => group.rows).filter((row) => row.verdict);
     const values = rows.map((row) => row.value);
-    // An interval that says nothing must not squeeze those that do.
-    const reach = 3 * Math.max(...values.map(Math.abs), 1.5 * (margin ?? 0), 1e-9);
+    // An interval far wider than the others must not squeeze them.
+    const extents = rows.flatMap(({ range }) => (range ? [Math.max(...range.map(Math.abs))] : []))
+      .sort((a, b) => a - b);
+    const usual = extents.length ? extents[(extents.length - 1) >> 1] : 0;
+    const reach = Math.max(3 * Math.max(...values.map(Math.abs)), 4.5 * (margin ?? 0), 2 * usual, 1e-9);
     const ends = rows.flatMap((row) => row.range ?? [])
       .map((end) => Math.min(reach, Math.max(-reach, end)));
     const of = scale([...values, ...ends, ...(margin ? [-margin, margin] : [])], { zero: true });

@@ -77,7 +77,7 @@ function experimentDistributionChart(data, own, { tail, logarithmic, hidden }) {
                 : { min: 0, max: 100, title: { text: "frames that took at most so long, %" } },
       },
       plugins: { tooltip: { callbacks: { title: () => [], label: ({ dataset, parsed }) =>
-        `${dataset.label}: ${graphline.digits(parsed.y)} % of frames took ${tail ? "longer than" : "at most"} ` +
+        `${graphline.isolated(dataset.label)}: ${graphline.digits(parsed.y)} % of frames took ${tail ? "longer than" : "at most"} ` +
         `${graphline.digits(parsed.x)} ${unit.name}` } } },
     },
   };

@@ -56,7 +56,7 @@ function addStageForest(data, pipeline, box) {
   const { element } = graphline;
   const of = data.experiment;
   const members = experiment.membersOf(data);
-  const stages = pipeline.stages.map((stage, s) => [String(s), stage.name])
+  const stages = pipeline.stages.map((stage, s) => [String(s), graphline.brief(stage.name, 60)])
     .filter(([s]) => pipeline.changes.some((one) => one.stage === Number(s)));
   const place = element("div", {});
   let chosen = Number(stages[0][0]);

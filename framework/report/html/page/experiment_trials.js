@@ -60,7 +60,7 @@ function trialChart(data, trials, members, own, { form, hidden }) {
   const label = ({ raw }) => {
     const { name } = unit;
     const change = raw.trial.change === null ? "" : ` (${raw.trial.change > 0 ? "+" : ""}${graphline.digits(raw.trial.change, 2)} %)`;
-    return `${members.find(({ who }) => who === raw.trial.who).label}, block ${raw.trial.block + 1}: ` +
+    return `${graphline.isolated(members.find(({ who }) => who === raw.trial.who).label)}, block ${raw.trial.block + 1}: ` +
       `${graphline.digits(raw.trial.p50 / unit.ns)} ${name}${change}`;
   };
   return {
