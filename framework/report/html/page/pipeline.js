@@ -133,11 +133,11 @@ class PipelinePicture {
   }
 
   edge(edge, places) {
-    const { svg } = graphline;
+    const { svg, isolated } = graphline;
     const { nodes, tensors } = this.pipeline;
     const [from, to] = [nodes[edge.from], nodes[edge.to]];
-    const carried = edge.tensors.map((i) => tensors[i].join(" ")).join("; ");
-    const words = [`${this.nameOf(from)} → ${this.nameOf(to)}`,
+    const carried = edge.tensors.map((i) => `${isolated(tensors[i][0])} ${tensors[i][1]}`).join("; ");
+    const words = [`${isolated(this.nameOf(from))} → ${isolated(this.nameOf(to))}`,
       ...(carried ? [carried] : ["hands over nothing: one waits for the other"]),
       ...(edge.how ? [`free to start ${satisfiedWords[edge.how]}`] : [])];
     // The path may lead from a stage to another that only follows it on its stream or thread.
