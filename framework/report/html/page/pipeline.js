@@ -136,7 +136,8 @@ class PipelinePicture {
     const { svg, isolated } = graphline;
     const { nodes, tensors } = this.pipeline;
     const [from, to] = [nodes[edge.from], nodes[edge.to]];
-    const carried = edge.tensors.map((i) => `${isolated(tensors[i][0])} ${tensors[i][1]}`).join("; ");
+    const carried = edge.tensors.map((i) => tensors[i])
+      .map(([name, type]) => `${isolated(name)} ${type}`).join("; ");
     const words = [`${isolated(this.nameOf(from))} → ${isolated(this.nameOf(to))}`,
       ...(carried ? [carried] : ["hands over nothing: one waits for the other"]),
       ...(edge.how ? [`free to start ${satisfiedWords[edge.how]}`] : [])];
