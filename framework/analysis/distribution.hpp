@@ -34,6 +34,7 @@ class distribution {
 
   /// All values, in ascending order.
   std::span<const nanoseconds> sorted() const noexcept { return sorted_; }
+
   double mean() const noexcept { return mean_; }
 
   /// Standard deviation of the sample (divided by n - 1); nothing for a single value.
@@ -41,9 +42,6 @@ class distribution {
 
   nanoseconds min() const noexcept { return sorted_.front(); }
   nanoseconds max() const noexcept { return sorted_.back(); }
-
-  /// All of it, in ascending order.
-  const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
 
   /// The middle value, the lower of two: for a robust figure of any sample, however small.
   nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }

@@ -50,7 +50,7 @@ class attribution(Pictures):
 
 class pipeline(Pictures):
     def test_draws_every_stage_input_and_output_apart(self):
-        for page in ("event", "odd", "detail"):
+        for page in ("event", "odd", "detail", "none"):
             for width in (1280, 360):
                 with self.subTest(page, width=width):
                     self.show(self.page(page), width=width)

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "framework/report/json/json_text.hpp"
+
 namespace graphline {
 
 namespace {
@@ -14,12 +16,8 @@ double rounded(double ns) {
   return std::round(ns * 1000) / 1000;
 }
 
-json or_null(const std::optional<double>& ns) {
+json rounded_or_null(const std::optional<double>& ns) {
   return ns ? json(rounded(*ns)) : json(nullptr);
-}
-
-json index_or_null(const std::optional<std::size_t>& index) {
-  return index ? json(*index) : json(nullptr);
 }
 
 /// What has a figure for each group of frames.
@@ -43,7 +41,7 @@ json attribution_data(const run_record& record, const attribution_summary& summa
   json data;
   data["rows"] = json::array();
   for (const auto& row : summary.rows) {
-    json entry = {{"what", to_word(row.what)}, {"stage", index_or_null(row.stage)}};
+    json entry = {{"what", to_word(row.what)}, {"stage", or_null(row.stage)}};
     entry.update(groups_data(row));
     data["rows"].push_back(std::move(entry));
   }
@@ -61,8 +59,8 @@ json attribution_data(const run_record& record, const attribution_summary& summa
                               {"share_of_frames", stage.share_of_frames}});
   }
   data["running"] = rounded(mean_running(record));
-  data["best_by_plan"] = or_null(summary.best_by_plan);
-  data["best_by_edges"] = or_null(summary.best_by_edges);
+  data["best_by_plan"] = rounded_or_null(summary.best_by_plan);
+  data["best_by_edges"] = rounded_or_null(summary.best_by_edges);
   data["critical"] = summary.critical;
   data["findings"] = attribution_findings(record, summary);
   return data;

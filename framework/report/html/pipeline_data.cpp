@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "framework/report/html/graph_layout.hpp"
+#include "framework/report/json/json_text.hpp"
 
 namespace graphline {
 
 namespace {
 
 using json = nlohmann::ordered_json;
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 bool reads(const tensor_record& tensor, std::size_t stage) {
   return std::find(tensor.readers.begin(), tensor.readers.end(), stage) != tensor.readers.end();

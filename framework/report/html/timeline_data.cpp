@@ -7,6 +7,7 @@
 
 #include "framework/analysis/summary.hpp"
 #include "framework/report/html/timeline_frames.hpp"
+#include "framework/report/json/json_text.hpp"
 
 namespace graphline {
 
@@ -129,7 +130,7 @@ json timeline_data(const run_record& record, const attribution_summary& summary,
   data["typical"] = kept_of(frames, typical);
   data["missed"] = kept_of(frames, missed);
   if (!all) keep_evenly_spaced(frames, times.size());
-  data["deadline"] = record.run.deadline ? json(*record.run.deadline) : json(nullptr);
+  data["deadline"] = or_null(record.run.deadline);
   data["clock_error"] = record.clock_error;
   frames.write(data);
   return data;

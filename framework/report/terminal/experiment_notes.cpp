@@ -21,8 +21,8 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
                      });
 }
 
-std::string missing_percentiles(const experiment_record& record, const experiment_summary& summary,
-                                const look& as) {
+std::string missing_percentiles(const experiment_record& record,
+                                const experiment_summary& summary) {
   std::string missing;
   const auto add = [&](double p) {
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", percentile_name(p),

@@ -28,7 +28,7 @@ function asSentence(text) {
 
 function spentTitle({ what, stage }, stages) {
   const { title } = spentWords[what];
-  return stage === null ? title : `${stages[stage].name}: ${title}`;
+  return stage === null ? title : `${graphline.isolated(stages[stage].name)}: ${title}`;
 }
 
 // Rows of one kind added up, in the order in which the kinds come first.

@@ -34,6 +34,11 @@ const satisfiedWords = {
   completion: "when the host has seen it complete", return: "when it has returned",
 };
 
+// What stands before a stage's time where that is not the time that it was at work.
+const measureWords = {
+  device_time: "", cpu_time: "", enqueue_time: "launch ", synchronized_time: "serialised ",
+};
+
 class PipelinePicture {
   constructor(pipeline, critical) {
     const { element } = graphline;
@@ -115,22 +120,25 @@ class PipelinePicture {
     const { svg } = graphline;
     if (stage.mean === null) return null;
     const full = w - 20;
+    const time = `${measureWords[stage.measure]}${meanText(stage.mean)}`;
+    const whole = stage.share === null ? time : `${time} · ${shareText(stage.share)}`;
     const filled = Math.min(1, stage.share ?? 0) * full;
     const bar = { x: x + 10, y: y + 57, height: 4, rx: 2 };
     return [
       svg("text", { x: x + 10, y: y + 51, class: "amounts" },
-        `${meanText(stage.mean)}${stage.share === null ? "" : ` · ${shareText(stage.share)}`}`),
+        fittedText(whole, full, 11.5) === whole ? whole : fittedText(time, full, 11.5)),
       svg("rect", { class: "rail", ...bar, width: full }),
       svg("rect", { class: `time time-${stage.colour}`, ...bar, width: filled }),
     ];
   }
 
   edge(edge, places) {
-    const { svg } = graphline;
+    const { svg, isolated } = graphline;
     const { nodes, tensors } = this.pipeline;
     const [from, to] = [nodes[edge.from], nodes[edge.to]];
-    const carried = edge.tensors.map((i) => tensors[i].join(" ")).join("; ");
-    const words = [`${this.nameOf(from)} → ${this.nameOf(to)}`,
+    const carried = edge.tensors.map((i) => tensors[i])
+      .map(([name, type]) => `${isolated(name)} ${type}`).join("; ");
+    const words = [`${isolated(this.nameOf(from))} → ${isolated(this.nameOf(to))}`,
       ...(carried ? [carried] : ["hands over nothing: one waits for the other"]),
       ...(edge.how ? [`free to start ${satisfiedWords[edge.how]}`] : [])];
     // The path may lead from a stage to another that only follows it on its stream or thread.

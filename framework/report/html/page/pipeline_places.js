@@ -3,16 +3,25 @@
 "use strict";
 
 const pipelineSizes = {
-  across: { node: [168, 66], layer: 232, row: 82 },
+  across: { widths: [148, 184], gap: [36, 64], height: 66, row: 82 },
   down: { node: [150, 66], layer: 104, row: 162 },
 };
 
+// For layers to the right: as wide nodes and gaps as fit, within their limits.
+function sizesAcross(layers, room) {
+  const { widths, gap, height, row } = pipelineSizes.across;
+  const within = (value, [least, most]) => Math.min(Math.max(value, least), most);
+  const width = within((room - (layers - 1) * gap[0]) / layers, widths);
+  const between = within((room - layers * width) / Math.max(1, layers - 1), gap);
+  return { node: [width, height], layer: width + between, row,
+           fits: layers * width + (layers - 1) * between <= room };
+}
+
 class PipelinePlaces {
   constructor(pipeline, width) {
-    const { across, down } = pipelineSizes;
-    const wide = (pipeline.layers - 1) * across.layer + across.node[0] + 4;
-    this.across = wide <= width || (width >= 640 && pipeline.layers <= 12);
-    this.size = this.across ? across : down;
+    const across = sizesAcross(pipeline.layers, width - 4);
+    this.across = across.fits || (width >= 640 && pipeline.layers <= 12);
+    this.size = this.across ? across : pipelineSizes.down;
     const along = (pipeline.layers - 1) * this.size.layer;
     const rows = Math.max(0, pipeline.rows - 1) * this.size.row;
     const [w, h] = this.size.node;

@@ -80,11 +80,11 @@ class TimelinePlot {
   }
 
   sentence(span, lane) {
-    const { duration } = graphline;
+    const { duration, isolated } = graphline;
     const what = lane < 0 ? `on the path: ${spentWords[span.kind].title}` : spanWords[span.kind];
     const where = lane < 0 ? "" : `, ${this.whereOf(lane)}`;
-    return `${this.frames.nameOf(span)}, ${what}${where}, from ${duration(span.begin, 5)} to ` +
-      `${duration(span.end, 5)}, ${duration(span.end - span.begin, 4)}`;
+    return `${isolated(this.frames.nameOf(span))}, ${what}${where}, ` +
+      `from ${duration(span.begin, 5)} to ${duration(span.end, 5)}, ${duration(span.end - span.begin, 4)}`;
   }
 
   whereOf(lane) {

@@ -90,7 +90,14 @@ const fittedText = (() => {
     }
     return widths.get(text) * size;
   }
-  // All of it, its beginning with "…", or nothing where not even two characters fit.
+  // `count` characters and "…": in the middle, since names often differ at their ends, or at the
+  // end where little is left.
+  function cut(characters, count) {
+    const tail = count < 8 ? 0 : Math.floor(count / 2);
+    return `${characters.slice(0, count - tail).join("").trimEnd()}…${
+      characters.slice(characters.length - tail).join("").trimStart()}`;
+  }
+  // All of it, as much as fits, or nothing where not even two characters do.
   return (text, room, size = 12) => {
     if (room < 12) return "";
     if (width(text, size) <= room) return text;
@@ -99,9 +106,9 @@ const fittedText = (() => {
     let high = characters.length;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (width(`${characters.slice(0, middle).join("")}…`, size) <= room) low = middle;
+      if (width(cut(characters, middle), size) <= room) low = middle;
       else high = middle - 1;
     }
-    return low < 2 ? "" : `${characters.slice(0, low).join("").trimEnd()}…`;
+    return low < 2 ? "" : cut(characters, low);
   };
 })();
