@@ -76,16 +76,13 @@ void refuse_to_replace_trials(std::string_view option, const std::string& path) 
 }
 
 result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned) {
-  result_outputs outputs;
-  const auto open = [&](std::string_view option, const std::string& path,
-                        std::string_view beginning, std::uint64_t bytes) {
-    refuse_to_replace_trials(option, path);
-    outputs.open(option, path, beginning, bytes);
-  };
-  open("--json", given.json, json_beginning, expected_experiment_json_bytes(planned));
-  open("--csv", given.csv, experiment_csv_beginning, expected_experiment_csv_bytes(planned));
-  open("--html", given.html, html_beginning, expected_experiment_html_bytes(planned));
-  return outputs;
+  refuse_to_replace_trials("--json", given.json);
+  refuse_to_replace_trials("--csv", given.csv);
+  refuse_to_replace_trials("--html", given.html);
+  return result_outputs(
+      {{"--json", given.json, json_beginning, expected_experiment_json_bytes(planned)},
+       {"--csv", given.csv, experiment_csv_beginning, expected_experiment_csv_bytes(planned)},
+       {"--html", given.html, html_beginning, expected_experiment_html_bytes(planned)}});
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,

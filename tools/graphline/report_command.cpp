@@ -63,11 +63,11 @@ void check_frames(const report_arguments& given, const run_record& record) {
 void report(const report_arguments& given, const run_record& record) {
   check_frames(given, record);
   const auto frames = static_cast<std::int64_t>(record.frames.size());
-  result_outputs outputs;
-  outputs.open("--html", given.html, html_beginning, largest_page_bytes);
-  outputs.open("--trace", given.trace, trace_beginning,
-               expected_trace_bytes(frames, record.stages.size()));
-  outputs.open("--csv", given.csv, csv_header, expected_csv_bytes(frames, record.stages.size()));
+  const auto stages = record.stages.size();
+  result_outputs outputs(
+      {{"--html", given.html, html_beginning, largest_page_bytes},
+       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
   if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&] { return run_html(record, {given.frames}); });
   outputs.write("--trace", [&] { return trace_json(record); });
@@ -89,11 +89,11 @@ void report(const report_arguments& given, const experiment_record& record) {
                     "frames; leave --frame away",
                     given.frames.front(), quote(given.result, 200)));
   }
-  result_outputs outputs;
-  outputs.open("--html", given.html, html_beginning);
-  outputs.open("--csv", given.csv, experiment_csv_beginning);
-  if (outputs.empty())
+  result_outputs outputs(
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, experiment_csv_beginning}});
+  if (outputs.empty()) {
     outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
+  }
   outputs.write("--html", [&] { return experiment_html(record); });
   outputs.write("--csv", [&] { return experiment_csv(record); });
   outputs.finish();

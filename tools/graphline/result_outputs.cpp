@@ -21,6 +21,7 @@ bool is_standard_output(const std::string& path) {
 /// any number of texts.
 bool same_file(const std::string& one, const std::string& other) {
   namespace fs = std::filesystem;
+  if (is_standard_output(one) || is_standard_output(other)) return false;
   std::error_code unknown;
   const auto first = fs::weakly_canonical(one, unknown);
   if (unknown) return one == other;
@@ -29,24 +30,31 @@ bool same_file(const std::string& one, const std::string& other) {
   return !fs::exists(first, unknown) || fs::is_regular_file(first, unknown);
 }
 
+void refuse_same_place(const requested_output& one, const requested_output& other) {
+  if (is_standard_output(one.path) && is_standard_output(other.path)) {
+    throw input_error(fmt::format("{} {} and {} {}: only one result can go to standard output",
+                                  one.option, one.path, other.option, other.path));
+  }
+  if (same_file(one.path, other.path)) {
+    throw input_error(
+        fmt::format("{} {} and {} {}: only one result can go to a file; name another "
+                    "one",
+                    one.option, quote(one.path, 200), other.option, quote(other.path, 200)));
+  }
+}
+
 }  // namespace
 
-void result_outputs::open(std::string_view option, const std::string& path,
-                          std::string_view beginning, std::uint64_t expected_bytes) {
-  if (path.empty()) return;
-  for (const auto& [other, file] : results_) {
-    if (is_standard_output(path) && file.is_standard_output()) {
-      throw input_error(fmt::format("{} {} and {} {}: only one result can go to standard output",
-                                    other, file.path(), option, path));
-    }
-    if (!is_standard_output(path) && same_file(file.path(), path)) {
-      throw input_error(
-          fmt::format("{0} {1} and {2} {3}: only one result can go to a file; name "
-                      "another one",
-                      other, quote(file.path(), 200), option, quote(path, 200)));
+result_outputs::result_outputs(const std::vector<requested_output>& requested) {
+  for (auto one = requested.begin(); one != requested.end(); ++one) {
+    for (auto other = one + 1; other != requested.end(); ++other) {
+      if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
     }
   }
-  results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
+  for (const auto& [option, path, beginning, expected_bytes] : requested) {
+    if (path.empty()) continue;
+    results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
+  }
 }
 
 std::FILE* result_outputs::for_people() const {

@@ -12,16 +12,22 @@
 
 namespace graphline {
 
+/// A result that a command line asks for.
+struct requested_output {
+  std::string_view option;  ///< "--json"
+  std::string path;         ///< as it was given; empty: not asked for
+  std::string_view beginning;
+  std::uint64_t expected_bytes = 0;  ///< these two as `output_file` takes them
+};
+
 /// Where a command's results go: opened before there is a result, so that a path that cannot be
 /// written is found then; at most one of them standard output. What can be written is written
 /// whatever became of the others, and the first problem told last.
 class result_outputs {
  public:
-  /// Opens `path` for what `option` asks for ("--json"); nothing where it is empty. `beginning`,
-  /// `expected_bytes`: as `output_file` takes them. Throws an `input_error` where another result
-  /// goes to the same place, or that place cannot be written.
-  void open(std::string_view option, const std::string& path, std::string_view beginning,
-            std::uint64_t expected_bytes = 0);
+  /// Opens what is asked for. Throws an `input_error` where two results would go to the same place,
+  /// before anything is written there, or a place cannot be written.
+  explicit result_outputs(const std::vector<requested_output>& requested);
 
   bool empty() const noexcept { return results_.empty(); }
 
@@ -34,7 +40,7 @@ class result_outputs {
   /// Carries out a step. An `error` it throws is kept for `finish`.
   void attempt(const std::function<void()>& step);
 
-  /// Writes what `make` answers to where `option` was opened for; makes nothing where it was not.
+  /// Writes what `make` answers to where `option` says; makes nothing where it was not given.
   /// Once only for each option: the text is gone before the next one is made.
   void write(std::string_view option, const std::function<std::string()>& make);
 

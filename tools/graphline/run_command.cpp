@@ -56,11 +56,11 @@ void make_folder(const std::string& tensors) {
 result_outputs open_outputs(const run_arguments& given, const plan& p) {
   const auto frames = p.run.frames;
   const auto stages = p.stages.size();
-  result_outputs outputs;
-  outputs.open("--json", given.json, json_beginning, expected_json_bytes(frames, stages));
-  outputs.open("--html", given.html, html_beginning, largest_page_bytes);
-  outputs.open("--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages));
-  outputs.open("--csv", given.csv, csv_header, expected_csv_bytes(frames, stages));
+  result_outputs outputs(
+      {{"--json", given.json, json_beginning, expected_json_bytes(frames, stages)},
+       {"--html", given.html, html_beginning, largest_page_bytes},
+       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
 }
