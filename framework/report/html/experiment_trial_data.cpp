@@ -54,7 +54,8 @@ json distribution_data(const experiment_source& from) {
     const auto& times = from.of(member).end_to_end;
     if (!times) continue;
     json points = json::array();
-    for (const auto& [time, count] : cumulative_steps({times->sorted().begin(), times->sorted().end()}, most_steps)) {
+    for (const auto& [time, count] :
+         cumulative_steps({times->sorted().begin(), times->sorted().end()}, most_steps)) {
       points.push_back({time, count});
     }
     list.push_back({{"who", from.place_of(member)},
