@@ -29,7 +29,8 @@ const graphline = (() => {
   function digits(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
-    const before = Math.floor(Math.log10(Math.abs(value))) + 1;
+    // Of the rounded value: 9.97 in two digits is 10, which has none after the point.
+    const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
     return value.toFixed(Math.max(0, Math.min(9, digits - before)));
   }
 
@@ -37,7 +38,7 @@ const graphline = (() => {
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
-    return `${unit.ns === 1 ? whole.format(ns) : digits(ns / unit.ns, significant)} ${unit.name}`;
+    return `${unit.ns === 1 ? whole.format(Math.round(ns)) : digits(ns / unit.ns, significant)} ${unit.name}`;
   }
 
   // A time in a unit that others are in too, without its name.
