@@ -43,8 +43,7 @@ void refuse_to_replace_result(const report_arguments& given) {
     if (path.empty() || !std::filesystem::is_regular_file(path, not_there)) continue;
     if (!std::filesystem::equivalent(path, given.result, not_there)) continue;
     throw input_error(
-        fmt::format("{} {}: it is the result that reports are to be made of; name "
-                    "another file",
+        fmt::format("{} {}: it is the result that reports are to be made of; name another file",
                     option, quote(path, 200)));
   }
 }
@@ -78,15 +77,14 @@ void report(const report_arguments& given, const run_record& record) {
 void report(const report_arguments& given, const experiment_record& record) {
   if (!given.trace.empty()) {
     throw input_error(
-        fmt::format("--trace {}: {} holds an experiment, and a trace shows one run; "
-                    "run one of its configurations by 'graphline run' with --trace "
-                    "FILE",
+        fmt::format("--trace {}: {} holds an experiment, and a trace shows one run; run one of its "
+                    "configurations by 'graphline run' with --trace FILE",
                     quote(given.trace, 200), quote(given.result, 200)));
   }
   if (!given.frames.empty()) {
     throw input_error(
-        fmt::format("--frame {}: {} holds an experiment, whose page shows no single "
-                    "frames; leave --frame away",
+        fmt::format("--frame {}: {} holds an experiment, whose page shows no single frames; leave "
+                    "--frame away",
                     given.frames.front(), quote(given.result, 200)));
   }
   result_outputs outputs(

@@ -37,8 +37,7 @@ void refuse_same_place(const requested_output& one, const requested_output& othe
   }
   if (same_file(one.path, other.path)) {
     throw input_error(
-        fmt::format("{} {} and {} {}: only one result can go to a file; name another "
-                    "one",
+        fmt::format("{} {} and {} {}: only one result can go to a file; name another one",
                     one.option, quote(one.path, 200), other.option, quote(other.path, 200)));
   }
 }

@@ -139,11 +139,9 @@ void add_run_command(CLI::App& program, action& chosen) {
   add_quiet_option(*command, given->quiet);
   command->footer(
       "FILE may be - for standard output.\n"
-      "--watch takes some tens of microseconds ten times a second, from the thread that drives "
-      "the\n"
-      "frames: a frame in which that falls is longer by it. Where standard error is no terminal "
-      "it\n"
-      "writes a line every two seconds.");
+      "--watch takes some tens of microseconds ten times a second, from the thread that drives\n"
+      "the frames: a frame in which that falls is longer by it. Where standard error is no\n"
+      "terminal it writes a line every two seconds.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

@@ -54,8 +54,7 @@ std::string html_page(std::string_view title, const json& data) {
       "<body>\n<header></header>\n<nav aria-label=\"Sections\"><ul></ul></nav>\n<main></main>\n"
       "<footer></footer>\n"
       "<noscript><p>This page draws its figures with a script, and scripts are off. The same "
-      "result "
-      "as text: graphline report RESULT.json</p></noscript>\n";
+      "result as text: graphline report RESULT.json</p></noscript>\n";
   page +=
       fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", script_text(data));
   page += fmt::format("<script>{}</script>\n<script>{}</script>\n</body>\n</html>\n", chart_library,

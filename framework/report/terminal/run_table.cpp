@@ -167,7 +167,7 @@ std::string run_table(const run_record& record, const look& as) {
   for (const auto& output : record.outputs) {
     text += fact("output",
                  fmt::format("{} {}, checksum {}", printable(output.tensor), to_string(output.type),
-                             output.checksum),
+                             printable(output.checksum)),
                  as);
   }
   text += operation_table(record, as);

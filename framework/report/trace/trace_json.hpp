@@ -17,8 +17,7 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 /// beginning, or the earliest stamp where a frame was due before that.
 ///
 /// - Process "frames": a row for each frame in flight, what frames waited in the queue before,
-/// those
-///   that were dropped, and counters of frames in flight and waiting. A frame that missed its
+///   those that were dropped, and counters of frames in flight and waiting. A frame that missed its
 ///   deadline is called late. Frames are slices in rows, from their begin, because Perfetto gives
 ///   asynchronous events of different names a track each, and because under overload as many rows
 ///   as frames would wait. Waits are asynchronous events of one name, which share a track.

@@ -210,7 +210,6 @@ Object.assign(graphline, (() => {
 
   function drawAgain() {
     for (const entry of charts) draw(entry);
-    document.dispatchEvent(new Event("graphline:colours"));
   }
 
   // Paper is light, as wide as paper is, and has nothing folded away but tables beside pictures.
