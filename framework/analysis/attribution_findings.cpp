@@ -117,18 +117,10 @@ std::string path_text(const run_record& record, const std::vector<std::size_t>& 
   return text;
 }
 
-/// From begin to end of a frame, on average.
-double mean_frame(const run_record& record) {
-  double sum = 0;
-  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
-  return sum / static_cast<double>(record.frames.size());
-}
-
 void add_best_possible(const run_record& record, const attribution_summary& summary,
                        std::vector<std::string>& to) {
   if (record.stages.size() < 2 || !summary.best_by_plan || !summary.best_by_edges) return;
   if (*summary.best_by_plan <= 0 || summary.critical.empty()) return;
-  const double frame = mean_frame(record);
   const auto by_plan = format_duration(*summary.best_by_plan);
   const auto by_edges = format_duration(*summary.best_by_edges);
   const auto best = by_plan == by_edges ? by_plan
@@ -137,8 +129,8 @@ void add_best_possible(const run_record& record, const attribution_summary& summ
   to.push_back(fmt::format(
       "bound by {}; the best possible with these stage times is {}: a frame took {}, {:.2f} times "
       "as long{}",
-      path_text(record, summary.critical), best, format_duration(frame),
-      frame / *summary.best_by_plan, by_plan == by_edges ? "" : " as by the plan"));
+      path_text(record, summary.critical), best, format_duration(summary.running),
+      summary.running / *summary.best_by_plan, by_plan == by_edges ? "" : " as by the plan"));
 }
 
 void add_overlap(const run_record& record, const attribution_summary& summary,
@@ -147,7 +139,7 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
   for (const auto& stage : summary.stages) moved += stage.off_path;
   // Stamps of the device and of the host may be off each other at either end of a stage.
   const auto doubt = 2 * static_cast<double>(record.clock_error);
-  if (moved < std::max(noticeable * mean_frame(record), doubt)) return;
+  if (moved <= 0 || moved < std::max(noticeable * summary.running, doubt)) return;
   std::vector<std::size_t> by_share;
   for (std::size_t s = 0; s < summary.stages.size(); ++s) {
     if (summary.stages[s].off_path >= 0.1 * moved) by_share.push_back(s);

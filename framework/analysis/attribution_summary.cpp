@@ -188,6 +188,12 @@ class path_times {
   std::vector<stamp_pair> on_device_;  ///< pieces of that frame's path
 };
 
+double mean_running(const run_record& record) {
+  double sum = 0;
+  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
+  return sum / static_cast<double>(record.frames.size());
+}
+
 double mean_best(const run_record& record, constraint by) {
   double sum = 0;
   for (std::size_t f = 0; f < record.frames.size(); ++f) {
@@ -225,6 +231,7 @@ std::optional<attribution_summary> attribute(const run_record& record) {
   result.typical_frames = std::move(frames.typical);
   result.slowest_frames = std::move(frames.slowest);
   result.median_frame = frames.median;
+  result.running = mean_running(record);
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
     result.best_by_plan = mean_best(record, constraint::plan);

@@ -96,7 +96,15 @@ std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size
     result.width = next_wider(result.width);
   }
   result.begin = edge_before(low.to, result.width);
-  result.counts.assign(bins_between(low.to, high.to, result.width), 0);
+  result.counts.resize(bins_between(low.to, high.to, result.width));
+  return counted_like(result, sample);
+}
+
+histogram counted_like(const histogram& like, std::span<const nanoseconds> sample) {
+  histogram result = like;
+  result.counts.assign(like.counts.size(), 0);
+  result.below = 0;
+  result.beyond = 0;
   for (const auto time : sample) {
     if (time < result.begin) {
       ++result.below;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -37,5 +38,8 @@ struct histogram {
 /// A tail is cut off at the highest of p99.9, p99 and p95 (mirrored: p0.1, p1, p5) from which it is
 /// no longer than five times the way from the median to p90 (p10), at p95 (p5) where none is.
 std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size_t most_bins = 80);
+
+/// Another sample in the bins of `like`, for shapes that stand below each other.
+histogram counted_like(const histogram& like, std::span<const nanoseconds> sample);
 
 }  // namespace graphline

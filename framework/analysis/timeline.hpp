@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -36,6 +37,23 @@ struct timeline_span {
   std::size_t part = 0;              ///< index, of a part
   nanoseconds begin = 0;             ///< since the run's epoch, on the host's clock
   nanoseconds end = 0;
+};
+
+inline constexpr word<timeline_lane::kind> timeline_lane_words[] = {
+    {"thread", timeline_lane::kind::thread},
+    {"stream", timeline_lane::kind::stream},
+    {"copies", timeline_lane::kind::copies}};
+inline constexpr word<timeline_span::kind> timeline_span_words[] = {
+    {"cpu", timeline_span::kind::cpu},       {"enqueue", timeline_span::kind::enqueue},
+    {"synced", timeline_span::kind::synced}, {"device", timeline_span::kind::device},
+    {"copy", timeline_span::kind::copy},     {"part", timeline_span::kind::part}};
+template <>
+struct words_of<timeline_lane::kind> {
+  static constexpr const auto& table = timeline_lane_words;
+};
+template <>
+struct words_of<timeline_span::kind> {
+  static constexpr const auto& table = timeline_span_words;
 };
 
 /// What a run's stamps look like on one clock: lanes with spans in them. The one source of every

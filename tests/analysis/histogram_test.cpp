@@ -127,5 +127,20 @@ TEST(histogram, takes_times_below_zero) {
   EXPECT_EQ(h.below + h.beyond, 0u);
 }
 
+TEST(histogram, of_another_sample_has_the_same_bins_and_its_own_counts) {
+  const auto first = *histogram_of({100, 110, 120, 130, 140, 150, 160, 170, 180, 190});
+  const std::vector<nanoseconds> sample = {first.begin - 1, first.begin, first.begin,
+                                           first.end() - 1, first.end(), first.end() + 5};
+  const auto second = counted_like(first, sample);
+  EXPECT_EQ(second.begin, first.begin);
+  EXPECT_EQ(second.width, first.width);
+  ASSERT_EQ(second.counts.size(), first.counts.size());
+  EXPECT_EQ(second.counts.front(), 2U);
+  EXPECT_EQ(second.counts.back(), 1U);
+  EXPECT_EQ(second.below, 1U);
+  EXPECT_EQ(second.beyond, 2U);
+  EXPECT_EQ(all_of(second), sample.size());
+}
+
 }  // namespace
 }  // namespace graphline

@@ -17,8 +17,8 @@ inline constexpr std::string_view csv_columns =
 /// UTF-8.
 std::string csv_field(std::string_view name);
 
-/// Every stamp of a run, a row each: see `run_csv`. `before`: fields that each row begins with,
-/// with the comma that follows them, or nothing.
+/// Adds the rows of `run_csv`. `before`: fields that each row begins with, with the comma that
+/// follows them, or nothing.
 void append_csv_rows(std::string& text, const run_record& record, std::string_view before = {});
 
 /// About how many bytes the rows of a run take, without what is put before them.

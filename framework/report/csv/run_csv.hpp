@@ -13,11 +13,12 @@ namespace graphline {
 /// The first line of `run_csv`.
 inline constexpr std::string_view csv_header = csv_columns;
 
-/// Every stamp of a run: for each frame (from 0) a row `end_to_end` that names no stage and begins
-/// when the frame was due, then a row for each stage and measure, and under `layers` one for each
-/// part of a stage, with "STAGE/PART" in place of the stage and the measure `part_time`.
-/// Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD
-/// for bytes of names that are not.
+/// The stamps of frames and stages: for each frame (from 0) a row `end_to_end` that names no stage
+/// and begins when the frame was due, likewise one for `queue_wait` where frames arrive on a
+/// schedule, then a row for each stage and measure, and under `layers` one for each part of a
+/// stage, with "STAGE/PART" in place of the stage and the measure `part_time`. Nanoseconds since
+/// the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD for bytes of names
+/// that are not.
 std::string run_csv(const run_record& record);
 
 /// About how large it becomes, for reserving it on the disk.

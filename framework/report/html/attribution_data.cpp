@@ -27,14 +27,6 @@ json groups_data(const Figures& of) {
       {"all", rounded(of.all)}, {"typical", rounded(of.typical)}, {"slowest", rounded(of.slowest)}};
 }
 
-/// Of a frame, from begin to end, on average: what the best possible is to be compared with, which
-/// no frame waits for in a queue.
-double mean_running(const run_record& record) {
-  double sum = 0;
-  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
-  return sum / static_cast<double>(record.frames.size());
-}
-
 }  // namespace
 
 json attribution_data(const run_record& record, const attribution_summary& summary) {
@@ -58,7 +50,7 @@ json attribution_data(const run_record& record, const attribution_summary& summa
                               {"off_path", rounded(stage.off_path)},
                               {"share_of_frames", stage.share_of_frames}});
   }
-  data["running"] = rounded(mean_running(record));
+  data["running"] = rounded(summary.running);
   data["best_by_plan"] = rounded_or_null(summary.best_by_plan);
   data["best_by_edges"] = rounded_or_null(summary.best_by_edges);
   data["critical"] = summary.critical;

@@ -12,11 +12,13 @@ namespace graphline {
 /// pipelines of configurations and are referred to by their place in "members".
 ///
 ///     {"tail": "p95", "margin": 0.01, "unit": {"name": "ms", "ns": 1e6}, "headings": [text...],
-///      "counted_blocks": n, "members": [member...], "costs": {"headings", "rows": by member},
-///      "groups": [[{"who", "pair"}...]...],      what others are compared with, then these
+///      "several_at_once": whether configurations run more than one pipeline, "counted_blocks": n,
+///      "members": [member...], "costs": {"headings", "rows": by member},
+///      "groups": [[{"who", "reference"}...]...],   what others are compared with, then these
 ///      "comparisons": [comparison...], "stages": [pipeline...], "trials": {columns},
-///      "affected": [block...], "distributions": [{"who", "count", "points": [[time,
-///      count]...]}...]}
+///      "affected": [block...], "distributions": [{"who", "count", "percentiles", "points"}...]}
+///
+/// The parts are in experiment_data_parts.hpp.
 nlohmann::ordered_json experiment_data(const experiment_record& record,
                                        const experiment_summary& summary);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 namespace graphline {
 
@@ -27,18 +26,6 @@ std::size_t bytes_of(const std::vector<nanoseconds>& row) {
     ++bytes;
   }
   return bytes;
-}
-
-std::string_view word_of(timeline_lane::kind kind) {
-  switch (kind) {
-    case timeline_lane::kind::thread:
-      return "thread";
-    case timeline_lane::kind::stream:
-      return "stream";
-    case timeline_lane::kind::copies:
-      break;
-  }
-  return "copies";
 }
 
 }  // namespace
@@ -114,9 +101,11 @@ json timeline_frames::in_order(const std::map<key, std::size_t>& table) {
 void timeline_frames::write(json& to) const {
   to["lanes"] = json::array();
   for (const auto& lane : timeline_.lanes()) {
-    to["lanes"].push_back({{"kind", word_of(lane.what)}, {"name", lane.name}});
+    to["lanes"].push_back({{"kind", to_word(lane.what)}, {"name", lane.name}});
   }
-  to["kinds"] = {"cpu", "enqueue", "synced", "device", "copy", "part"};
+  // In the order of their values, by which spans and pieces name them.
+  to["kinds"] = json::array();
+  for (const auto& [word, what] : timeline_span_words) to["kinds"].push_back(word);
   to["spent"] = json::array();
   for (const auto& [word, what] : spent_words) to["spent"].push_back(word);
   to["spans"] = in_order(spans_);

@@ -18,23 +18,6 @@ std::vector<nanoseconds> values_of(const distribution& times) {
   return {times.sorted().begin(), times.sorted().end()};
 }
 
-histogram counted_into(const histogram& bins, const distribution& times) {
-  histogram result = bins;
-  std::fill(result.counts.begin(), result.counts.end(), std::size_t{0});
-  result.below = 0;
-  result.beyond = 0;
-  for (const auto time : times.sorted()) {
-    if (time < result.begin) {
-      ++result.below;
-    } else if (time >= result.end()) {
-      ++result.beyond;
-    } else {
-      ++result.counts[static_cast<std::size_t>((time - result.begin) / result.width)];
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string bars_of(std::span<const std::size_t> counts, const look& as) {
@@ -72,7 +55,7 @@ std::vector<std::string> shapes_of(const std::vector<const distribution*>& sampl
   bool any_below = false;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (!enough(samples[i])) continue;
-    found[i] = bins ? counted_into(*bins, *samples[i])
+    found[i] = bins ? counted_like(*bins, samples[i]->sorted())
                     : histogram_of(values_of(*samples[i]), most_own_bars);
     any_below = any_below || found[i]->below > 0;
   }

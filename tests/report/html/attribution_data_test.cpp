@@ -40,6 +40,9 @@ TEST(attribution_data, compares_the_best_possible_with_the_time_from_begin_to_en
   EXPECT_LT(data["running"], data["end_to_end"]["all"]);
   EXPECT_LE(data["best_by_plan"], data["running"]);
   EXPECT_LE(data["best_by_edges"], data["best_by_plan"]);
+  double sum = 0;
+  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
+  EXPECT_NEAR(data["running"].get<double>(), sum / 50, 0.001);
 }
 
 TEST(attribution_data, has_no_best_possible_time_where_stages_were_not_timed) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "framework/analysis/timeline.hpp"
+#include "framework/report/html/page_parts.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline {
@@ -60,6 +62,22 @@ TEST(timeline_data, keeps_every_stamp_to_the_nanosecond) {
       const bool part = span.what == timeline_span::kind::part;
       EXPECT_EQ(what[3], part ? json(span.part) : json(nullptr));
     }
+  }
+}
+
+TEST(timeline_data, names_kinds_by_their_values_in_words_that_the_page_knows) {
+  const auto data = data_of(samples::two_models(timing_method::event, 20));
+  for (const auto& [word, what] : timeline_span_words) {
+    EXPECT_EQ(data["kinds"][static_cast<std::size_t>(what)], word);
+    for (const auto* table : {"const spanWords = {", "const spanColours = {"}) {
+      const auto begin = page_script.find(table);
+      ASSERT_NE(begin, page_script.npos);
+      const auto entries = page_script.substr(begin, page_script.find("};", begin) - begin);
+      EXPECT_NE(entries.find(" " + std::string(word) + ": "), entries.npos) << table << word;
+    }
+  }
+  for (const auto& [word, what] : spent_words) {
+    EXPECT_EQ(data["spent"][static_cast<std::size_t>(what)], word);
   }
 }
 

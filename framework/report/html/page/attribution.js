@@ -98,7 +98,7 @@ function attributionTable(attribution, stages) {
   const unit = unitFor(attribution.end_to_end.all);
   // As many decimals in all rows as give the end-to-end time five digits, so that columns add up.
   const before = Math.floor(Math.log10(attribution.end_to_end.all / unit.ns)) + 1;
-  const decimals = Math.min(5 - before, Math.round(Math.log10(unit.ns)));
+  const decimals = Math.max(0, Math.min(5 - before, Math.round(Math.log10(unit.ns))));
   const amount = (ns) => (ns / unit.ns).toFixed(decimals).replace(/^-(?=[0.]*$)/, "");
   const difference = (of) => {
     const text = amount(of.slowest - of.typical);

@@ -115,8 +115,9 @@ const experiment = (() => {
   // A scale that holds `values`: `at(value)` is a place in percent of the width, within it;
   // `ticks` are round figures. Logarithmic where the values are far apart, unless `zero` is in it.
   function scale(values, { zero = false, wanted = 5 } = {}) {
-    let low = Math.min(...values, ...(zero ? [0] : []));
-    let high = Math.max(...values, ...(zero ? [0] : []));
+    // Not as arguments of one call, which takes no more than some ten thousand.
+    let low = values.reduce((least, value) => Math.min(least, value), zero ? 0 : Infinity);
+    let high = values.reduce((most, value) => Math.max(most, value), zero ? 0 : -Infinity);
     if (!(high > low)) [low, high] = high === 0 ? [-1, 1] : [low - Math.abs(low) * 0.05, high + Math.abs(high) * 0.05];
     const logarithmic = !zero && low > 0 && high / low > 30;
     const place = logarithmic ? Math.log : (value) => value;

@@ -39,12 +39,12 @@ graphline.section({
 // number.
 function experimentTrials(data) {
   const { who, block, begun, p50 } = data.experiment.trials;
-  const last = Math.max(...begun);
-  const timed = last > Math.min(...begun);
+  const last = begun.reduce((most, at) => Math.max(most, at));
+  const timed = begun.some((at) => at < last);
   const unit = [{ name: "h", ns: 3600e9 }, { name: "min", ns: 60e9 }, { name: "s", ns: 1e9 },
                 { name: "ms", ns: 1e6 }].find(({ ns }) => last >= 2 * ns) ?? { name: "ms", ns: 1e6 };
   const own = new Map();
-  who.forEach((w, i) => own.set(w, [...(own.get(w) ?? []), p50[i]]));
+  who.forEach((w, i) => (own.has(w) ? own.get(w).push(p50[i]) : own.set(w, [p50[i]])));
   const middle = new Map([...own].map(([w, list]) => [w, [...list].sort((a, b) => a - b)[(list.length - 1) >> 1]]));
   return {
     title: timed ? `began after, ${unit.name}` : "trial",
