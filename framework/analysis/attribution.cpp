@@ -46,7 +46,6 @@ class way_back {
     while (true) {
       const std::size_t index = *by.activity;
       pass(index, by.end);
-      if (explained_ <= begin_) return;
       by = search_.of(index);
       explain_gap(index, by.activity ? std::max(by.end, begin_) : begin_, by.gap);
       if (!by.activity) return;
@@ -57,7 +56,7 @@ class way_back {
   /// frames, it may have been busy with others first.
   void explain_end(nanoseconds from, spent gap) {
     if (gap == spent::notice && record_.run.strategy != strategy::overlap) {
-      if (const auto busy = lanes_.busy_until(lanes_.of_main(), frame_, from, explained_)) {
+      if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
         wait_up_to(*busy, gap, {});
         gap = spent::worker_wait;
       }
@@ -93,7 +92,7 @@ class way_back {
     if (turn) gap = spent::worker_wait;
     const nanoseconds free = turn.value_or(from);
     if (later.lane) {
-      if (const auto busy = lanes_.busy_until(*later.lane, frame_, free, explained_)) {
+      if (const auto busy = lanes_.busy_until(*later.lane, free, explained_)) {
         wait_up_to(*busy, gap, waiter);
         gap = spent::worker_wait;
       }

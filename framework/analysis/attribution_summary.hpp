@@ -21,16 +21,18 @@ struct attribution_row {
 
 /// A stage seen from the path.
 struct path_stage {
-  double on_path = 0;          ///< ns of its time a frame that bound the frame, on average
-  double off_path = 0;         ///< ns of its time a frame that ran beside the path
+  double on_path = 0;  ///< ns of its time a frame that bound the frame, on average
+  /// ns of its time a frame that ran beside the path; on a device that carries out one thing at a
+  /// time without what it waited there for stages of the path.
+  double off_path = 0;
   double share_of_frames = 0;  ///< frames in which any of its time bound the frame, as a part
 };
 
 /// Where the time of all frames of a run went. Each column of `rows`, with its residual, sums to
 /// its end-to-end time.
 struct attribution_summary {
-  /// In order of the path: queue, then what belongs to each stage in planned order, then the host's
-  /// last look. Only what took time in some frame.
+  /// In order of the path: queue, the launch of the frame's graph, what belongs to each stage in
+  /// planned order, the host's last look. Only what took time in some frame.
   std::vector<attribution_row> rows;
   struct per_group {
     double all = 0;
@@ -47,9 +49,9 @@ struct attribution_summary {
   std::vector<std::size_t> slowest_frames;  ///< slowest first
   std::size_t median_frame = 0;             ///< by nearest rank
 
-  std::vector<path_stage> stages;  ///< by stage; empty where stages are not timed
+  std::vector<path_stage> stages;  ///< by stage; empty under `host`, which times no device stage
 
-  /// Means over all frames, in ns; nothing where stages are not timed.
+  /// Means over all frames, in ns; nothing under `host`.
   std::optional<double> best_by_plan;
   std::optional<double> best_by_edges;
   std::vector<std::size_t> critical;  ///< stages of the path by plan of the median frame
@@ -59,7 +61,8 @@ struct attribution_summary {
 std::optional<attribution_summary> attribute(const run_record& record);
 
 /// What makes slow frames slow, how near the run is to the best possible, and what overlap has
-/// moved off the path: sentences for people, none where the figures do not carry one.
+/// moved off the path: sentences for people, none where the figures do not carry one (less than 2 %
+/// of a frame or than the clocks' error at both ends; for slow frames, fewer than 20 frames).
 std::vector<std::string> attribution_findings(const run_record& record,
                                               const attribution_summary& summary);
 

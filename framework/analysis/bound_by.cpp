@@ -9,7 +9,7 @@ binder_search::binder_search(const run_record& record, const stage_waits& waits,
     : record_(record),
       waits_(waits),
       done_(done),
-      // Above a quarter of an hour a clock is not off but broken.
+      // Beyond a quarter of an hour or so a clock is not off but broken.
       clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
       found_(done.all().size(), false) {}
 

@@ -27,7 +27,7 @@ run_lanes::run_lanes(const run_record& record) : record_(record) {
   }
   for (auto& thread : threads_) {
     std::sort(thread.begin(), thread.end(),
-              [](const entry& a, const entry& b) { return a.begin < b.begin; });
+              [](const stamp_pair& a, const stamp_pair& b) { return a.begin < b.begin; });
   }
 }
 
@@ -37,7 +37,7 @@ void run_lanes::add(const std::vector<stamp_pair>& column, std::size_t stage) {
     const auto lane = of_thread(stage, frame);
     const auto stamps = sound_stamps(column, frame);
     if (!lane || !stamps || *lane - stream_count_ >= threads_.size()) continue;
-    threads_[*lane - stream_count_].push_back({stamps->begin, stamps->end, frame});
+    threads_[*lane - stream_count_].push_back(*stamps);
   }
 }
 
@@ -49,16 +49,16 @@ std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t f
   return one_thread ? std::optional(of_main()) : std::nullopt;
 }
 
-std::optional<nanoseconds> run_lanes::busy_until(std::size_t lane, std::size_t frame,
-                                                 nanoseconds from, nanoseconds to) const {
+std::optional<nanoseconds> run_lanes::busy_until(std::size_t lane, nanoseconds from,
+                                                 nanoseconds to) const {
   if (lane < stream_count_ || lane - stream_count_ >= threads_.size()) return std::nullopt;
   const auto& thread = threads_[lane - stream_count_];
-  const auto next = std::lower_bound(thread.begin(), thread.end(), to,
-                                     [](const entry& e, nanoseconds at) { return e.begin < at; });
+  const auto next =
+      std::lower_bound(thread.begin(), thread.end(), to,
+                       [](const stamp_pair& s, nanoseconds at) { return s.begin < at; });
   if (next == thread.begin()) return std::nullopt;
-  const entry& last = *std::prev(next);
-  if (last.frame == frame || last.end <= from || last.end > to) return std::nullopt;
-  return last.end;
+  const nanoseconds end = std::prev(next)->end;
+  return end > from && end <= to ? std::optional(end) : std::nullopt;
 }
 
 }  // namespace graphline

@@ -25,24 +25,18 @@ class run_lanes {
   /// Of the thread that drives the frames.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// When the thread of `lane` ended what it did last before `to`, if that was for another frame
-  /// than `frame` and after `from`. Logarithmic in the number of frames.
-  std::optional<nanoseconds> busy_until(std::size_t lane, std::size_t frame, nanoseconds from,
-                                        nanoseconds to) const;
+  /// When the thread of `lane` ended what it did last before `to`, for whatever frame, if that was
+  /// after `from`. Logarithmic in the number of frames. With one frame in flight nothing.
+  std::optional<nanoseconds> busy_until(std::size_t lane, nanoseconds from, nanoseconds to) const;
 
  private:
-  struct entry {
-    nanoseconds begin = 0;
-    nanoseconds end = 0;
-    std::size_t frame = 0;
-  };
   void add(const std::vector<stamp_pair>& column, std::size_t stage);
 
   const run_record& record_;
   std::size_t stream_count_ = 0;
   std::vector<std::size_t> streams_;  ///< by stage
   /// What threads did, by begin. Of no use with one frame in flight, and empty then.
-  std::vector<std::vector<entry>> threads_;
+  std::vector<std::vector<stamp_pair>> threads_;
 };
 
 }  // namespace graphline

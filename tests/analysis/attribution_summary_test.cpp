@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,36 @@ TEST(attribution_findings, name_several_reasons_by_their_size) {
       findings(made),
       Contains("the slowest 1 % (3 frames) took 10.0 ms more than a typical one: 6.00 ms "
                "(60 %) of it is the wait in the queue, 3.00 ms (30 %) 'net' on the device"));
+}
+
+TEST(attribution_findings, have_words_for_everything_that_can_take_time) {
+  auto record = steady(20).record;
+  const auto said_of = [&](spent what, std::optional<std::size_t> stage) {
+    attribution_summary summary;
+    summary.slowest_frames = {7};
+    summary.end_to_end = {.all = 100, .typical = 100, .slowest = 190};
+    summary.rows = {{.what = what, .stage = stage, .all = 14, .typical = 10, .slowest = 100}};
+    const auto said = attribution_findings(record, summary);
+    const std::string before =
+        "the slowest 1 % (1 frame) took 90.0 ns more than a typical one: all of it is ";
+    EXPECT_THAT(said, ElementsAre(StartsWith(before)));
+    return said.front().substr(before.size());
+  };
+  EXPECT_EQ(said_of(spent::queue, {}), "the wait in the queue");
+  EXPECT_EQ(said_of(spent::enqueue, {}), "the launch of the frame's graph");
+  EXPECT_EQ(said_of(spent::worker_wait, {}),
+            "the host busy with other frames before its last look");
+  EXPECT_EQ(said_of(spent::notice, {}), "the host's last look at the frame");
+  EXPECT_EQ(said_of(spent::untimed, {}), "what the timing method does not see");
+  EXPECT_EQ(said_of(spent::cpu, 1), "'beside' on the CPU");
+  EXPECT_EQ(said_of(spent::device, 0), "'net' on the device");
+  EXPECT_EQ(said_of(spent::copy, 0), "the copy 'net'");
+  EXPECT_EQ(said_of(spent::enqueue, 0), "the launch of 'net'");
+  EXPECT_EQ(said_of(spent::stream_wait, 0), "'net' waiting for its stream or the device");
+  EXPECT_EQ(said_of(spent::worker_wait, 1), "'beside' waiting for a host thread");
+  EXPECT_EQ(said_of(spent::turn_wait, 1), "'beside' waiting for itself in the frame before");
+  EXPECT_EQ(said_of(spent::notice, 2), "the host noticing the device done before 'after'");
+  EXPECT_EQ(said_of(spent::untimed, 2), "what the timing method does not see before 'after'");
 }
 
 TEST(attribution_findings, do_not_make_parts_larger_than_the_whole) {

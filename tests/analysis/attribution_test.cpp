@@ -267,6 +267,33 @@ TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
   EXPECT_EQ(path_of(made), "untimed net 0-18, device net 18-71, cpu out 70-100, residual -1");
 }
 
+TEST(attribution, takes_nothing_from_before_the_frame_but_what_the_clocks_carry) {
+  auto made = made_run(strategy::async).device_stage("net").frame(100, 150);
+  made.launch(0, 100, 101).device(0, 60, 140);
+  made.record.clock_error = 3;
+  EXPECT_EQ(path_of(made), "device net 97-140, notice 140-150, residual -3");
+}
+
+TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
+  auto made = made_run(strategy::async)
+                  .device_stage("a")
+                  .device_stage("b")
+                  .device_stage("after")
+                  .cpu_stage("c", {{1, complete}})
+                  .frame(0, 90)
+                  .launch(0, 0, 1)
+                  .launch(1, 1, 2)
+                  .launch(2, 2, 3)
+                  .device(0, 1, 40)
+                  .device(1, 40, 42)
+                  .device(2, 42, 43)
+                  .cpu(3, 44, 90);
+  // By its clock, `after` might have ended before `b` began; by its stream it did not.
+  made.record.clock_error = 5;
+  EXPECT_EQ(path_of(made),
+            "enqueue a 0-1, device a 1-40, device b 40-42, notice c 42-44, cpu c 44-90");
+}
+
 TEST(attribution, takes_early_records_as_made_of_stages_in_turn) {
   const auto make_early = [](made_run& made) {
     made.record.tensors.clear();

@@ -281,8 +281,8 @@ class simulation {
       const bool here =
           n.done && n.thread == 1 + static_cast<std::size_t>(&by_worker - &workers[0]);
       const auto index = static_cast<std::size_t>(&n - &frames_[f][0]);
-      const bool by_host = index % 2 == 1 || !on_device(index / 2);
-      if (here && by_host) by.consider({index, n.end, spent::worker_wait});
+      const bool by_host = here && (index % 2 == 1 || !on_device(index / 2));
+      if (by_host) by.consider({index, n.end, spent::worker_wait});
     }
     const nanoseconds begin = std::max({by.end, turn, by_worker.free}) + short_time();
     const std::size_t done_by_host = on_device(s) ? launch(s) : work(s);
