@@ -31,6 +31,9 @@ class distribution {
   static std::optional<distribution> of(std::vector<nanoseconds> sample);
 
   std::size_t count() const noexcept { return sorted_.size(); }
+
+  /// All values, in ascending order.
+  std::span<const nanoseconds> sorted() const noexcept { return sorted_; }
   double mean() const noexcept { return mean_; }
 
   /// Standard deviation of the sample (divided by n - 1); nothing for a single value.
