@@ -42,6 +42,9 @@
 #include "framework/record/overhead_record.hpp"    // those of many runs under each timing method
 #include "framework/record/run_record.hpp"         // the raw samples of a run
 
+#include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
+#include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
+#include "framework/analysis/best_possible.hpp"  // the least time that a frame could have taken
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/capacity_findings.hpp"    // likewise, in sentences
 #include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
@@ -50,14 +53,19 @@
 #include "framework/analysis/overhead.hpp"     // costs of timing methods, with their intervals
 #include "framework/analysis/result_diff.hpp"  // one saved run against another
 #include "framework/analysis/summary.hpp"      // percentiles, spread and shares of a run
+#include "framework/analysis/timeline.hpp"     // a run's stamps on one clock, in lanes
 
-#include "framework/report/csv/run_csv.hpp"         // a run as CSV, a row for each stamp
+#include "framework/report/csv/experiment_csv.hpp"    // an experiment as CSV
+#include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
+#include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
+#include "framework/report/html/run_page.hpp"         // a run as a page of HTML
 #include "framework/report/json/capacity_json.hpp"  // the highest rate and all that were tried, as JSON
 #include "framework/report/json/diff_json.hpp"      // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
 #include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
 #include "framework/report/json/run_json.hpp"         // a run as JSON
-#include "framework/report/saved/result_reader.hpp"   // a saved result, read back
+#include "framework/report/saved/record_reader.hpp"   // a saved result as the record it was made of
+#include "framework/report/saved/result_reader.hpp"   // a saved result as far as two are compared
 #include "framework/report/saved/trial_store.hpp"     // trials kept on disk as they end
 #include "framework/report/terminal/capacity_table.hpp"    // likewise, as a table
 #include "framework/report/terminal/diff_table.hpp"        // likewise, as a table
@@ -65,3 +73,4 @@
 #include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table
 #include "framework/report/terminal/plan_report.hpp"       // a plan as text
 #include "framework/report/terminal/run_table.hpp"         // a run as a table
+#include "framework/report/trace/trace_json.hpp"           // a run as a trace for timeline viewers

@@ -24,20 +24,6 @@ int decimals_at_most(double percent) {
 
 }  // namespace
 
-std::string_view word_for(verdict what) noexcept {
-  switch (what) {
-    case verdict::faster:
-      return "faster";
-    case verdict::slower:
-      return "slower";
-    case verdict::same:
-      return "same";
-    case verdict::undecided:
-      break;
-  }
-  return "undecided";
-}
-
 std::string percent_change(double ratio, std::optional<int> decimals) {
   const double percent = 100 * (ratio - 1);
   const int shown =

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "framework/analysis/experiment_summary.hpp"
 
@@ -10,8 +9,6 @@ namespace graphline {
 
 // How reports put comparisons into words.
 
-/// "faster", "slower", "same", "undecided".
-std::string_view word_for(verdict what) noexcept;
 /// By how many percent a ratio is off 1, with its sign: "-18.8", "+0.31"; "0.0" for what rounds to
 /// nothing. `decimals` unset: one, and two below one percent.
 std::string percent_change(double ratio, std::optional<int> decimals = std::nullopt);

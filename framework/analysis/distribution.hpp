@@ -34,6 +34,7 @@ class distribution {
 
   /// All values, in ascending order.
   std::span<const nanoseconds> sorted() const noexcept { return sorted_; }
+
   double mean() const noexcept { return mean_; }
 
   /// Standard deviation of the sample (divided by n - 1); nothing for a single value.

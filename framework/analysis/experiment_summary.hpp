@@ -9,12 +9,16 @@
 #include "framework/analysis/distribution.hpp"
 #include "framework/analysis/median_interval.hpp"
 #include "framework/analysis/summary.hpp"
+#include "framework/base/words.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
 
 /// What is compared of two configurations: percentiles of the end-to-end time, or the throughput.
 enum class figure { p50, tail, throughput };
+
+inline constexpr word<figure> figure_words[] = {
+    {"p50", figure::p50}, {"tail", figure::tail}, {"throughput", figure::throughput}};
 
 /// With fewer blocks there are no intervals and no verdicts.
 inline constexpr std::size_t least_blocks = 5;
@@ -26,6 +30,21 @@ enum class verdict {
   slower,
   same,       ///< the whole interval lies within the margin
   undecided,  ///< the data do not carry one of the others
+};
+
+inline constexpr word<verdict> verdict_words[] = {{"faster", verdict::faster},
+                                                  {"slower", verdict::slower},
+                                                  {"same", verdict::same},
+                                                  {"undecided", verdict::undecided}};
+
+// Of tables and files: `to_word(verdict::same)` is "same".
+template <>
+struct words_of<figure> {
+  static constexpr const auto& table = figure_words;
+};
+template <>
+struct words_of<verdict> {
+  static constexpr const auto& table = verdict_words;
 };
 
 /// A figure of one configuration against that of another.

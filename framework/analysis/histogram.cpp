@@ -42,14 +42,14 @@ reach reach_of(const sorted& times, bool upper) {
   return {last, {}};
 }
 
-/// The nearest of 1, 2 and 5 times a power of ten, by ratio; at least 1.
+/// The largest of 1, 2 and 5 times a power of ten that is not much wider; at least 1.
 nanoseconds rounded(double width) {
-  if (width <= 1) return 1;
-  const double power = std::pow(10, std::floor(std::log10(width)));
+  const double limit = 1.25 * width;
+  if (limit < 2) return 1;
+  const double power = std::pow(10, std::floor(std::log10(limit)));
   double best = power;
-  for (const double digit : {2.0, 5.0, 10.0}) {
-    const double candidate = digit * power;
-    if (std::abs(std::log(candidate / width)) < std::abs(std::log(best / width))) best = candidate;
+  for (const double digit : {2.0, 5.0}) {
+    if (digit * power <= limit) best = digit * power;
   }
   return std::llround(best);
 }

@@ -31,8 +31,8 @@ struct histogram {
 
 /// Nothing for an empty sample. The width is that of Freedman and Diaconis ("On the histogram as a
 /// density estimator: L2 theory", 1981), 2 * interquartile range / cube root of n, within limits:
-/// as many bins as Sturges counts (1 + log2 n) at least, `most_bins` (at least 4) at most, then
-/// rounded so that edges are round figures.
+/// as many bins as Sturges counts (1 + log2 n) at least, `most_bins` (at least 4) at most, and
+/// then a round figure, mostly a narrower one.
 ///
 /// A tail is cut off at the highest of p99.9, p99 and p95 (mirrored: p0.1, p1, p5) from which it is
 /// no longer than five times the way from the median to p90 (p10), at p95 (p5) where none is.

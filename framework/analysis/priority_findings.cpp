@@ -64,7 +64,7 @@ std::string text_of(const finding_source& from, const priority_effect& effect,
   switch (effect.verdict) {
     case verdict::faster:
     case verdict::slower:
-      return fmt::format("priorities took effect, {} is {}: {}", name, word_for(effect.verdict),
+      return fmt::format("priorities took effect, {} is {}: {}", name, to_word(effect.verdict),
                          figures);
     case verdict::same:
       return fmt::format("priorities changed nothing for {}: {}{}", name, figures, reason);

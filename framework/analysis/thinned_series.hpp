@@ -18,10 +18,23 @@ std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std
 /// `most` or fewer of the indices below `count`, evenly spread, the first and the last among them.
 std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 
-/// For each index of `at`, the lower median of the values around it: as many on either side, at
-/// most `reach`, and less towards both ends so that they do not weigh more there.
+/// For each index of `at`, the lower median of it and of `reach` values on either side, which there
+/// must be.
 std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
                                          std::span<const std::size_t> at, std::size_t reach);
+
+/// A stretch of values next to each other, for a table where there are too many for a row each.
+struct stretch {
+  std::size_t first = 0;
+  std::size_t last = 0;  ///< itself within
+  nanoseconds shortest = 0;
+  nanoseconds median = 0;  ///< the lower of two
+  nanoseconds longest = 0;
+  std::size_t longest_at = 0;  ///< the first of equals
+};
+
+/// All values in at most `most` stretches of nearly one length, in order.
+std::vector<stretch> stretches_of(std::span<const nanoseconds> values, std::size_t most);
 
 /// A point of a cumulative distribution: `count` values are no longer than `time`.
 struct cumulative_point {

@@ -52,7 +52,7 @@ void add_waiting_findings(const finding_source& from, findings_list& to) {
         from.labels.of(busier->busy), busier->cores, from.labels.of(busier->idle),
         p50->verdict == verdict::undecided ? "shown to be faster" : "faster",
         format_duration(first ? p50->value : p50->reference),
-        format_duration(first ? p50->reference : p50->value), word_for(p50->verdict)));
+        format_duration(first ? p50->reference : p50->value), to_word(p50->verdict)));
   }
 }
 

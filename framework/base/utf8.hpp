@@ -29,8 +29,13 @@ std::size_t display_width(char32_t code) noexcept;
 /// paragraph separators, and the marks that reverse the direction of what follows.
 bool is_control(char32_t code) noexcept;
 
-/// `text` fit to be shown on one line: control characters and invalid bytes become "?".
+/// `text` fit to be shown on one line: control characters, invalid bytes, and the U+FFFD that a
+/// file has in place of these become "?".
 std::string printable(std::string_view text);
+
+/// `text` with U+FFFD in place of bytes that are not UTF-8, one for as many as begin a character
+/// well, as files of JSON have it too.
+std::string as_utf8(std::string_view text);
 
 /// `text` in quotes for a message; what is longer than `limit` bytes is cut and ends in "...".
 std::string quote(std::string_view text, std::size_t limit = 60);

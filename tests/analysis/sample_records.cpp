@@ -27,11 +27,12 @@ stage_record stage(const char* name, const char* kind, side on, const char* stre
   return result;
 }
 
-void add_device_times(stage_record& to, timing_method method, nanoseconds begin, nanoseconds length,
-                      nanoseconds launch) {
+/// Launched at `launched`, which takes `launch`; at work from `begin` for `length`.
+void add_device_times(stage_record& to, timing_method method, nanoseconds launched,
+                      nanoseconds launch, nanoseconds begin, nanoseconds length) {
   const bool events = method == timing_method::event || method == timing_method::layers;
   if (method == timing_method::host || events) {
-    to.enqueued.push_back({begin, begin + launch});
+    to.enqueued.push_back({launched, launched + launch});
   }
   if (events) to.device.push_back({begin, begin + length});
   if (method == timing_method::sync) to.synced.push_back({begin, begin + length});
@@ -82,12 +83,13 @@ run_record run_of(timing_method method, const std::vector<frame_times>& frames) 
   nanoseconds clock = 1'000'000;
   for (const auto& times : frames) {
     record.frames.push_back({clock, clock, clock + times.end_to_end});
-    add_device_times(record.stages[0], method, clock, times.backbone, times.launch);
+    add_device_times(record.stages[0], method, clock, times.launch, clock, times.backbone);
+    const auto noise_end = clock + times.launch + times.noise;
     if (method != timing_method::none) {
-      record.stages[1].cpu.push_back({clock + times.launch, clock + times.launch + times.noise});
+      record.stages[1].cpu.push_back({clock + times.launch, noise_end});
     }
-    add_device_times(record.stages[2], method, clock + times.end_to_end - times.head, times.head,
-                     times.launch / 2);
+    add_device_times(record.stages[2], method, noise_end, times.launch / 2,
+                     clock + times.end_to_end - times.head, times.head);
     clock += times.end_to_end + 5'000;
   }
   return record;

@@ -54,11 +54,40 @@ TEST(evenly_spread, has_the_first_and_the_last) {
   EXPECT_THAT(evenly_spread(0, 4), ElementsAre());
 }
 
-TEST(rolling_medians, take_as_many_on_either_side) {
+TEST(rolling_medians, are_of_as_many_on_either_side) {
   const std::vector<nanoseconds> values = {9, 1, 5, 7, 100, 3};
-  const std::vector<std::size_t> at = {0, 1, 2, 3, 4, 5};
-  EXPECT_THAT(rolling_medians(values, at, 2), ElementsAre(9, 5, 7, 5, 7, 3));
-  EXPECT_THAT(rolling_medians(values, at, 0), ElementsAre(9, 1, 5, 7, 100, 3));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{1, 3, 4}, 1), ElementsAre(5, 7, 7));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{2, 3}, 2), ElementsAre(7, 5));
+  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{0, 5}, 0), ElementsAre(9, 3));
+}
+
+TEST(stretches, hold_every_value_once) {
+  const auto values = random_values(1003);
+  const auto stretches = stretches_of(values, 100);
+  ASSERT_EQ(stretches.size(), 100u);
+  std::size_t next = 0;
+  for (const auto& s : stretches) {
+    EXPECT_EQ(s.first, next);
+    next = s.last + 1;
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(s.first);
+    const auto to = values.begin() + static_cast<std::ptrdiff_t>(next);
+    EXPECT_EQ(s.shortest, *std::min_element(from, to));
+    EXPECT_EQ(s.longest, *std::max_element(from, to));
+    EXPECT_EQ(s.longest, values[s.longest_at]);
+    EXPECT_EQ(std::count_if(from, to, [&](nanoseconds t) { return t < s.median; }),
+              (to - from - 1) / 2);
+  }
+  EXPECT_EQ(next, 1003u);
+}
+
+TEST(stretches, are_single_values_where_they_can_be) {
+  const std::vector<nanoseconds> values = {4, 9};
+  const auto stretches = stretches_of(values, 100);
+  ASSERT_EQ(stretches.size(), 2u);
+  EXPECT_EQ(stretches[1].first, 1u);
+  EXPECT_EQ(stretches[1].last, 1u);
+  EXPECT_EQ(stretches[1].median, 9);
+  EXPECT_TRUE(stretches_of(std::span(values).first(0), 100).empty());
 }
 
 TEST(cumulative_steps, say_how_many_are_no_longer) {

@@ -46,6 +46,21 @@ TEST(printable, never_lets_control_characters_through) {
   EXPECT_EQ(printable("größe"), "größe");
 }
 
+TEST(printable, shows_a_text_alike_before_and_after_its_bytes_were_replaced) {
+  for (const char* bytes : {"\x80", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                            "\xe8\xa9", "\xf0\x9f\x98", "\xf0\x9f\x98x", "\xc3x", "a\xff\xfe"}) {
+    EXPECT_EQ(printable(as_utf8(bytes)), printable(bytes)) << testing::PrintToString(bytes);
+  }
+}
+
+TEST(as_utf8, replaces_what_begins_a_character_by_one_sign) {
+  EXPECT_EQ(as_utf8("größe\n試\U0001F600"), "größe\n試\U0001F600");
+  EXPECT_EQ(as_utf8("\xe8\xa9x"), "\ufffdx");
+  EXPECT_EQ(as_utf8("\xf0\x9f\x98"), "\ufffd");
+  EXPECT_EQ(as_utf8("\xed\xa0\x80"), "\ufffd\ufffd\ufffd");
+  EXPECT_EQ(as_utf8("\xff\xc3\xc3\xa9"), "\ufffd\ufffd\u00e9");
+}
+
 TEST(quote, cuts_long_texts_between_characters) {
   EXPECT_EQ(quote("abc"), "'abc'");
   EXPECT_EQ(quote("äää", 6), "'äää'");

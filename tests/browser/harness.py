@@ -28,7 +28,7 @@ except ImportError:
 CONTRASTS = """
 const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-const parts = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+const parts = (text) => [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4);
 const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
 function behind(element) {
   const layers = [];
@@ -42,13 +42,14 @@ function behind(element) {
 const found = [];
 for (const element of document.querySelectorAll("body *")) {
   const text = [...element.childNodes].filter((n) => n.nodeType === 3 && n.data.trim());
-  if (!text.length || !element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})) continue;
-  if (!element.getClientRects().length) continue;
+  if (!text.length || !element.getClientRects().length) continue;
+  if (!element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})) continue;
   const style = getComputedStyle(element);
   const ground = behind(element);
   const ink = over(parts(element instanceof SVGElement ? style.fill : style.color), ground);
   const [high, low] = [luminance(ink), luminance(ground)].sort((a, b) => b - a);
-  found.push([(high + 0.05) / (low + 0.05), element.tagName + " " + text[0].data.trim().slice(0, 40)]);
+  const words = element.tagName + " " + text[0].data.trim().slice(0, 40);
+  found.push([(high + 0.05) / (low + 0.05), words]);
 }
 return found;
 """
@@ -56,7 +57,10 @@ return found;
 # The share of a canvas's points that something was drawn on.
 PAINTED = """
 const canvas = arguments[0];
-const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+const copy = new OffscreenCanvas(canvas.width, canvas.height);
+const context = copy.getContext("2d", {willReadFrequently: true});
+context.drawImage(canvas, 0, 0);
+const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
 let painted = 0;
 for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
 return painted / (canvas.width * canvas.height);
@@ -65,12 +69,14 @@ return painted / (canvas.width * canvas.height);
 # What reaches beyond the right edge of the window without a box of its own to scroll in.
 OVERFLOWING = """
 const width = document.documentElement.clientWidth;
-const scrolls = (e) => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+const boxes = ["auto", "scroll", "hidden"];
+const scrolls = (e) =>
+  e && (boxes.includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
 const wide = [...document.querySelectorAll("body *")].filter((e) =>
   e.getBoundingClientRect().right > width + 1 && e.checkVisibility() && !scrolls(e.parentElement));
-const found = wide.map((e) => e.tagName + "." + e.className + " " + Math.round(e.getBoundingClientRect().right));
-if (document.documentElement.scrollWidth > width) found.push("the page: " + document.documentElement.scrollWidth);
-return found;
+const found = wide.map((e) => `${e.tagName}.${e.className} ${e.getBoundingClientRect().right}`);
+const all = document.documentElement.scrollWidth;
+return all > width ? [...found, `the page ${all}`] : found;
 """
 
 # The element that has the keyboard, in words.
@@ -102,12 +108,13 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(prefix="graphline_browser_")
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                         "--hide-scrollbars", "--force-device-scale-factor=1",
-                         f"--user-data-dir={self.profile.name}"):
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu",
+                         "--disable-dev-shm-usage", "--hide-scrollbars",
+                         "--force-device-scale-factor=1", f"--user-data-dir={self.profile.name}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        service = Service(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(service=service, options=options)
         self.driver.set_page_load_timeout(60)
         self.driver.set_script_timeout(60)
 
@@ -120,7 +127,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, parameters)
 
     def look(self, width=1280, height=900, dark=False, still=True, scale=1):
-        """Window, colour scheme and wish for stillness of what is opened next, and of what is open."""
+        """Window, colour scheme and wish for stillness, of this page and of those opened next."""
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
                      deviceScaleFactor=scale, mobile=False)
         self.command("Emulation.setEmulatedMedia", media="", features=[
@@ -128,7 +135,7 @@ class Browser:
             {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
 
     def open(self, path):
-        """Opens a file and waits until its scripts are done; what was logged before is forgotten."""
+        """Opens a file and waits until its scripts are done; forgets what was logged before."""
         for log in ("browser", "performance"):
             self.driver.get_log(log)
         self.driver.get("about:blank")
@@ -180,7 +187,7 @@ class Browser:
                 if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
-        """The addresses that were asked for since the last call, but for data in the page itself."""
+        """The addresses asked for since the last call, but for data in the page itself."""
         events = (json.loads(entry["message"])["message"]
                   for entry in self.driver.get_log("performance"))
         asked = [event["params"]["request"]["url"] for event in events
@@ -212,9 +219,11 @@ class Browser:
         raise AssertionError(f"the Tab key has not come to an end after {most} stops")
 
     def screenshot(self, path, selector=None):
-        """The whole page, or an element of it, as a PNG file."""
+        """The whole page, or an element of it, as a PNG file; at the top, where nothing sticks."""
+        self.run("window.scrollTo({top: 0, behavior: 'instant'})")
+        self.settle()
         area = self.run(
-            "const e = arguments[0] ? document.querySelector(arguments[0]) : document.documentElement;"
+            "const e = document.querySelector(arguments[0] ?? 'html');"
             "const r = e.getBoundingClientRect();"
             "return arguments[0] ? [r.left + scrollX, r.top + scrollY, r.width, r.height]"
             "                    : [0, 0, innerWidth, e.scrollHeight];", selector)

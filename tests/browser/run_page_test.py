@@ -3,6 +3,7 @@
 usage: run_page_test.py SAMPLE_PAGES [CLASS ...]
 """
 
+import re
 import subprocess
 import sys
 
@@ -10,8 +11,17 @@ import harness
 
 SAMPLE_PAGES = sys.argv[1]
 
+# The colours of every point of a canvas that something was drawn on, as one text.
+CONTENT = "return arguments[0].toDataURL()"
 
-class run_page(harness.PageCase):
+# What was said of the frames that were chosen.
+LISTEN = """
+window.chosen = [];
+document.addEventListener("graphline:frame", (event) => window.chosen.push(event.detail.frame));
+"""
+
+
+class Page(harness.PageCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -20,11 +30,294 @@ class run_page(harness.PageCase):
     def page(self, name):
         return self.folder / f"{name}.html"
 
-    def test_every_page_opens_without_a_complaint_and_asks_for_nothing(self):
+    def content(self, selector):
+        return self.browser.run(CONTENT, self.browser.one(selector))
+
+    def said(self):
+        return self.browser.text("#said")
+
+    def set(self, words, ticked=True):
+        """Ticks a box by the words beside it."""
+        for label in self.browser.all("label"):
+            if words in label.text:
+                box = label.find_element(harness.By.CSS_SELECTOR, "input")
+                if box.is_selected() != ticked:
+                    box.click()
+                self.browser.settle()
+                return
+        self.fail(f"no box is called {words}")
+
+
+class every_page(Page):
+    def test_opens_without_a_complaint_and_asks_for_nothing(self):
         for path in sorted(self.folder.glob("*.html")):
-            with self.subTest(path.stem):
-                self.show(path)
-                self.assert_quiet(path)
+            for dark in (False, True):
+                with self.subTest(path.stem, dark=dark):
+                    self.show(path, dark=dark)
+                    self.assert_quiet(path)
+
+    def test_can_be_read_in_light_and_dark(self):
+        colours = {}
+        for name in ("schedule", "detail", "odd", "failed", "empty"):
+            for dark in (False, True):
+                with self.subTest(name, dark=dark):
+                    self.show(self.page(name), dark=dark)
+                    self.browser.run(
+                        "document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                    self.assert_readable()
+                    colours[dark] = self.browser.run(
+                        "return getComputedStyle(document.body).backgroundColor")
+        self.assertNotEqual(colours[False], colours[True])
+
+    def test_fits_a_phone(self):
+        for name in ("schedule", "detail", "odd", "crowded", "failed", "empty", "none", "long"):
+            with self.subTest(name):
+                self.show(self.page(name), width=360, height=740)
+                self.assert_fits()
+                self.browser.run(
+                    "document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                self.browser.settle()
+                self.assert_fits()
+                self.assertLessEqual(self.browser.run(
+                    "return Math.max(0, ...[...document.querySelectorAll('canvas')]"
+                    ".map((c) => c.clientWidth))"), 360)
+
+    def test_prints_light_and_whole(self):
+        self.show(self.page("detail"), dark=True)
+        before = self.content("#latency canvas")
+        self.browser.run(
+            "window.printed = [];"
+            "addEventListener('beforeprint', () => window.printed.push("
+            "  getComputedStyle(document.body).backgroundColor,"
+            "  document.querySelectorAll('details:not([open]):not(.tabled)').length,"
+            "  Math.max(...[...document.querySelectorAll('canvas')].map((c) => c.clientWidth))));")
+        document = self.browser.pdf(paperWidth=8.27, paperHeight=11.69)
+        self.assertTrue(document.startswith(b"%PDF-"))
+        self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", document)), 2)
+        ground, folded, widest = self.browser.run("return window.printed")
+        self.assertEqual(ground, "rgb(255, 255, 255)")
+        self.assertEqual(folded, 0)
+        self.assertLessEqual(widest, 690)  # A4 between its margins
+        self.browser.settle()
+        self.assertEqual(self.content("#latency canvas"), before)
+
+    def test_does_not_move_for_those_who_asked_for_that(self):
+        style = "return getComputedStyle(document.documentElement).scrollBehavior"
+        self.show(self.page("event"), still=True)
+        self.assertEqual(self.browser.run(style), "auto")
+        self.show(self.page("event"), still=False)
+        self.assertEqual(self.browser.run(style), "smooth")
+
+    def test_changes_its_charts_with_the_colour_scheme(self):
+        self.show(self.page("event"))
+        light = self.content("#latency canvas")
+        self.browser.look(dark=True)
+        self.browser.settle()
+        self.assertNotEqual(self.content("#latency canvas"), light)
+        self.assert_drawn()
+
+
+    def test_marks_the_section_that_is_read(self):
+        self.show(self.page("event"), width=360, height=740)
+        current = "return document.querySelector('nav a[aria-current]').textContent"
+        self.assertEqual(self.browser.run(current), "Summary")
+        self.browser.run("document.getElementById('origin').scrollIntoView()")
+        self.browser.settle()
+        self.browser.settle()
+        self.assertEqual(self.browser.run(current), "What made this")
+        right = self.browser.run(
+            "return document.querySelector('nav a[aria-current]').getBoundingClientRect().right")
+        self.assertLessEqual(right, 360)
+
+
+class keyboard(Page):
+    def test_reaches_every_control_and_shows_where_it_is(self):
+        self.show(self.page("detail"))
+        self.browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        self.browser.settle()
+        stops = self.browser.tab_stops()
+        self.assertEqual([stop for stop in stops if not stop["visible"]], [])
+        wanted = self.browser.run(
+            "return document.querySelectorAll('a, button, select, input, summary, canvas, pre')"
+            ".length")
+        reached = [stop for stop in stops
+                   if stop["tag"] in ("a", "button", "select", "input", "summary", "canvas", "pre")]
+        self.assertEqual(len(reached), wanted)
+        sections = [stop["section"] for stop in stops if stop["section"]]
+        self.assertEqual(sections, sorted(sections, key=sections.index))  # in the order of the page
+        names = [stop["name"] for stop in stops]
+        self.assertEqual([name for name in names if not name], [])
+
+    def test_moves_from_frame_to_frame_and_chooses_one(self):
+        self.show(self.page("event"))
+        self.browser.run(LISTEN)
+        self.browser.run("document.querySelector('#latency canvas').focus()")
+        blank = self.content("#latency canvas")
+        self.browser.press("arrow_right")
+        self.assertRegex(self.said(), r"^frame 0,  end to end: [\d.]+ ms$")
+        self.assertNotEqual(self.content("#latency canvas"), blank)
+        self.browser.press("arrow_right", "arrow_right", "enter")
+        self.assertEqual(self.browser.run("return window.chosen"), [2])
+        self.browser.press("end", "enter", "arrow_left", "enter", "home", "enter")
+        self.assertEqual(self.browser.run("return window.chosen"), [2, 299, 298, 0])
+        self.browser.press("escape", "enter")
+        self.assertEqual(len(self.browser.run("return window.chosen")), 4)
+
+    def test_reads_the_histogram(self):
+        self.show(self.page("event"))
+        self.browser.run("document.querySelector('#distribution canvas').focus()")
+        self.browser.press("arrow_right")
+        self.assertRegex(self.said(), r"^[\d.]+ to [\d.]+ ms, \d+ frames?, [\d.]+ %$")
+
+
+class charts(Page):
+    def test_are_all_drawn(self):
+        for name in ("event", "none", "schedule", "detail", "odd", "failed", "long"):
+            with self.subTest(name):
+                self.show(self.page(name))
+                self.assert_drawn()
+
+    def test_tell_frame_and_time_under_the_pointer_and_choose_a_frame(self):
+        self.show(self.page("event"))
+        self.browser.run(LISTEN)
+        canvas = self.browser.one("#latency canvas")
+        blank = self.content("#latency canvas")
+        self.browser.hover(canvas, 400, 120)
+        self.assertNotEqual(self.content("#latency canvas"), blank)
+        self.browser.click(canvas, 400, 120)
+        (frame,) = self.browser.run("return window.chosen")
+        self.assertTrue(0 < frame < 299)
+
+    def test_show_stages_beside_the_frames(self):
+        self.show(self.page("event"))
+        before = self.content("#latency canvas")
+        self.set("noise")
+        with_noise = self.content("#latency canvas")
+        self.assertEqual(self.browser.one("#latency .legend").text.split("\n"),
+                         ["end to end", "rolling median", "noise"])
+        self.assertNotEqual(with_noise, before)
+        self.set("Start at zero")
+        self.assertNotEqual(self.content("#latency canvas"), with_noise)
+        self.set("noise", False)
+        self.set("Start at zero", False)
+        self.assertEqual(self.content("#latency canvas"), before)
+        self.assert_quiet(self.page("event"))
+
+    def test_keep_a_name_from_right_to_left_apart_from_what_follows_it(self):
+        self.show(self.page("odd"))
+        options = self.browser.run("return [...document.querySelectorAll('option')]"
+                                   ".map((option) => option.textContent)")
+        self.assertIn("\u2068שלב אחרון 最后 \ufffd(\u2069, device", options)
+        self.assertIn("quote\" 'and' new line, cpu", options)
+
+    def test_tell_long_names_apart(self):
+        self.show(self.page("crowded"))
+        for selector in ("#latency .control .name", "#distribution option"):
+            names = self.browser.run(
+                "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+                selector)
+            self.assertGreaterEqual(len(names), 60)
+            self.assertEqual(len(set(names)), len(names))
+            self.assertLess(max(map(len, names)), 90)
+
+    def test_show_the_spread_of_what_is_chosen(self):
+        self.show(self.page("schedule"))
+        histogram, curve = (canvas.get_attribute("aria-label")
+                            for canvas in self.browser.all("#distribution canvas"))
+        self.assertEqual(histogram, "Histogram of the times of end to end")
+        self.assertEqual(curve, "Cumulative distribution of the times of end to end")
+        seen = {self.content("#distribution canvas")}
+        select = self.browser.one("#distribution select")
+        options = select.find_elements(harness.By.TAG_NAME, "option")
+        self.assertEqual([option.text for option in options],
+                         ["end to end", "from due to begin", "backbone, device", "backbone, launch",
+                          "noise, cpu", "head, device", "head, launch"])
+        for option in options[1:]:
+            option.click()
+            self.browser.settle()
+            seen.add(self.content("#distribution canvas"))
+            self.assertIn(option.text, self.browser.one("#distribution canvas")
+                          .get_attribute("aria-label"))
+            self.assert_drawn("#distribution canvas")
+        self.assertEqual(len(seen), len(options))
+        self.set("Logarithmic")
+        self.assertNotIn(self.content("#distribution canvas"), seen)
+        self.assert_quiet(self.page("schedule"))
+
+    def test_say_what_they_thin_and_cut_off(self):
+        self.show(self.page("long"))
+        self.assertRegex(self.browser.text("#latency figcaption"),
+                         r"1,9\d\d points of 100,000 are drawn")
+        self.assertRegex(
+            self.browser.text("#distribution figcaption"),
+            r"^100,000 frames, each counted.* holds \d+ frames that took longer, 135 ms")
+        self.show(self.page("schedule"))
+        self.assertIn("2 frames that were dropped", self.browser.text("#latency figcaption"))
+
+
+class tables(Page):
+    def rows(self, selector):
+        return self.browser.run(
+            "return [...document.querySelectorAll(arguments[0] + ' tbody tr')]"
+            ".map((row) => [...row.children].map((cell) => cell.textContent))", selector)
+
+    def test_stand_beside_the_charts(self):
+        self.show(self.page("event"))
+        frames = self.rows("#latency")
+        self.assertLessEqual(len(frames), 200)
+        self.assertEqual(frames[0][0], "0 to 2")
+        self.assertTrue(frames[-1][0].endswith(" to 299"))
+        percentiles, bins = [
+            self.rows(f"#distribution .tabled .scroll:nth-child({i})") for i in (1, 2)]
+        self.assertEqual([row[0] for row in percentiles],
+                         ["min", "p50", "p90", "p95", "p99", "max"])
+        self.assertEqual(sum(int(row[1]) for row in bins), 300)
+        self.assertEqual(bins[-1][3], "100.0 %")
+
+    def test_have_a_row_for_each_stage_part_operation_and_output(self):
+        self.show(self.page("detail"))
+        words = self.browser.text("#summary")
+        for text in ("backbone", "cpu.random_normal", "0.conv2d+1.gelu", "Traced in 10 runs",
+                     "gelu", "00c0ffee00c0ffee", "paid for after", "in parts"):
+            self.assertIn(text, words)
+
+    def test_hold_names_as_they_are(self):
+        self.show(self.page("odd"))
+        names = self.browser.run(
+            "return [...document.querySelectorAll('#summary tbody th .name')]"
+            ".map((name) => name.textContent)")
+        self.assertIn("<img src=x onerror=alert(1)>", names)
+        self.assertIn("quote\" 'and'\nnew line", names)
+        self.assertIn("שלב אחרון 最后 \ufffd(", names)
+        self.assertIn("score</script><script>alert(2)</script>", names)
+        self.assertEqual(self.browser.text("h1"), "<b>\"odd\" & 'names'</b></script><!--")
+        self.assertEqual(self.browser.all("img"), [])
+
+    def test_hold_the_file_line_by_line(self):
+        self.show(self.page("odd"))
+        self.assertEqual(self.browser.text("#origin pre"),
+                         "pipeline: \"<b>\"\n# </script><!-- <script>\nstages:\n  - name: שלב\n")
+        self.assertEqual(len(self.browser.all("#origin .line")), 4)
+
+    def test_the_file_can_be_copied(self):
+        self.show(self.page("event"))
+        self.browser.run(
+            "Object.defineProperty(navigator, 'clipboard', {value: "
+            "{writeText: async (text) => { window.copied = text; }}});")
+        button = self.browser.one("#origin button")
+        button.click()
+        self.browser.settle()
+        self.assertEqual(self.browser.run("return window.copied"),
+                         "pipeline: two_models\nstages: []  # as in the sources\n")
+        self.assertEqual(button.text, "Copied")
+
+    def test_what_went_wrong_stands_first(self):
+        self.show(self.page("failed"))
+        self.assertEqual(self.browser.one(".notice").text,
+                         "Failed after 7 of 45 frames: stage 'head': the device has no memory left")
+        self.show(self.page("empty"))
+        self.assertIn("No frame was measured.", self.browser.text("#summary"))
+        self.assertEqual(self.browser.all("canvas"), [])
 
 
 if __name__ == "__main__":

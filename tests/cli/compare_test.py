@@ -4,6 +4,7 @@ usage: compare_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
 
 import contextlib
+import csv
 import json
 import os
 import pty
@@ -203,6 +204,50 @@ class bad_input(CompareCase):
         for words in (("--frames", 0), ("--warmup", -1), ("--configuration", 9)):
             self.expect(graphline("trial", "lengths.yaml", "--configuration", 0, *words,
                                   cwd=self.folder), 2, words[0])
+
+
+class outputs(CompareCase):
+    def test_the_report_the_rows_and_the_result_are_written_at_once(self):
+        self.compare("--trials", "2", "--json", "r.json", "--csv", "r.csv", "--html", "r.html")
+        result = json.loads((self.folder / "r.json").read_text())
+        with open(self.folder / "r.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 2 * 2 * 6)
+        for trial in result["trials"]:
+            name = result["configurations"][trial["configuration"]]["name"]
+            own = [(int(row["begin_ns"]), int(row["end_ns"])) for row in rows
+                   if (row["configuration"], int(row["block"])) == (name, trial["block"])]
+            frames = trial["members"][0]["frames"]
+            self.assertEqual(own, list(zip(frames["due"], frames["end"])))
+        page = (self.folder / "r.html").read_text(encoding="utf-8")
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertIn("<title>lengths</title>", page)
+        self.assertIn(json.dumps(LENGTHS)[1:-1].replace("<", "\\u003c"), page)
+
+    def test_a_report_may_go_to_standard_output(self):
+        done = self.compare("--trials", "1", "--html", "-")
+        self.assertTrue(done.stdout.startswith("<!doctype html>"))
+        self.assertTrue(done.stdout.endswith("</html>\n"))
+        self.assertIn("p50", done.stderr)
+
+    def test_only_one_goes_to_standard_output(self):
+        done = self.compare("--html", "-", "--csv", "-", status=2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("--csv - and --html -: only one result", done.stderr)
+
+    def test_what_cannot_be_written_is_told_before_the_trials(self):
+        for option in ("--csv", "--html"):
+            done = self.compare(option, "no/file", status=2)
+            self.assertIn("no/file", done.stderr)
+            self.assertFalse(self.store.exists())
+
+    def test_trials_are_not_overwritten(self):
+        self.compare("--trials", "1")
+        kept = self.store.read_bytes()
+        for option in ("--csv", "--html", "--json"):
+            done = self.compare(option, self.store.name, status=2)
+            self.assertIn(f"{option} '{self.store.name}': it holds the trials", done.stderr)
+        self.assertEqual(self.store.read_bytes(), kept)
 
 
 TOGETHER = """experiment: beside

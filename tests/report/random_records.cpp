@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -53,15 +54,24 @@ class drawing {
     return result;
   }
 
-  std::vector<nanoseconds> wholes() {
-    return list([&] { return whole(); });
+  /// A time that a run can hold, of every magnitude.
+  nanoseconds time() { return whole() / 2048; }
+  std::vector<nanoseconds> times() {
+    return list([&] { return time(); });
+  }
+  tensor_type type() {
+    return {shape(list([&] { return static_cast<std::int64_t>(below(1000)); })),
+            static_cast<dtype>(below(7))};
   }
   std::vector<std::pair<std::string, std::string>> texts() {
     return list([&] { return std::pair(text(), text()); });
   }
   std::vector<stamp_pair> stamps(std::size_t frames) {
     std::vector<stamp_pair> result;
-    for (std::size_t i = 0; i < frames; ++i) result.push_back({whole(), whole()});
+    for (std::size_t i = 0; i < frames; ++i) {
+      const auto [begin, end] = std::minmax({time(), time()});
+      result.push_back({begin, end});
+    }
     return coin() ? result : std::vector<stamp_pair>();
   }
 
@@ -77,9 +87,9 @@ class drawing {
     run.warmup = count();
     run.seed = natural();
     run.threads = count();
-    if (coin()) run.deadline = whole();
+    if (coin()) run.deadline = time();
     run.arrival = word(arrival_words);
-    if (coin()) run.rate = number();
+    if (coin()) run.rate = std::clamp(std::abs(number()), 1e-3, 1e6);
     run.queue = count();
     run.when_full = word(queue_policy_words);
     return run;
@@ -105,15 +115,15 @@ class drawing {
       *column = stamps(frames);
     }
     result.parts = list([&] { return part_record{text(), text(), stamps(frames)}; });
-    result.operations = list([&] { return operation_record{text(), wholes(), wholes()}; });
-    result.traced_runs = count();
+    result.operations = list([&] { return operation_record{text(), times(), times()}; });
+    result.traced_runs = 1 + count() / 2;
     return result;
   }
 
   tensor_record tensor(std::size_t stages) {
     tensor_record result;
     result.name = text();
-    result.type = {shape(wholes()), static_cast<dtype>(below(7))};
+    result.type = type();
     result.on = word(side_words);
     if (stages > 0 && coin()) result.writer = below(stages);
     for (std::size_t i = 0; i < stages; ++i) {
@@ -126,20 +136,20 @@ class drawing {
     graph_record result;
     result.name = text();
     result.operations = natural();
-    result.executables = natural();
-    result.capture = whole();
-    result.instantiate = whole();
-    result.first_launch = whole();
-    result.later_launch = wholes();
-    result.launch = wholes();
-    result.eager = wholes();
+    result.executables = below(64);
+    result.capture = time();
+    result.instantiate = time();
+    result.first_launch = time();
+    result.later_launch = times();
+    result.launch = times();
+    result.eager = times();
     return result;
   }
 
   output_record output() {
     output_record result;
     result.tensor = text();
-    result.type = {shape(wholes()), static_cast<dtype>(below(7))};
+    result.type = type();
     result.checksum = text();
     result.finite = coin();
     result.values = list([&] { return number(); });
@@ -158,14 +168,18 @@ class drawing {
     record.device = {text(), text(), natural(), static_cast<int>(below(100)), 3, texts()};
     record.environment = texts();
     record.memory = {natural(), natural(), natural(), natural(), natural()};
-    record.clock_error = whole();
-    record.clock_drift = whole();
-    record.processor_time = whole();
-    for (std::size_t i = 0; i < frames; ++i) record.frames.push_back({whole(), whole(), whole()});
+    record.clock_error = time();
+    record.clock_drift = time();
+    record.processor_time = time();
+    for (std::size_t i = 0; i < frames; ++i) {
+      std::array<nanoseconds, 3> at = {time(), time(), time()};
+      std::sort(at.begin(), at.end());
+      record.frames.push_back({at[0], at[1], at[2]});
+    }
     if (coin()) record.source = {text(), text()};
     record.launches = stamps(frames);
     record.threads = list([&] { return text(); });
-    record.load = {wholes(), count(), count()};
+    record.load = {times(), count(), count()};
     for (std::size_t n = below(4); n > 0; --n) {
       record.stages.push_back(stage(record.stages.size(), frames, record.threads.size()));
     }
@@ -286,7 +300,7 @@ trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t f
   trial_record trial;
   trial.configuration = draw.below(100);
   trial.block = draw.below(100);
-  trial.begun = draw.whole();
+  trial.begun = draw.time();
   for (std::size_t i = 0; i < members; ++i) trial.members.push_back(draw.run(frames));
   return trial;
 }

@@ -10,9 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/experiment_summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/output_file.hpp"
+#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/html/experiment_page.hpp"
+#include "framework/report/html/html_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/saved/stored_trials.hpp"
 #include "framework/report/saved/trial_store.hpp"
@@ -26,6 +30,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -37,6 +42,8 @@ struct compare_arguments {
   std::string time_limit;
   std::string store;
   std::string json;
+  std::string csv;
+  std::string html;
   bool check = false;
   bool resume = false;
   bool overwrite = false;
@@ -61,11 +68,21 @@ store_opening opening_of(const compare_arguments& given) {
 }
 
 /// Trials that a result took the place of would be lost.
-void refuse_to_replace_trials(const std::string& json) {
+void refuse_to_replace_trials(std::string_view option, const std::string& path) {
   std::error_code not_there;
-  if (!std::filesystem::is_regular_file(json, not_there) || !is_trial_store(json)) return;
-  throw input_error(fmt::format(
-      "--json {}: it holds the trials of an experiment; name another file", quote(json, 200)));
+  if (!std::filesystem::is_regular_file(path, not_there) || !is_trial_store(path)) return;
+  throw input_error(fmt::format("{} {}: it holds the trials of an experiment; name another file",
+                                option, quote(path, 200)));
+}
+
+result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned) {
+  refuse_to_replace_trials("--json", given.json);
+  refuse_to_replace_trials("--csv", given.csv);
+  refuse_to_replace_trials("--html", given.html);
+  return result_outputs(
+      {{"--json", given.json, json_beginning, expected_experiment_json_bytes(planned)},
+       {"--csv", given.csv, experiment_csv_beginning, expected_experiment_csv_bytes(planned)},
+       {"--html", given.html, html_beginning, expected_experiment_html_bytes(planned)}});
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -131,6 +148,8 @@ std::string going_on(const compare_arguments& given) {
   add("--time-limit", given.time_limit);
   add("--store", given.store);
   add("--json", given.json);
+  add("--csv", given.csv);
+  add("--html", given.html);
   return command + " --resume";
 }
 
@@ -147,11 +166,7 @@ exit_status compare(compare_arguments& given) {
     return exit_status::done;
   }
 
-  refuse_to_replace_trials(given.json);
-  std::optional<output_file> json;
-  if (!given.json.empty())
-    json.emplace(given.json, json_beginning, expected_experiment_json_bytes(planned));
-  const bool taken = json && json->is_standard_output();
+  auto outputs = open_outputs(given, planned);
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
   trial_store store(path, planned, opening_of(given));
   auto done = store.take_trials();
@@ -166,13 +181,14 @@ exit_status compare(compare_arguments& given) {
   const experiment_record record =
       run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
 
-  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
-  std::FILE* const text = taken ? stderr : stdout;
+  const auto summary = summarize(record);
   if (!given.quiet) {
-    std::fputs(experiment_table(record, summarize(record), look_of(text)).c_str(), text);
-    std::fflush(text);
+    outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
   }
-  if (json) json->commit(experiment_json(record));
+  outputs.write("--json",
+                [&] { return experiment_json(record, summary, findings_of(record, summary)); });
+  outputs.write("--csv", [&] { return experiment_csv(record); });
+  outputs.write("--html", [&] { return experiment_html(record, summary); });
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
@@ -180,6 +196,7 @@ exit_status compare(compare_arguments& given) {
                     quote(path, 200), record.failure ? ", once the cause is removed," : "",
                     going_on(given)));
   }
+  outputs.finish();
   return status_of(record);
 }
 
@@ -206,9 +223,14 @@ void add_compare_command(CLI::App& program, action& chosen) {
                                    "Go on with the trials of the store; more --trials add to them");
   command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
       ->excludes(resume);
-  command->add_option("--json", given->json, "Write the result (- for standard output)")
+  command->add_option("--json", given->json, "Write the result, every sample included")
+      ->type_name("FILE");
+  command->add_option("--csv", given->csv, "Write one row per trial, frame and stage")
+      ->type_name("FILE");
+  command->add_option("--html", given->html, "Write a report with figures, to look at in a browser")
       ->type_name("FILE");
   add_quiet_option(*command, given->quiet);
+  command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
 }
 

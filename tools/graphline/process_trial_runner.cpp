@@ -148,7 +148,7 @@ class process_trial_runner final : public trial_runner {
           "the experiment's files have changed while it runs; restore them and go on with "
           "--resume");
     }
-    return std::move(found.members);
+    return std::move(found.trial.members);
   }
 
  private:

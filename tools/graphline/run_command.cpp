@@ -2,26 +2,26 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <system_error>
 
 #include "framework/analysis/summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
-#include "framework/report/file/output_file.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/html/run_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/terminal/run_table.hpp"
+#include "framework/report/trace/trace_json.hpp"
 #include "framework/run/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 #include "tools/graphline/watch_line.hpp"
 
@@ -31,6 +31,8 @@ namespace {
 struct run_arguments {
   pipeline_options pipeline;
   std::string json;
+  std::string html;
+  std::string trace;
   std::string csv;
   std::string tensors;
   bool kernels = false;
@@ -38,76 +40,30 @@ struct run_arguments {
   bool watch = false;
 };
 
-/// Where the results go, opened before the run.
-class run_outputs {
- public:
-  run_outputs(const run_arguments& given, const plan& p) : tensors_(given.tensors) {
-    if (given.json == "-" && given.csv == "-") {
-      throw input_error("--json - and --csv -: only one result can go to standard output");
-    }
-    const auto stages = p.stages.size();
-    if (!given.json.empty()) {
-      json_.emplace(given.json, json_beginning, expected_json_bytes(p.run.frames, stages));
-    }
-    if (!given.csv.empty()) {
-      csv_.emplace(given.csv, csv_header, expected_csv_bytes(p.run.frames, stages));
-    }
-    if (!tensors_.empty()) make_folder();
+void make_folder(const std::string& tensors) {
+  std::error_code problem;
+  std::filesystem::create_directories(tensors, problem);
+  if (problem) {
+    throw input_error(
+        fmt::format("--save-tensors {}: cannot make the folder: {}", tensors, problem.message()));
   }
-
-  /// Prints what is for people. A problem is kept for `write`, since the results come first.
-  void show(const run_record& record) {
-    const bool taken =
-        (json_ && json_->is_standard_output()) || (csv_ && csv_->is_standard_output());
-    std::FILE* stream = taken ? stderr : stdout;
-    const auto table = run_table(record, look_of(stream));
-    attempt([&] {
-      if (std::fputs(table.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
-      throw run_error(fmt::format("cannot write to standard {}: {}", taken ? "error" : "output",
+  if (::access(tensors.c_str(), W_OK | X_OK) != 0) {
+    throw input_error(fmt::format("--save-tensors {}: cannot write there: {}", tensors,
                                   std::generic_category().message(errno)));
-    });
   }
+}
 
-  /// Writes the tensors, if asked for. A problem is kept for `write`.
-  void save_tensors(const run_record& record, session& s) {
-    if (!tensors_.empty() && !record.failure) attempt([&] { s.save_tensors(tensors_); });
-  }
-
-  /// Writes all that can be written; throws the first problem only after that.
-  void write(const run_record& record) {
-    if (json_) attempt([&] { json_->commit(run_json(record)); });
-    if (csv_) attempt([&] { csv_->commit(run_csv(record)); });
-    if (problem_) std::rethrow_exception(problem_);
-  }
-
- private:
-  template <class Step>
-  void attempt(Step&& step) {
-    try {
-      step();
-    } catch (const error&) {
-      if (!problem_) problem_ = std::current_exception();
-    }
-  }
-
-  void make_folder() const {
-    std::error_code problem;
-    std::filesystem::create_directories(tensors_, problem);
-    if (problem) {
-      throw input_error(fmt::format("--save-tensors {}: cannot make the folder: {}", tensors_,
-                                    problem.message()));
-    }
-    if (::access(tensors_.c_str(), W_OK | X_OK) != 0) {
-      throw input_error(fmt::format("--save-tensors {}: cannot write there: {}", tensors_,
-                                    std::generic_category().message(errno)));
-    }
-  }
-
-  std::string tensors_;
-  std::optional<output_file> json_;
-  std::optional<output_file> csv_;
-  std::exception_ptr problem_;  ///< the first
-};
+result_outputs open_outputs(const run_arguments& given, const plan& p) {
+  const auto frames = p.run.frames;
+  const auto stages = p.stages.size();
+  result_outputs outputs(
+      {{"--json", given.json, json_beginning, expected_json_bytes(frames, stages)},
+       {"--html", given.html, html_beginning, largest_page_bytes},
+       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
+  if (!given.tensors.empty()) make_folder(given.tensors);
+  return outputs;
+}
 
 /// What the table would have said of a run that did not go well.
 void tell_trouble(const run_record& record) {
@@ -121,7 +77,7 @@ exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);
-  run_outputs outputs(given, p);
+  auto outputs = open_outputs(given, p);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
@@ -137,16 +93,22 @@ exit_status run_pipeline(run_arguments& given) {
   line.erase();
   watched.erase();
 
-  outputs.save_tensors(record, s);
-  const bool trace = given.kernels && !record.failure && !record.interrupted;
-  if (trace) s.trace_operations(record, &stop);
-  const bool interrupted = record.interrupted || (trace && stop.raised());
+  if (!given.tensors.empty() && !record.failure) {
+    outputs.attempt([&] { s.save_tensors(given.tensors); });
+  }
+  const bool kernels = given.kernels && !record.failure && !record.interrupted;
+  if (kernels) s.trace_operations(record, &stop);
+  const bool interrupted = record.interrupted || (kernels && stop.raised());
   if (given.quiet) {
     tell_trouble(record);
   } else {
-    outputs.show(record);
+    outputs.show(run_table(record, look_of(outputs.for_people())));
   }
-  outputs.write(record);
+  outputs.write("--json", [&] { return run_json(record); });
+  outputs.write("--html", [&] { return run_html(record); });
+  outputs.write("--trace", [&] { return trace_json(record); });
+  outputs.write("--csv", [&] { return run_csv(record); });
+  outputs.finish();
   if (record.failure) return exit_status::run_failed;
   return interrupted ? exit_status::interrupted : exit_status::done;
 }
@@ -160,6 +122,10 @@ void add_run_command(CLI::App& program, action& chosen) {
       *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
                  "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
   command->add_option("--json", given->json, "Write the result, every sample included")
+      ->type_name("FILE");
+  command->add_option("--html", given->html, "Write a page for a browser: what took how long")
+      ->type_name("FILE");
+  command->add_option("--trace", given->trace, "Write a trace for Perfetto or chrome://tracing")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command

@@ -31,10 +31,11 @@ exit_status run_trial(trial_arguments& given) {
   device_set devices = given.experiment.open_devices(planned);
   const auto runner =
       make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
-  const trial_exchange trial{
-      planned.files,
-      runner->run(given.configuration, {given.frames, given.warmup, given.number}, nullptr)};
-  std::fputs(text_of(trial).c_str(), stdout);
+  trial_exchange exchange{planned.files, {}};
+  exchange.trial.configuration = given.configuration;
+  exchange.trial.members =
+      runner->run(given.configuration, {given.frames, given.warmup, given.number}, nullptr);
+  std::fputs(text_of(exchange).c_str(), stdout);
   return exit_status::done;
 }
 

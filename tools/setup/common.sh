@@ -104,6 +104,12 @@ bring_cudnn_frontend() {
     say "going on without the cuda device, which takes these headers"
 }
 
+# bring_trace_viewers: what loading traces in the tests takes. Without it these tests are skipped,
+# but in CI.
+bring_trace_viewers() {
+  "$project_root/tools/setup/trace_viewers" || say "going on without the tests that load traces"
+}
+
 # build_preset PRESET [--target TARGET...]: configures and builds it; one line says what became of
 # the cuda device.
 build_preset() {

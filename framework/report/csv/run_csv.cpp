@@ -1,77 +1,17 @@
 #include "framework/report/csv/run_csv.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <vector>
-
-#include "framework/analysis/summary.hpp"
-
 namespace graphline {
 
-namespace {
-
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-/// The stamps of one stage under one measure, with the middle of its rows made once.
-struct column {
-  std::string fields;
-  const std::vector<stamp_pair>* stamps;
-};
-
-std::vector<column> columns_of(const run_record& record) {
-  std::vector<column> result;
-  for (const auto& stage : record.stages) {
-    for (const auto what : measures_of(stage.on, record.run)) {
-      result.push_back({fmt::format("{},{},{}", field(stage.name), to_word(stage.on), key_of(what)),
-                        &stamps_of(stage, what)});
-    }
-    for (const auto& part : stage.parts) {
-      result.push_back(
-          {fmt::format("{},{},part_time", field(stage.name + "/" + part.name), to_word(stage.on)),
-           &part.device});
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
 std::string run_csv(const run_record& record) {
-  const auto columns = columns_of(record);
   std::string text(csv_header);
   text.reserve(
       expected_csv_bytes(static_cast<std::int64_t>(record.frames.size()), record.stages.size()));
-  const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", frame, fields, stamps.begin,
-                   stamps.end, stamps.length());
-  };
-  const bool scheduled = record.run.arrival != arrival::closed;
-  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-    const frame_record& at = record.frames[frame];
-    row(frame, ",,end_to_end", {at.due, at.end});
-    if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
-    for (const auto& c : columns) {
-      if (frame < c.stamps->size()) row(frame, c.fields, (*c.stamps)[frame]);
-    }
-  }
+  append_csv_rows(text, record);
   return text;
 }
 
 std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages) {
-  constexpr std::uint64_t row =
-      sizeof "100000,name_of_stage,device,device_time,123456789012,123456789012,123456789";
-  const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  return csv_header.size() + count * row * (2 + 2 * stages);
+  return csv_header.size() + expected_csv_row_bytes(frames, stages);
 }
 
 }  // namespace graphline

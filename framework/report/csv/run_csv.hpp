@@ -6,17 +6,18 @@
 #include <string_view>
 
 #include "framework/record/run_record.hpp"
+#include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {
 
 /// The first line of `run_csv`.
-inline constexpr std::string_view csv_header =
-    "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
+inline constexpr std::string_view csv_header = csv_columns;
 
 /// Every stamp of a run: for each frame (from 0) a row `end_to_end` that names no stage and begins
 /// when the frame was due, then a row for each stage and measure, and under `layers` one for each
 /// part of a stage, with "STAGE/PART" in place of the stage and the measure `part_time`.
-/// Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF.
+/// Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD
+/// for bytes of names that are not.
 std::string run_csv(const run_record& record);
 
 /// About how large it becomes, for reserving it on the disk.

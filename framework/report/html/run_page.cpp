@@ -1,9 +1,16 @@
 #include "framework/report/html/run_page.hpp"
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/html/attribution_data.hpp"
+#include "framework/report/html/distribution_data.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
+#include "framework/report/html/pipeline_data.hpp"
+#include "framework/report/html/summary_data.hpp"
+#include "framework/report/html/timeline_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -29,9 +36,16 @@ json notices(const run_record& record, const run_summary& summary) {
   return list;
 }
 
+/// "batch=1, side=112; 300 frames after 5 warm-up".
+std::string amount_of(const run_record& record) {
+  const auto parameters = parameters_of(record);
+  return parameters + (parameters.empty() ? "" : "; ") + counted(record.run.frames, "frame") +
+         " after " + std::to_string(record.run.warmup) + " warm-up";
+}
+
 }  // namespace
 
-std::string run_html(const run_record& record) {
+std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
   json data;
   data["kind"] = "run";
@@ -39,8 +53,18 @@ std::string run_html(const run_record& record) {
   data["description"] = record.description;
   data["program"] = "graphline " + std::string(version());
   data["subject"] = subject_of(record);
-  data["way"] = way_of(record.run);
+  data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
+  data["amount"] = amount_of(record);
   data["notices"] = notices(record, summary);
+  data["summary"] = summary_data(record, summary);
+  data["detail"] = detail_data(record, summary);
+  data["latency"] = latency_data(record, summary);
+  data["distribution"] = distribution_data(record, summary);
+  if (const auto attribution = attribute(record)) {
+    data["timeline"] = timeline_data(record, *attribution, options.frames);
+    data["attribution"] = attribution_data(record, *attribution);
+  }
+  data["pipeline"] = pipeline_data(record, summary);
   data["origin"] = origin_data(record);
   return html_page(record.pipeline, data);
 }

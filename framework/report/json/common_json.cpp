@@ -9,28 +9,30 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json or_null(const std::optional<double>& ns) {
+json ms_or_null(const std::optional<double>& ns) {
   return ns ? json(milliseconds(*ns)) : json();
 }
 
-json or_null(const std::optional<nanoseconds>& ns) {
+json ms_or_null(const std::optional<nanoseconds>& ns) {
   return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
 }
 
 }  // namespace
 
 json distribution_json(const std::optional<distribution>& times) {
-  const auto fact = [&](auto get) { return times ? or_null(std::optional(get(*times))) : json(); };
+  const auto fact = [&](auto get) {
+    return times ? ms_or_null(std::optional(get(*times))) : json();
+  };
   json result;
   result["unit"] = "ms";
   result["count"] = times ? times->count() : 0;
   result["mean"] = fact([](const distribution& d) { return d.mean(); });
-  result["stddev"] = times ? or_null(times->stddev()) : json();
+  result["stddev"] = times ? ms_or_null(times->stddev()) : json();
   result["min"] = fact([](const distribution& d) { return d.min(); });
   json needs = json::object();
   for (const auto& [name, p] : shown_percentiles) {
     const auto value = times ? times->percentile(p) : std::nullopt;
-    result[std::string(name)] = or_null(value);
+    result[std::string(name)] = ms_or_null(value);
     if (!value) needs[std::string(name)] = samples_needed(p);
   }
   result["max"] = fact([](const distribution& d) { return d.max(); });
@@ -54,10 +56,10 @@ json distribution_json(const std::optional<distribution>& times,
 
 json deadline_json(const deadline_summary& deadline) {
   return {{"unit", "ms"},
-          {"limit", or_null(std::optional(deadline.limit))},
+          {"limit", ms_or_null(std::optional(deadline.limit))},
           {"missed", deadline.missed},
-          {"median_late", or_null(deadline.median_late)},
-          {"worst_late", or_null(deadline.worst_late)}};
+          {"median_late", ms_or_null(deadline.median_late)},
+          {"worst_late", ms_or_null(deadline.worst_late)}};
 }
 
 json device_json(const device_properties& device) {

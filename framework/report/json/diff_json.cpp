@@ -13,11 +13,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
 constexpr double million = 1e6;  // nanoseconds of a millisecond
 
 /// `size`: how much of a value makes one `unit`.
@@ -98,18 +93,6 @@ json output_json(const output_change& output) {
           {"finite", {{"before", output.finite.before}, {"after", output.finite.after}}}};
 }
 
-std::string_view key_of(figure what) {
-  switch (what) {
-    case figure::p50:
-      return "p50";
-    case figure::tail:
-      return "tail";
-    case figure::throughput:
-      return "throughput";
-  }
-  return "?";
-}
-
 json configuration_json(const configuration_change& change) {
   const bool frames = change.figure == figure::throughput;
   auto result = change_json(change.values, frames ? "frame/s" : "ms", frames ? 1 : million);
@@ -118,10 +101,10 @@ json configuration_json(const configuration_change& change) {
   if (change.ratio_range) {
     range = {percent(change.ratio_range->low), percent(change.ratio_range->high)};
   }
-  json named = {{"configuration", change.name}, {"figure", key_of(change.figure)}};
+  json named = {{"configuration", change.name}, {"figure", to_word(change.figure)}};
   named.update(result);
   named["change_interval_percent"] = std::move(range);
-  named["verdict"] = word_for(change.verdict);
+  named["verdict"] = to_word(change.verdict);
   named["trials"] = {{"before", change.trials.before}, {"after", change.trials.after}};
   return named;
 }

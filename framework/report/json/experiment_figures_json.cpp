@@ -9,39 +9,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// The words of the file, which stay as they are whatever tables call them.
-
-const char* key_of(figure what) noexcept {
-  switch (what) {
-    case figure::p50:
-      return "p50";
-    case figure::tail:
-      return "tail";
-    case figure::throughput:
-      return "throughput";
-  }
-  return "";
-}
-
-const char* key_of(verdict what) noexcept {
-  switch (what) {
-    case verdict::faster:
-      return "faster";
-    case verdict::slower:
-      return "slower";
-    case verdict::same:
-      return "same";
-    case verdict::undecided:
-      return "undecided";
-  }
-  return "";
-}
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
 json range_json(const std::optional<interval>& range, bool in_ms = false) {
   if (!range) return {};
   if (in_ms) return {milliseconds(range->low), milliseconds(range->high)};
@@ -106,7 +73,7 @@ json comparison_json(const experiment_record& record, const comparison& found) {
   const bool time = found.figure != figure::throughput;
   const auto value = [&](double number) { return time ? milliseconds(number) : number; };
   auto result = pair_json(record, found.pair);
-  result["figure"] = key_of(found.figure);
+  result["figure"] = to_word(found.figure);
   result["unit"] = time ? "ms" : "frame/s";
   result["value"] = value(found.value);
   result["reference_value"] = value(found.reference);
@@ -115,7 +82,7 @@ json comparison_json(const experiment_record& record, const comparison& found) {
   result["ratio"] = found.ratio;
   result["ratio_interval"] = range_json(found.ratio_range);
   result["confidence"] = 0.95;
-  result["verdict"] = key_of(found.verdict);
+  result["verdict"] = to_word(found.verdict);
   result["more_trials"] = or_null(found.more_trials);
   return result;
 }
@@ -127,7 +94,11 @@ json configurations_json(const experiment_record& record, const experiment_summa
   for (std::size_t i = 0; i < record.configurations.size(); ++i) {
     const auto& configuration = record.configurations[i];
     json assignments = json::object();
-    for (const auto& [key, value] : configuration.assignments) assignments[key] = typed(value);
+    json assigned = json::array();
+    for (const auto& [key, value] : configuration.assignments) {
+      assignments[key] = typed(value);
+      assigned.push_back({key, value});
+    }
     json members = json::array();
     const auto& summaries = summary.configurations[i].members;
     for (std::size_t m = 0; m < summaries.size(); ++m) {
@@ -135,7 +106,8 @@ json configurations_json(const experiment_record& record, const experiment_summa
     }
     list.push_back({{"name", configuration.name},
                     {"assignments", std::move(assignments)},
-                    {"members", std::move(members)}});
+                    {"members", std::move(members)},
+                    {"assigned", std::move(assigned)}});
   }
   return list;
 }
@@ -158,7 +130,7 @@ json stage_comparisons_json(const experiment_record& record, const experiment_su
     result["ratio"] = found.ratio;
     result["ratio_interval"] = range_json(found.ratio_range);
     result["confidence"] = 0.95;
-    result["verdict"] = key_of(found.verdict);
+    result["verdict"] = to_word(found.verdict);
     list.push_back(std::move(result));
   }
   return list;

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include "framework/base/error.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
 
@@ -9,18 +5,18 @@ namespace graphline {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-constexpr std::string_view schema = "graphline.experiment/1";
-
 experiment_configuration configuration_from(const json_part& from) {
   experiment_configuration result;
   result.name = from.at("name").text();
-  const auto assignments = from.at("assignments");
-  if (!assignments.json().is_object()) assignments.fail("an object");
-  for (const auto& [key, value] : assignments.json().items()) {
-    result.assignments.emplace_back(key,
-                                    value.is_string() ? value.get<std::string>() : value.dump());
+  if (const auto assigned = from.find("assigned")) {
+    result.assignments = assigned->pairs();
+  } else {  // results of earlier versions, in which "0.10" is 0.1
+    const auto assignments = from.at("assignments");
+    if (!assignments.json().is_object()) assignments.fail("an object");
+    for (const auto& [key, value] : assignments.json().items()) {
+      result.assignments.emplace_back(key,
+                                      value.is_string() ? value.get<std::string>() : value.dump());
+    }
   }
   for (const auto& member : from.at("members").items()) {
     result.members.push_back(member.at("name").text());
@@ -37,9 +33,9 @@ void check_pair(const json_part& from, const configuration_member& which,
   }
 }
 
+}  // namespace
+
 experiment_record experiment_from(const json_part& from) {
-  const auto found = from.at("schema");
-  if (found.text() != schema) found.fail(fmt::format("\"{}\"", schema));
   experiment_record record;
   record.name = from.at("name").text();
   record.description = from.at("description").text();
@@ -67,22 +63,6 @@ experiment_record experiment_from(const json_part& from) {
   record.interrupted = from.at("interrupted").boolean();
   if (const auto failure = from.find("failure")) record.failure = failure->text();
   return record;
-}
-
-}  // namespace
-
-experiment_record experiment_from_json(std::string_view text, const std::string& name) {
-  const auto in_words = quote(name, 200);
-  try {
-    const auto whole = json::parse(text);
-    return experiment_from(json_part(whole, "result"));
-  } catch (const json::exception& e) {
-    throw input_error(
-        fmt::format("{} is not the JSON of an experiment: {}", in_words, printable(e.what())));
-  } catch (const input_error& e) {
-    throw input_error(fmt::format("{} is no saved experiment that this program can read: {}",
-                                  in_words, printable(e.what())));
-  }
 }
 
 }  // namespace graphline

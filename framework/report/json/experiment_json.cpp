@@ -62,7 +62,7 @@ std::string experiment_json(const experiment_record& record, const experiment_su
   result["trials_left_out"] = summary.trials_left_out;
   result["stopped"] = record.stopped;
   result["interrupted"] = record.interrupted;
-  result["failure"] = record.failure ? json(*record.failure) : json();
+  result["failure"] = or_null(record.failure);
   result["configurations"] = configurations_json(record, summary);
   result["comparisons"] = comparisons_json(record, summary);
   result["stage_comparisons"] = stage_comparisons_json(record, summary);

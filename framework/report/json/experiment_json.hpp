@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/json_beginning.hpp"
+#include "framework/report/json/json_part.hpp"
 
 namespace graphline {
 
@@ -23,9 +23,8 @@ std::string experiment_json(const experiment_record& record, const experiment_su
 /// About how large the result of a planned experiment becomes, for reserving it on the disk.
 std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned);
 
-/// The way back: all that reports are made from. Values of assignments are as the file has them,
-/// "0.1" for "0.10". Throws an `input_error` that says what is missing or wrong; `name` is what the
-/// text is called in it, such as the file's path.
-experiment_record experiment_from_json(std::string_view text, const std::string& name);
+/// The way back: all that reports are made from, of JSON that says it is such a result. Throws an
+/// `input_error` that says which key is missing or holds something else than it should.
+experiment_record experiment_from(const json_part& from);
 
 }  // namespace graphline

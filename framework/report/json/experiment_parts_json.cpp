@@ -18,6 +18,13 @@ configuration_member member_from(const json_part& from) {
   return {from.at("configuration").whole<std::size_t>(), from.at("member").whole<std::size_t>()};
 }
 
+/// A part of a whole: more than 0 and less than 1.
+double part_from(const json_part& from) {
+  const double part = from.number();
+  if (!(part > 0 && part < 1)) from.fail("a number between 0 and 1");
+  return part;
+}
+
 }  // namespace
 
 void write_how(compact_json& to, const experiment_settings& how) {
@@ -32,8 +39,8 @@ experiment_settings how_from(const json_part& from) {
   how.trials = from.at("trials").whole<std::int64_t>();
   if (const auto limit = from.find("time_limit_ns")) how.time_limit = limit->whole<nanoseconds>();
   if (const auto narrow_to = from.find("narrow_to")) how.narrow_to = narrow_to->number();
-  how.margin = from.at("margin").number();
-  how.tail = from.at("tail").number();
+  how.margin = part_from(from.at("margin"));
+  how.tail = part_from(from.at("tail"));
   how.seed = from.at("seed").whole<std::uint64_t>();
   how.fresh_processes = from.at("fresh_processes").boolean();
   how.repeat_affected = from.at("repeat_affected").boolean();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ std::string with_last_entry(std::string object, std::string_view key, std::strin
 
 /// Nanoseconds as milliseconds, to the nanosecond.
 double milliseconds(double ns);
+
+/// Null where there is no value.
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 
 /// Text that is a number or a boolean as such, other text as a string.
 nlohmann::ordered_json typed(const std::string& text);

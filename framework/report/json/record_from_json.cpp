@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -9,17 +11,42 @@ namespace graphline {
 
 namespace {
 
-/// The columns of a table, named `names`, all of one length.
+/// No run takes so long, and reports may add up times without leaving 64 bits.
+constexpr nanoseconds longest = nanoseconds{1} << 53;  // 104 days
+
+nanoseconds time_from(const json_part& from) {
+  const auto time = from.whole<nanoseconds>();
+  if (time < -longest || time > longest) from.fail("nanoseconds of 104 days at most");
+  return time;
+}
+
+std::vector<nanoseconds> times_from(const json_part& from) {
+  auto times = from.wholes<nanoseconds>();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] < -longest || times[i] > longest) time_from(from.items()[i]);
+  }
+  return times;
+}
+
+/// The columns of a table, named `names`, all of one length, in each row of which no time lies
+/// before that of the column before.
 template <std::size_t N>
 std::array<std::vector<nanoseconds>, N> columns(const json_part& from,
                                                 const std::array<const char*, N>& names) {
   std::array<std::vector<nanoseconds>, N> result;
   for (std::size_t i = 0; i < N; ++i) {
-    result[i] = from.at(names[i]).template wholes<nanoseconds>();
+    result[i] = times_from(from.at(names[i]));
     if (result[i].size() != result[0].size()) {
       throw input_error(fmt::format("{0}.{1} has {2} entries, where {0}.{3} has {4}", from.where(),
                                     names[i], result[i].size(), names[0], result[0].size()));
     }
+    if (i == 0) continue;
+    const auto wrong = std::mismatch(result[i].begin(), result[i].end(), result[i - 1].begin(),
+                                     [](auto later, auto earlier) { return later >= earlier; });
+    if (wrong.first == result[i].end()) continue;
+    throw input_error(fmt::format("{0}.{1}[{2}] is {3}, which is before {0}.{4}[{2}], {5}",
+                                  from.where(), names[i], wrong.first - result[i].begin(),
+                                  *wrong.first, names[i - 1], *wrong.second));
   }
   return result;
 }
@@ -92,25 +119,30 @@ stage_record stage_from(const json_part& from, std::size_t number, std::size_t f
         {part.at("name").text(), part.at("choice").text(), stamps_from(part, "device", frames)});
   }
   for (const auto& operation : from.at("operations").items()) {
-    stage.operations.push_back({operation.at("name").text(),
-                                operation.at("calls").wholes<nanoseconds>(),
-                                operation.at("together").wholes<nanoseconds>()});
+    stage.operations.push_back({operation.at("name").text(), times_from(operation.at("calls")),
+                                times_from(operation.at("together"))});
   }
-  stage.traced_runs = from.at("traced_runs").whole<std::int64_t>();
+  const auto traced = from.at("traced_runs");
+  stage.traced_runs = traced.whole<std::int64_t>();
+  if (stage.traced_runs < (stage.operations.empty() ? 0 : 1)) {
+    traced.fail("how many runs were traced");
+  }
   return stage;
 }
+
+constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
 
 graph_record graph_from(const json_part& from) {
   graph_record graph;
   graph.name = from.at("name").text();
   graph.operations = from.at("operations").whole<std::size_t>();
-  graph.executables = from.at("executables").whole<std::size_t>();
-  graph.capture = from.at("capture_ns").whole<nanoseconds>();
-  graph.instantiate = from.at("instantiate_ns").whole<nanoseconds>();
-  graph.first_launch = from.at("first_launch_ns").whole<nanoseconds>();
-  graph.later_launch = from.at("later_launch_ns").wholes<nanoseconds>();
-  graph.launch = from.at("launch_ns").wholes<nanoseconds>();
-  graph.eager = from.at("eager_ns").wholes<nanoseconds>();
+  graph.executables = index_below(from.at("executables"), most_executables);
+  graph.capture = time_from(from.at("capture_ns"));
+  graph.instantiate = time_from(from.at("instantiate_ns"));
+  graph.first_launch = time_from(from.at("first_launch_ns"));
+  graph.later_launch = times_from(from.at("later_launch_ns"));
+  graph.launch = times_from(from.at("launch_ns"));
+  graph.eager = times_from(from.at("eager_ns"));
   return graph;
 }
 
@@ -137,7 +169,9 @@ memory_usage memory_from(const json_part& from) {
 
 tensor_type type_from(const json_part& from) {
   tensor_type type;
-  type.shape = shape(from.at("shape").wholes<std::int64_t>());
+  const auto extents = from.at("shape");
+  type.shape = shape(extents.wholes<std::int64_t>());
+  if (!type.shape.checked_elements()) extents.fail("the shape of a tensor that can be");
   const auto element = from.at("dtype");
   const auto known = dtype_from(element.text());
   if (!known) element.fail("an element type that this program knows");
@@ -167,9 +201,18 @@ tensor_record tensor_from(const json_part& from, std::size_t stages) {
   return tensor;
 }
 
+/// Frames a second, so many that the time between two can be told.
+double rate_from(const json_part& from) {
+  const double rate = from.number();
+  if (!(rate > 0) || !std::isfinite(rate) || 1e9 / rate > static_cast<double>(longest)) {
+    from.fail("a rate that frames can have");
+  }
+  return rate;
+}
+
 load_record load_from(const json_part& from) {
   load_record load;
-  load.dropped = from.at("dropped").wholes<nanoseconds>();
+  load.dropped = times_from(from.at("dropped"));
   load.found_full = from.at("found_full").whole<std::int64_t>();
   load.longest_queue = from.at("longest_queue").whole<std::int64_t>();
   return load;
@@ -189,9 +232,9 @@ settings settings_from(const json_part& from) {
   run.warmup = from.at("warmup").whole<std::int64_t>();
   run.seed = from.at("seed").whole<std::uint64_t>();
   run.threads = from.at("threads").whole<std::int64_t>();
-  if (const auto deadline = from.find("deadline_ns")) run.deadline = deadline->whole<nanoseconds>();
+  if (const auto deadline = from.find("deadline_ns")) run.deadline = time_from(*deadline);
   run.arrival = from.at("arrival").word<arrival>();
-  if (const auto rate = from.find("rate")) run.rate = rate->number();
+  if (const auto rate = from.find("rate")) run.rate = rate_from(*rate);
   run.queue = from.at("queue").whole<std::int64_t>();
   run.when_full = from.at("when_full").word<queue_policy>();
   return run;
@@ -209,9 +252,9 @@ run_record run_from(const json_part& from) {
   record.device = device_from(from.at("device"));
   record.environment = from.at("environment").pairs();
   record.memory = memory_from(from.at("memory"));
-  record.clock_error = from.at("clock_error_ns").whole<nanoseconds>();
-  record.clock_drift = from.at("clock_drift_ns").whole<nanoseconds>();
-  record.processor_time = from.at("processor_time_ns").whole<nanoseconds>();
+  record.clock_error = time_from(from.at("clock_error_ns"));
+  record.clock_drift = time_from(from.at("clock_drift_ns"));
+  record.processor_time = time_from(from.at("processor_time_ns"));
   record.frames = frames_from(from.at("frames"));
   record.launches = stamps_from(from, "launches", record.frames.size());
   for (const auto& name : items_of(from, "threads")) record.threads.push_back(name.text());
@@ -237,17 +280,9 @@ trial_record trial_from(const json_part& from) {
   trial_record trial;
   trial.configuration = from.at("configuration").whole<std::size_t>();
   trial.block = from.at("block").whole<std::size_t>();
-  trial.begun = from.at("begun_ns").whole<nanoseconds>();
+  trial.begun = time_from(from.at("begun_ns"));
   for (const auto& member : from.at("members").items()) trial.members.push_back(run_from(member));
   return trial;
-}
-
-run_record run_from_json(const nlohmann::ordered_json& from) {
-  return run_from({from, "run"});
-}
-
-trial_record trial_from_json(const nlohmann::ordered_json& from) {
-  return trial_from({from, "trial"});
 }
 
 }  // namespace graphline

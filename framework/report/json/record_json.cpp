@@ -6,8 +6,6 @@ namespace graphline {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
 /// A column of `rows`, by what `get` takes from each.
 template <class T, class Get>
 void write_column(compact_json& to, std::string_view name, const std::vector<T>& rows, Get get) {
@@ -150,17 +148,6 @@ std::string record_text(const trial_record& trial) {
   compact_json text;
   write_record(text, trial);
   return text.take();
-}
-
-// By way of the text, so that what a record looks like is said once.
-json record_json(const run_record& record) {
-  compact_json text;
-  write_record(text, record);
-  return json::parse(text.take());
-}
-
-json record_json(const trial_record& trial) {
-  return json::parse(record_text(trial));
 }
 
 }  // namespace graphline

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "framework/record/experiment_record.hpp"
@@ -12,20 +11,14 @@ namespace graphline {
 /// A run or trial without loss, every stamp in whole nanoseconds, but for the nodes of graphs. The
 /// columns of a stage are lists in the order of the frames; names, and texts that come as pairs,
 /// are in their order. Bytes that are not UTF-8 become U+FFFD.
-nlohmann::ordered_json record_json(const run_record& record);
-nlohmann::ordered_json record_json(const trial_record& trial);
-
-/// The same as text on one line, without its end: made without a tree, many times faster.
-std::string record_text(const trial_record& trial);
-
-/// The way back. Throws an `input_error` that says what is missing or of the wrong kind.
-run_record run_from_json(const nlohmann::ordered_json& from);
-trial_record trial_from_json(const nlohmann::ordered_json& from);
-
-// Parts of it, for files that hold more than trials.
-
 void write_record(compact_json& to, const run_record& record);
 void write_record(compact_json& to, const trial_record& trial);
+
+/// The same as text on one line, without its end.
+std::string record_text(const trial_record& trial);
+
+/// The way back. Throws an `input_error` that says what is missing or holds something else than it
+/// should: a time of years, one before that at which it began, an index of what there is not.
 run_record run_from(const json_part& from);
 trial_record trial_from(const json_part& from);
 

@@ -94,14 +94,13 @@ json load_json(const run_record& record, const load_summary& load) {
   for (const auto due : record.load.dropped) {
     dropped.push_back(milliseconds(static_cast<double>(due)));
   }
-  return {
-      {"due", load.due},
-      {"dropped", load.dropped},
-      {"dropped_due_ms", std::move(dropped)},
-      {"found_full", record.load.found_full},
-      {"longest_queue", record.load.longest_queue},
-      {"offered", {{"unit", "frame/s"}, {"value", load.offered ? json(*load.offered) : json()}}},
-      {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
+  return {{"due", load.due},
+          {"dropped", load.dropped},
+          {"dropped_due_ms", std::move(dropped)},
+          {"found_full", record.load.found_full},
+          {"longest_queue", record.load.longest_queue},
+          {"offered", {{"unit", "frame/s"}, {"value", or_null(load.offered)}}},
+          {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
 }
 
 }  // namespace
@@ -116,8 +115,7 @@ std::string run_json(const run_record& record) {
   result["environment"] = texts_json(record.environment);
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
-  result["throughput"] = {{"unit", "frame/s"},
-                          {"value", summary.throughput ? json(*summary.throughput) : json()}};
+  result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     stages.push_back(stage_json(record.stages[i], summary.stages[i]));
@@ -138,7 +136,7 @@ std::string run_json(const run_record& record) {
   for (const auto& graph : record.graphs) graphs.push_back(graph_json(graph));
   result["graphs"] = std::move(graphs);
   result["interrupted"] = record.interrupted;
-  result["failure"] = record.failure ? json(*record.failure) : json();
+  result["failure"] = or_null(record.failure);
   compact_json raw;
   write_record(raw, record);
   return with_last_entry(json_text(result), "record", raw.take());

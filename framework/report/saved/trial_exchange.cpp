@@ -3,29 +3,34 @@
 #include <nlohmann/json.hpp>
 
 #include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
 
 namespace graphline {
 
-using json = nlohmann::ordered_json;
-
-std::string text_of(const trial_exchange& trial) {
-  json members = json::array();
-  for (const auto& record : trial.members) members.push_back(record_json(record));
-  const json line = {{"files", trial.files}, {"members", std::move(members)}};
-  return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+std::string text_of(const trial_exchange& exchange) {
+  compact_json line;
+  write_record(line.open('{').member("files", exchange.files).key("trial"), exchange.trial);
+  return line.close('}').take() + "\n";
 }
 
 trial_exchange trial_exchange_from(std::string_view text) {
+  const auto refuse = [](const std::exception& why) {
+    throw run_error("a trial's process did not hand back a trial: " + printable(why.what()));
+  };
+  trial_exchange exchange;
   try {
-    const json line = json::parse(text);
-    trial_exchange trial;
-    trial.files = line.at("files").get<decltype(trial.files)>();
-    for (const auto& member : line.at("members")) trial.members.push_back(run_from_json(member));
-    return trial;
-  } catch (const json::exception& e) {
-    throw run_error(std::string("a trial's process did not hand back a trial: ") + e.what());
+    const auto line = nlohmann::ordered_json::parse(text);
+    const json_part from(line, "its line");
+    exchange.files = from.at("files").pairs();
+    exchange.trial = trial_from(from.at("trial"));
+  } catch (const nlohmann::json::exception& broken) {
+    refuse(broken);
+  } catch (const input_error& damaged) {
+    refuse(damaged);
   }
+  return exchange;
 }
 
 }  // namespace graphline

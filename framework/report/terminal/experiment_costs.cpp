@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -54,9 +55,8 @@ std::vector<cost_column> all_columns() {
 
 }  // namespace
 
-std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
-                       const look& as) {
-  const auto members = rows.members();
+experiment_costs costs_of(const experiment_summary& summary,
+                          const std::vector<configuration_member>& members) {
   const auto of = [&](const configuration_member& who) -> const member_summary& {
     return summary.configurations[who.configuration].members[who.member];
   };
@@ -73,15 +73,28 @@ std::string cost_table(const experiment_summary& summary, const experiment_rows&
     return std::none_of(members.begin(), members.end(),
                         [&](const auto& who) { return column.known(of(who)); });
   });
-  if (shown.empty()) return "";
-  auto columns = rows.name_columns();
-  for (const auto& column : shown) columns.push_back({column.heading});
-  text_table table(std::move(columns));
+  experiment_costs costs;
+  for (const auto& column : shown) costs.headings.push_back(column.heading);
   for (const auto& who : members) {
-    auto cells = rows.name_cells(who);
+    auto& cells = costs.rows.emplace_back();
     for (const auto& column : shown) {
       cells.push_back(column.known(of(who)) ? column.cell(of(who)) : column.otherwise);
     }
+  }
+  return costs;
+}
+
+std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
+                       const look& as) {
+  const auto members = rows.members();
+  const auto costs = costs_of(summary, members);
+  if (costs.headings.empty()) return "";
+  auto columns = rows.name_columns();
+  for (const auto& heading : costs.headings) columns.push_back({heading});
+  text_table table(std::move(columns));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    auto cells = rows.name_cells(members[i]);
+    cells.insert(cells.end(), costs.rows[i].begin(), costs.rows[i].end());
     table.add_row(std::move(cells));
   }
   return table.text(as);

@@ -39,7 +39,7 @@ std::string answer(const experiment_diff& diff, const look& as) {
   if (changes.size() == 1) {
     const auto& only = *changes.front();
     return paragraph(fmt::format("{}{}: p50 end to end {}: {}", what, printable(only.name),
-                                 durations_in_words(only.values), word_for(only.verdict)),
+                                 durations_in_words(only.values), to_word(only.verdict)),
                      2, as, tone::heading);
   }
   std::string text;
@@ -49,7 +49,7 @@ std::string answer(const experiment_diff& diff, const look& as) {
     if (count == 0) continue;
     text += text.empty() ? fmt::format("{} of {} configurations", count, changes.size())
                          : fmt::format(", {}", count);
-    text += fmt::format(" {}", word_for(verdict));
+    text += fmt::format(" {}", to_word(verdict));
   }
   return paragraph(fmt::format("{}by p50 end to end {}", what, text), 2, as, tone::heading);
 }

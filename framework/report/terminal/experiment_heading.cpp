@@ -7,6 +7,7 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/experiment_sentences.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
@@ -120,31 +121,59 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-std::string subjects(const experiment_record& record, const look& as) {
+std::vector<std::string> failures(const experiment_record& record) {
+  const experiment_labels labels(record);
+  std::vector<std::string> lines;
+  for (const auto& trial : record.trials) {
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      const auto& run = trial.members[m];
+      if (!run.failure) continue;
+      lines.push_back(fmt::format("FAILED in block {}: {} after {} of {}: {}", trial.block + 1,
+                                  printable(labels.of({trial.configuration, m})), run.frames.size(),
+                                  counted(run.run.frames, "frame"), printable(*run.failure)));
+    }
+  }
+  return lines;
+}
+
+/// What stands against reading the tables as those of a whole experiment.
+std::string restrictions(const experiment_record& record, const experiment_summary& summary,
+                         const look& as) {
+  std::string text;
+  for (const auto& ending : endings_of(record, summary)) {
+    text += paragraph(ending.text, 2, as, ending.bad ? tone::bad : tone::plain);
+  }
+  const auto lack = lack_of_verdicts(record, summary);
+  if (!lack.empty()) text += paragraph(lack, 0, as);
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+std::vector<std::string> subject_lines(const experiment_record& record) {
   const auto members = runs_by_member(record);
-  if (members.empty()) return "";
+  if (members.empty()) return {};
   const auto varied = varied_keys(record);
   const auto way = [&](const std::vector<const run_record*>& runs) {
     return joined({shared_way(runs, varied), shared_parameters(runs, varied)});
   };
   const auto& first = members.front().runs;
   if (members.size() == 1) {
-    const auto how = way(first);
-    return paragraph(subject_of(*first.front()), 2, as) +
-           (how.empty() ? "" : paragraph(how, 2, as));
+    std::vector<std::string> lines = {subject_of(*first.front())};
+    if (auto how = way(first); !how.empty()) lines.push_back(std::move(how));
+    return lines;
   }
-  std::string text = paragraph(device_of(first.front()->device), 2, as);
+  std::vector<std::string> lines = {device_of(first.front()->device)};
   for (const auto& [name, runs] : members) {
     const auto& pipeline = runs.front()->pipeline;
-    text += paragraph(fmt::format("{}: {}", printable(name),
-                                  joined({pipeline == name ? "" : printable(pipeline), way(runs),
-                                          shared_frames(runs)})),
-                      2, as);
+    lines.push_back(fmt::format(
+        "{}: {}", printable(name),
+        joined({pipeline == name ? "" : printable(pipeline), way(runs), shared_frames(runs)})));
   }
-  return text;
+  return lines;
 }
 
-std::string extent(const experiment_record& record, const look& as) {
+std::string extent_of(const experiment_record& record) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
   const auto configurations = record.configurations.size();
@@ -158,70 +187,54 @@ std::string extent(const experiment_record& record, const look& as) {
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
   }
   if (record.how.fresh_processes) text += ", in a process of its own";
-  return paragraph(text, 2, as);
-}
-
-std::string failures(const experiment_record& record, const look& as) {
-  const experiment_labels labels(record);
-  std::string text;
-  for (const auto& trial : record.trials) {
-    for (std::size_t m = 0; m < trial.members.size(); ++m) {
-      const auto& run = trial.members[m];
-      if (!run.failure) continue;
-      text +=
-          paragraph(fmt::format("FAILED in block {}: {} after {} of {}: {}", trial.block + 1,
-                                printable(labels.of({trial.configuration, m})), run.frames.size(),
-                                counted(run.run.frames, "frame"), printable(*run.failure)),
-                    2, as, tone::bad);
-    }
-  }
   return text;
 }
 
-/// What stands against reading the tables as those of a whole experiment.
-std::string restrictions(const experiment_record& record, const experiment_summary& summary,
-                         const look& as) {
-  std::string text = failures(record, as);
-  if (record.failure && text.empty()) text += paragraph("FAILED", 0, as, tone::bad);
-  if (record.interrupted) text += paragraph("INTERRUPTED", 0, as, tone::bad);
-  if (!record.stopped.empty()) text += paragraph("ended: " + printable(record.stopped), 2, as);
+std::vector<experiment_ending> endings_of(const experiment_record& record,
+                                          const experiment_summary& summary) {
+  std::vector<experiment_ending> endings;
+  for (auto& failure : failures(record)) endings.push_back({true, std::move(failure)});
+  if (record.failure && endings.empty()) endings.push_back({true, "FAILED"});
+  if (record.interrupted) endings.push_back({true, "INTERRUPTED"});
+  if (!record.stopped.empty()) endings.push_back({false, "ended: " + printable(record.stopped)});
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     const bool affected = record.how.repeat_affected && !summary.machine.affected_blocks.empty();
-    text += paragraph(fmt::format("left out: {}, of blocks that are not complete{}",
-                                  count_of(summary.trials_left_out, "trial"),
-                                  affected ? " or in which the machine was not itself" : ""),
-                      2, as);
+    endings.push_back(
+        {false, fmt::format("left out: {}, of blocks that are not complete{}",
+                            count_of(summary.trials_left_out, "trial"),
+                            affected ? " or in which the machine was not itself" : "")});
   }
+  return endings;
+}
+
+std::string lack_of_verdicts(const experiment_record& record, const experiment_summary& summary) {
   const bool to_compare = !record.pairs.empty();
   const bool counts_less = summary.counted_blocks < summary.complete_blocks;
   const bool with_intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
                   [](const comparison& c) { return c.ratio_range.has_value(); });
   if (summary.complete_blocks == 0) {
-    text += paragraph(
-        "No block is complete: the figures are those of the trials there are, and nothing is "
-        "compared.",
-        0, as);
-  } else if (to_compare && summary.counted_blocks < least_blocks) {
-    text += paragraph(
-        fmt::format("{}: too few for intervals and verdicts, which take {}.",
-                    count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
-                    least_blocks),
-        0, as);
-  } else if (to_compare && !with_intervals) {
-    text += paragraph("Times of zero are among those to compare: there are no intervals.", 0, as);
+    return "No block is complete: the figures are those of the trials there are, and nothing is "
+           "compared.";
   }
-  return text.empty() ? text : "\n" + text;
+  if (to_compare && summary.counted_blocks < least_blocks) {
+    return fmt::format("{}: too few for intervals and verdicts, which take {}.",
+                       count_of(summary.counted_blocks, counts_less ? "block" : "complete block"),
+                       least_blocks);
+  }
+  if (to_compare && !with_intervals) {
+    return "Times of zero are among those to compare: there are no intervals.";
+  }
+  return "";
 }
-
-}  // namespace
 
 std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
                                const look& as) {
   auto title = printable(record.name);
   if (!record.description.empty()) title += ": " + printable(record.description);
-  return paragraph(title, 2, as, tone::heading) + subjects(record, as) + extent(record, as) +
-         restrictions(record, summary, as);
+  auto text = paragraph(title, 2, as, tone::heading);
+  for (const auto& line : subject_lines(record)) text += paragraph(line, 2, as);
+  return text + paragraph(extent_of(record), 2, as) + restrictions(record, summary, as);
 }
 
 }  // namespace graphline

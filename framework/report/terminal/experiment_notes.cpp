@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/experiment_sentences.hpp"
 
 namespace graphline {
 
@@ -19,8 +21,8 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
                      });
 }
 
-std::string missing_percentiles(const experiment_record& record, const experiment_summary& summary,
-                                const look& as) {
+std::string missing_percentiles(const experiment_record& record,
+                                const experiment_summary& summary) {
   std::string missing;
   const auto add = [&](double p) {
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", percentile_name(p),
@@ -32,71 +34,72 @@ std::string missing_percentiles(const experiment_record& record, const experimen
     };
     if (any_member(summary, lacks)) add(p);
   }
-  return missing.empty() ? "" : paragraph("-: too few frames: " + missing, 2, as, tone::faint);
+  return missing.empty() ? "" : "-: too few frames: " + missing;
 }
 
-std::string comparison_notes(const experiment_record& record, const experiment_summary& summary,
-                             const look& as) {
+void add_comparison_notes(const experiment_record& record, const experiment_summary& summary,
+                          std::vector<std::string>& to) {
   const auto has_interval = [](const comparison& c) { return c.ratio_range.has_value(); };
   const bool intervals =
       std::any_of(summary.comparisons.begin(), summary.comparisons.end(), has_interval);
-  std::string text;
   if (intervals) {
-    text += paragraph(
+    to.push_back(
         fmt::format("change: against the baseline; intervals by bootstrap over {} blocks, all of "
                     "which hold together with 95 %",
-                    summary.counted_blocks),
-        2, as, tone::faint);
-    text += paragraph(
+                    summary.counted_blocks));
+    to.push_back(
         fmt::format("verdict: same where the whole interval is within {:g} %, undecided where the "
                     "blocks do not tell",
-                    100 * record.how.margin),
-        2, as, tone::faint);
+                    100 * record.how.margin));
   }
   if (std::any_of(summary.comparisons.begin(), summary.comparisons.end(), [](const comparison& c) {
         return c.figure == figure::p50 && c.ratio_range && c.more_trials;
       })) {
-    text += paragraph("more: about so many further trials of each configuration would decide", 2,
-                      as, tone::faint);
+    to.push_back("more: about so many further trials of each configuration would decide");
   }
-  return text;
 }
 
-std::string timing_notes(const experiment_record& record, const look& as) {
+void add_timing_notes(const experiment_record& record, std::vector<std::string>& to) {
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {
     for (const auto& run : trial.members) methods.insert(run.run.timing);
   }
-  std::string text;
   for (const auto method : methods) {
-    text += paragraph(fmt::format("timing {}: {}", to_word(method), meaning_of(method)), 2, as,
-                      tone::faint);
+    to.push_back(fmt::format("timing {}: {}", to_word(method), meaning_of(method)));
   }
-  return text;
 }
 
 }  // namespace
 
-std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
-                             bool shapes, const look& as) {
-  auto text = missing_percentiles(record, summary, as) + comparison_notes(record, summary, as);
-  if (shapes) {
-    text += paragraph(
-        "shape: how often which end-to-end times occurred, the shortest left, all rows on one "
-        "scale; < and >: a few lie far beyond",
-        2, as, tone::faint);
+std::vector<std::string> note_lines(const experiment_record& record,
+                                    const experiment_summary& summary) {
+  std::vector<std::string> lines;
+  if (auto missing = missing_percentiles(record, summary); !missing.empty()) {
+    lines.push_back(std::move(missing));
   }
-  text +=
-      paragraph("figures: of all frames of a configuration's trials together", 2, as, tone::faint);
+  add_comparison_notes(record, summary, lines);
+  lines.push_back("figures: of all frames of a configuration's trials together");
   if (any_member(summary, [](const member_summary& m) { return m.between_trials.has_value(); })) {
-    text += paragraph("spread: between trials, standard deviation of their medians", 2, as,
-                      tone::faint);
+    lines.push_back("spread: between trials, standard deviation of their medians");
   }
   if (any_member(summary, [](const member_summary& m) { return m.cores.has_value(); })) {
-    text += paragraph("cores: busy on average while frames ran, by the whole process", 2, as,
-                      tone::faint);
+    lines.push_back("cores: busy on average while frames ran, by the whole process");
   }
-  return text + timing_notes(record, as);
+  add_timing_notes(record, lines);
+  return lines;
+}
+
+std::string experiment_notes(const experiment_record& record, const experiment_summary& summary,
+                             bool shapes, const look& as) {
+  auto lines = note_lines(record, summary);
+  if (shapes) {
+    lines.push_back(
+        "shape: how often which end-to-end times occurred, the shortest left, all rows on one "
+        "scale; < and >: a few lie far beyond");
+  }
+  std::string text;
+  for (const auto& line : lines) text += paragraph(line, 2, as, tone::faint);
+  return text;
 }
 
 }  // namespace graphline

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "framework/base/utf8.hpp"
+
 namespace graphline {
 
 namespace {
@@ -79,17 +81,33 @@ std::string experiment_rows::name_beside_pipeline(
   return configuration.name;
 }
 
-std::vector<std::string> experiment_rows::name_cells(const configuration_member& who) const {
+std::vector<std::string> experiment_rows::name_headings() const {
+  std::vector<std::string> headings;
+  if (several_at_once_) headings.push_back("pipeline");
+  for (const auto& key : labels_.keys()) headings.push_back(printable(key));
+  if (labels_.keys().empty()) headings.push_back("configuration");
+  return headings;
+}
+
+std::vector<std::string> experiment_rows::full_names(const configuration_member& who) const {
   const auto& configuration = record_.configurations[who.configuration];
-  std::vector<std::string> cells;
-  if (several_at_once_)
-    cells.push_back(table_name(configuration.members[who.member], value_width_));
-  for (const auto& value : labels_.values(who.configuration)) {
-    cells.push_back(table_name(value, value_width_));
-  }
+  std::vector<std::string> names;
+  if (several_at_once_) names.push_back(printable(configuration.members[who.member]));
+  for (const auto& value : labels_.values(who.configuration)) names.push_back(printable(value));
   if (labels_.keys().empty()) {
-    cells.push_back(table_name(
-        several_at_once_ ? name_beside_pipeline(configuration) : configuration.name, name_width_));
+    names.push_back(
+        printable(several_at_once_ ? name_beside_pipeline(configuration) : configuration.name));
+  }
+  return names;
+}
+
+std::vector<std::string> experiment_rows::name_cells(const configuration_member& who) const {
+  auto cells = full_names(who);
+  // The last one is the only one where configurations have names of their own.
+  const bool named = labels_.keys().empty();
+  for (auto& cell : cells) {
+    const bool own_name = named && &cell == &cells.back();
+    cell = table_name(cell, own_name ? name_width_ : value_width_);
   }
   return cells;
 }

@@ -37,6 +37,10 @@ class experiment_rows {
   const std::vector<text_table::column>& name_columns() const noexcept { return columns_; }
   std::vector<std::string> name_cells(const configuration_member& who) const;
 
+  /// Headings and cells of the names at their full length.
+  std::vector<std::string> name_headings() const;
+  std::vector<std::string> full_names(const configuration_member& who) const;
+
   /// Whether there are configurations of several pipelines; the first name column is theirs then.
   bool several_at_once() const noexcept { return several_at_once_; }
 

@@ -9,6 +9,7 @@
 #include "framework/analysis/experiment_findings.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
+#include "framework/report/terminal/experiment_sentences.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
@@ -21,9 +22,10 @@ std::string without_figures(std::string text) {
   return text;
 }
 
-/// What runs warned of, each once, as the first run put it, with where it was said.
-std::string warnings(const experiment_record& record, const experiment_labels& labels,
-                     const look& as) {
+}  // namespace
+
+std::vector<std::string> warning_lines(const experiment_record& record,
+                                       const experiment_labels& labels) {
   std::vector<std::pair<std::string, std::vector<configuration_member>>> known;
   const auto place_of = [&known](const std::string& warning) {
     return std::ranges::find(known, without_figures(warning),
@@ -40,16 +42,12 @@ std::string warnings(const experiment_record& record, const experiment_labels& l
       }
     }
   }
-  std::string text;
+  std::vector<std::string> lines;
   for (const auto& [warning, where] : known) {
-    text += paragraph(
-        fmt::format("warning: {} ({})", printable(warning), printable(labels.list(where))), 2, as,
-        tone::warning);
+    lines.push_back(fmt::format("{} ({})", printable(warning), printable(labels.list(where))));
   }
-  return text;
+  return lines;
 }
-
-}  // namespace
 
 std::string experiment_table(const experiment_record& record, const experiment_summary& summary,
                              const look& as) {
@@ -69,7 +67,11 @@ std::string experiment_table(const experiment_record& record, const experiment_s
     findings += paragraph("- " + printable(finding), 2, as);
   }
   add(findings);
-  add(warnings(record, rows.labels(), as));
+  std::string warnings;
+  for (const auto& line : warning_lines(record, rows.labels())) {
+    warnings += paragraph("warning: " + line, 2, as, tone::warning);
+  }
+  add(warnings);
   return text;
 }
 

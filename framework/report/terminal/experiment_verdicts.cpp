@@ -4,6 +4,7 @@
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
@@ -23,12 +24,8 @@ std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
 /// Intervals in percent under each other: "-19.4 to -18.1".
 class interval_column {
  public:
-  explicit interval_column(const experiment_summary& summary) {
-    for (const auto& found : summary.comparisons) {
-      if (found.figure != figure::p50 || !found.ratio_range) continue;
-      // An interval of 0.04 to 0.06 % would read "0.0 to 0.1".
-      if (found.ratio_range->high - found.ratio_range->low < 0.002) decimals_ = 2;
-    }
+  explicit interval_column(const experiment_summary& summary)
+      : decimals_(change_decimals(summary)) {
     for (const auto& found : summary.comparisons) {
       if (found.figure != figure::p50 || !found.ratio_range) continue;
       low_ = std::max(low_, percent(found.ratio_range->low).size());
@@ -45,7 +42,7 @@ class interval_column {
   }
 
  private:
-  int decimals_ = 1;
+  int decimals_;
   std::size_t low_ = 0;
   std::size_t high_ = 0;
 };
@@ -60,7 +57,7 @@ class verdict_report {
     unit_ = unit_for(most);
     tail_ = percentile_name(record.how.tail);
     for (const auto& found : summary.comparisons) {
-      to_decide_ = to_decide_ || (found.figure == figure::p50 && about_to_decide(&found));
+      to_decide_ = to_decide_ || (found.figure == figure::p50 && more_to_decide(&found));
     }
   }
 
@@ -98,14 +95,6 @@ class verdict_report {
   }
 
  private:
-  /// Two digits, since it is a rough figure. Nothing of what has no interval yet.
-  static std::optional<std::int64_t> about_to_decide(const comparison* found) {
-    if (found == nullptr || !found->ratio_range || !found->more_trials) return std::nullopt;
-    std::int64_t step = 1;
-    while (*found->more_trials >= 100 * step) step *= 10;
-    return (*found->more_trials + step / 2) / step * step;
-  }
-
   std::string title(std::string_view text) const { return toned(text, tone::heading, as_) + "\n"; }
 
   text_table answer_table(bool to_decide) const {
@@ -127,7 +116,7 @@ class verdict_report {
       cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
       cells.push_back(verdict_cell(found));
       if (to_decide) {
-        const auto more = about_to_decide(found);
+        const auto more = more_to_decide(found);
         cells.push_back(more ? fmt::format("+{}", *more) : "");
       }
       if (!shapes.empty()) cells.push_back(shapes[row_number++]);
@@ -152,7 +141,7 @@ class verdict_report {
     std::vector<std::string> items;
     for (const auto& group : rows_.groups()) {
       for (const auto& row : group) {
-        const auto more = about_to_decide(comparison_of(row, figure::p50));
+        const auto more = more_to_decide(comparison_of(row, figure::p50));
         if (!more) continue;
         const auto& labels = rows_.labels();
         items.push_back(fmt::format("+{} trials for {} against {}", *more,
@@ -240,6 +229,23 @@ class verdict_report {
 };
 
 }  // namespace
+
+int change_decimals(const experiment_summary& summary) {
+  int decimals = 1;
+  for (const auto& found : summary.comparisons) {
+    if (found.figure != figure::p50 || !found.ratio_range) continue;
+    // An interval of 0.04 to 0.06 % would read "0.0 to 0.1".
+    if (found.ratio_range->high - found.ratio_range->low < 0.002) decimals = 2;
+  }
+  return decimals;
+}
+
+std::optional<std::int64_t> more_to_decide(const comparison* found) {
+  if (found == nullptr || !found->ratio_range || !found->more_trials) return std::nullopt;
+  std::int64_t step = 1;
+  while (*found->more_trials >= 100 * step) step *= 10;
+  return (*found->more_trials + step / 2) / step * step;
+}
 
 verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
                             const experiment_rows& rows, const look& as) {

@@ -49,15 +49,15 @@ std::string parameters_of(const run_record& record) {
 std::string verdict_word(verdict what, const look& as) {
   switch (what) {
     case verdict::faster:
-      return toned(word_for(what), tone::good, as);
+      return toned(to_word(what), tone::good, as);
     case verdict::slower:
-      return toned(word_for(what), tone::bad, as);
+      return toned(to_word(what), tone::bad, as);
     case verdict::undecided:
-      return toned(word_for(what), tone::faint, as);
+      return toned(to_word(what), tone::faint, as);
     case verdict::same:
       break;
   }
-  return std::string(word_for(what));
+  return std::string(to_word(what));
 }
 
 std::string_view short_name(measure what) noexcept {

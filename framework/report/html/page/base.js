@@ -1,13 +1,12 @@
-// What all sections of the page share: how figures are written, how elements, tables and charts are
-// made, and the list of sections. Times are in nanoseconds throughout.
+// What all sections of the page share: how figures are written, how elements and tables are made,
+// and the list of sections. Times are in nanoseconds throughout. Charts are in charts.js.
 "use strict";
 
 const graphline = (() => {
   const sections = [];
-  const charts = []; // {chart, configure}: drawn again when the colours change
 
-  // A section of the page, in the order of the calls: `id` for links, `title`, `draws(data)` whether
-  // there is anything to show, `draw(data, box)` which fills its element.
+  // A section of the page, in the order of the calls: `id` for links, `title`, `draws(data)`
+  // whether there is anything to show, `draw(data, box)` which fills its element.
   function section(description) {
     sections.push(description);
   }
@@ -30,7 +29,8 @@ const graphline = (() => {
   function digits(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
-    const before = Math.floor(Math.log10(Math.abs(value))) + 1;
+    // Of the rounded value: 9.97 in two digits is 10, which has none after the point.
+    const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
     return value.toFixed(Math.max(0, Math.min(9, digits - before)));
   }
 
@@ -38,7 +38,7 @@ const graphline = (() => {
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
-    return `${digits(ns / unit.ns, significant)} ${unit.name}`;
+    return `${unit.ns === 1 ? whole.format(Math.round(ns)) : digits(ns / unit.ns, significant)} ${unit.name}`;
   }
 
   // A time in a unit that others are in too, without its name.
@@ -63,7 +63,7 @@ const graphline = (() => {
       if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
       else made.setAttribute(name, value === true ? "" : value);
     }
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
     return made;
   }
 
@@ -75,18 +75,61 @@ const graphline = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
+  // A name that a user gave, kept apart from the text around it: its line breaks are shown, and one
+  // written from right to left turns nothing else around.
+  function name(text) {
+    return element("bdi", { class: "name" }, text);
+  }
+
+  // `text` in at most `most` characters, cut in its middle, for where there is little room.
+  function brief(text, most = 40) {
+    const characters = [...text.replace(/\s+/g, " ")];
+    if (characters.length <= most) return characters.join("");
+    const kept = (most - 1) / 2;
+    const first = characters.slice(0, Math.ceil(kept)).join("");
+    return `${first}…${characters.slice(-Math.floor(kept)).join("")}`;
+  }
+
+  // Texts of a list that can be told apart: those that are alike are numbered by their places.
+  function distinct(texts) {
+    const seen = new Map();
+    for (const text of texts) seen.set(text, (seen.get(text) ?? 0) + 1);
+    return texts.map((text, i) => (seen.get(text) > 1 ? `${i + 1}. ${text}` : text));
+  }
+
+  // A name within a text that has no elements, such as an option or words on a chart.
+  function isolated(text) {
+    return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
+  }
+
+  // What scrolls is a stop of the keyboard only while there is something to scroll to.
+  const scrolling = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = target;
+      const more = scrollWidth > clientWidth || scrollHeight > clientHeight;
+      if (more) target.setAttribute("tabindex", "0");
+      else target.removeAttribute("tabindex");
+    }
+  });
+
+  // `box`, which is given a stop of the keyboard while it scrolls.
+  function scrollable(box) {
+    scrolling.observe(box);
+    return box;
+  }
+
   // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
   // columns. The first column names the row.
   function table(caption, columns, rows) {
     const style = (column) => (column.number ? "number" : null);
-    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    return scrollable(element("div", { class: "scroll", role: "region", "aria-label": caption },
       element("table", {},
         element("caption", {}, caption),
         element("thead", {}, element("tr", {}, columns.map((column) =>
           element("th", { scope: "col", class: style(column) }, column.title)))),
         element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
           element(i === 0 ? "th" : "td",
-            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
+            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell))))))));
   }
 
   // A picture with its words and, folded away, the table of what it shows.
@@ -97,80 +140,70 @@ const graphline = (() => {
              : null);
   }
 
-  // ---- Colours and charts ------------------------------------------------------------------------
-
-  // A colour of style.css: colour("device"), colour("ink").
-  function colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // Controls with their words, which may be elements: `change` is called with the index of what is
+  // chosen, or with whether the box is ticked.
+  function choice(words, options, change) {
+    const select = element("select", { onchange: () => change(Number(select.value)) },
+      options.map((text, i) => element("option", { value: i }, text)));
+    return element("label", { class: "control" }, words, select);
+  }
+  function toggle(words, change, on = false) {
+    const box = element("input", { type: "checkbox", checked: on,
+                                   onchange: () => change(box.checked) });
+    return element("label", { class: "control" }, box, words);
   }
 
-  // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colours of
-  // the moment; it is called again when they change. `label` says in words what is seen.
-  function chart(box, label, configure, height = 260) {
-    const canvas = element("canvas", { role: "img", "aria-label": label, tabindex: "0" });
-    box.append(element("div", { class: "chart", style: `height: ${height}px` }, canvas));
-    const entry = { configure, canvas, chart: null };
-    entry.chart = new Chart(canvas, themed(configure()));
-    charts.push(entry);
-    return entry;
-  }
-
-  function themed(configuration) {
-    const given = configuration.options ?? {};
-    const axes = {};
-    for (const [name, axis] of Object.entries(given.scales ?? {})) {
-      axes[name] = {
-        ...axis,
-        grid: { color: colour("line"), borderColor: colour("line"), ...axis.grid },
-        ticks: { color: colour("faint"), ...axis.ticks },
-        title: { color: colour("faint"), display: Boolean(axis.title?.text), ...axis.title },
-      };
-    }
-    return {
-      ...configuration,
-      options: {
-        animation: false, responsive: true, maintainAspectRatio: false, ...given, scales: axes,
-        plugins: {
-          ...given.plugins,
-          legend: { display: false, ...given.plugins?.legend,
-                    labels: { color: colour("ink"), boxWidth: 12, ...given.plugins?.legend?.labels } },
-        },
-      },
-    };
-  }
-
-  function drawAgain() {
-    for (const entry of charts) {
-      entry.chart.destroy();
-      entry.chart = new Chart(entry.canvas, themed(entry.configure()));
-    }
-    document.dispatchEvent(new Event("graphline:colours"));
+  // Tells people who listen to the page rather than see it.
+  function say(text) {
+    document.getElementById("said").textContent = text;
   }
 
   // ---- The page ----------------------------------------------------------------------------------
 
+  // Marks the link of the section that is being read, and keeps it in sight where not all links are:
+  // the last that begins in the upper third of the window, or at the page's end the last of all.
+  function followReading(list, links) {
+    const ids = [...links.keys()];
+    let marked = null;
+    function mark() {
+      const { scrollHeight } = document.documentElement;
+      const atEnd = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 2;
+      const begun = ids.filter((id) =>
+        document.getElementById(id).getBoundingClientRect().top < innerHeight / 3);
+      const current = (atEnd ? ids : begun).at(-1) ?? ids[0];
+      if (current === marked) return;
+      links.get(marked)?.removeAttribute("aria-current");
+      links.get(current).setAttribute("aria-current", "true");
+      list.scrollLeft = links.get(current).offsetLeft - list.clientWidth / 3;
+      marked = current;
+    }
+    addEventListener("scroll", mark, { passive: true });
+    addEventListener("resize", mark);
+    mark();
+  }
+
   function start() {
     const data = JSON.parse(document.getElementById("data").textContent);
     const main = document.querySelector("main");
-    const links = document.querySelector("nav ul");
+    const list = document.querySelector("nav ul");
+    const links = new Map();
+    document.body.append(
+      element("div", { id: "said", class: "unseen", role: "status", "aria-live": "polite" }));
     drawHeading(data);
-    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     for (const { id, title, draws, draw } of sections) {
       if (!draws(data)) continue;
       const box = element("section", { id, "aria-labelledby": `${id}-title` },
         element("h2", { id: `${id}-title` }, title));
       main.append(box);
-      links.append(element("li", {}, element("a", { href: `#${id}` }, title)));
+      links.set(id, element("a", { href: `#${id}` }, title));
+      list.append(element("li", {}, links.get(id)));
       draw(data, box);
     }
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
-    addEventListener("beforeprint", () => {
-      for (const folded of document.querySelectorAll("details")) folded.open = true;
-      for (const entry of charts) entry.chart.resize();
-    });
+    if (links.size) followReading(list, links);
     document.documentElement.dataset.ready = "true";
   }
 
-  return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted, element,
-           svg, table, figure, colour, chart };
+  return { section, start, units, unitFor, digits, duration, inUnit, percent, whole, counted,
+           element, svg, name, brief, distinct, isolated, scrollable, table, figure, choice, toggle,
+           say };
 })();

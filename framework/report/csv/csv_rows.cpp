@@ -1,0 +1,79 @@
+#include "framework/report/csv/csv_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// The stamps of one stage under one measure, with the middle of its rows made once.
+struct column {
+  std::string fields;
+  const std::vector<stamp_pair>* stamps;
+};
+
+std::vector<column> columns_of(const run_record& record) {
+  std::vector<column> result;
+  for (const auto& stage : record.stages) {
+    for (const auto what : measures_of(stage.on, record.run)) {
+      result.push_back(
+          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), key_of(what)),
+           &stamps_of(stage, what)});
+    }
+    for (const auto& part : stage.parts) {
+      result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
+                                    to_word(stage.on)),
+                        &part.device});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view name) {
+  auto text = as_utf8(name);
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void append_csv_rows(std::string& text, const run_record& record, std::string_view before) {
+  const auto columns = columns_of(record);
+  const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps) {
+    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{}\n", before, frame, fields,
+                   stamps.begin, stamps.end, stamps.length());
+  };
+  const bool scheduled = record.run.arrival != arrival::closed;
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    const frame_record& at = record.frames[frame];
+    row(frame, ",,end_to_end", {at.due, at.end});
+    if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
+    for (const auto& c : columns) {
+      if (frame < c.stamps->size()) row(frame, c.fields, (*c.stamps)[frame]);
+    }
+  }
+}
+
+std::uint64_t expected_csv_rows(std::int64_t frames, std::size_t stages) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0)) * (2 + 2 * stages);
+}
+
+std::uint64_t expected_csv_row_bytes(std::int64_t frames, std::size_t stages) {
+  constexpr std::uint64_t row =
+      sizeof "100000,name_of_stage,device,device_time,123456789012,123456789012,123456789";
+  return expected_csv_rows(frames, stages) * row;
+}
+
+}  // namespace graphline

@@ -1,0 +1,202 @@
+// How long each frame took, one after another: drift and spikes show.
+"use strict";
+
+graphline.section({
+  id: "latency",
+  title: "Frame by frame",
+  draws: (data) => Boolean(data.latency),
+  draw(data, box) {
+    const { element, duration, counted, whole, name } = graphline;
+    const { latency } = data;
+    const [endToEnd, ...stages] = latency.series;
+    const longest = Math.max(...endToEnd.times);
+    // The summary's unit: one long frame does not change it.
+    const unit = graphline.units.find(({ name }) => name === data.summary.end_to_end.unit);
+    const shown = new Set();
+    const names = graphline.distinct(stages.map((stage) => graphline.brief(stage.name)));
+    let fromZero = false;
+
+    // Colours of stages are the page's for a series; a dash tells apart those that share one.
+    const colours = 6;
+    const colourOf = (i) => `series-${i % colours + 1}`;
+    const dashOf = (i) => (i < colours ? [] : [6, 3]);
+
+    const pointsOf = ({ frames, times }) =>
+      frames.map((frame, i) => ({ x: frame, y: times[i] / unit.ns }));
+
+    // As they stand among the datasets.
+    const inOrder = () => [endToEnd, ...[...shown].map((i) => stages[i])];
+
+    function datasets() {
+      const dots = latency.frames <= 300;
+      const list = [{
+        label: "end to end", data: pointsOf(endToEnd),
+        borderColor: graphline.faded("frame", dots ? 0.45 : 0.85), borderWidth: 1,
+        backgroundColor: graphline.colour("frame"), pointBorderWidth: 0,
+        pointRadius: dots ? 2 : 0, pointHitRadius: 12, pointHoverRadius: 4, clip: 5,
+      }];
+      for (const i of shown) {
+        list.push({
+          label: graphline.isolated(names[i]), data: pointsOf(stages[i]),
+          borderColor: graphline.colour(colourOf(i)), borderDash: dashOf(i), borderWidth: 1,
+          backgroundColor: graphline.colour(colourOf(i)), pointRadius: 0, pointHoverRadius: 4,
+        });
+      }
+      if (latency.median) {
+        list.push({
+          label: "rolling median", data: pointsOf(latency.median), keys: false, order: -1,
+          borderColor: graphline.colour("accent"), borderWidth: 2, pointRadius: 0,
+          pointHoverRadius: 0,
+        });
+      }
+      return list;
+    }
+
+    // Frames that were dropped, as triangles on the axis where they would have been.
+    const dropped = {
+      id: "graphlineDropped",
+      afterDatasetsDraw({ ctx, chartArea, scales }) {
+        ctx.save();
+        ctx.fillStyle = graphline.colour("bad");
+        for (const [frame] of latency.dropped?.at ?? []) {
+          const x = scales.x.getPixelForValue(frame - 0.5);
+          if (x < chartArea.left - 1 || x > chartArea.right + 1) continue;
+          ctx.beginPath();
+          ctx.moveTo(x, chartArea.bottom - 9);
+          ctx.lineTo(x - 4.5, chartArea.bottom - 1);
+          ctx.lineTo(x + 4.5, chartArea.bottom - 1);
+          ctx.fill();
+        }
+        ctx.restore();
+      },
+    };
+
+    // A limit far beyond all frames is told in words, lest it press them to the floor.
+    const limit = latency.deadline ?? null;
+    const limitShows = limit !== null && limit <= 1.5 * longest;
+
+    function configure() {
+      const deadline = { axis: "y", at: limit / unit.ns, label: `deadline ${duration(limit)}`,
+                         tone: "bad" };
+      return {
+        type: "line",
+        data: { datasets: datasets() },
+        plugins: [graphline.marks(limitShows ? [deadline] : []), dropped],
+        options: {
+          parsing: false, normalized: true,
+          interaction: { mode: "read" },
+          onPick: ({ dataset, index }) => {
+            chosen(inOrder()[dataset].frames[index]);
+          },
+          scales: {
+            x: { type: "linear", min: 0, max: Math.max(latency.frames - 1, 1),
+                 title: { text: "frame" }, grid: { display: false },
+                 ticks: { precision: 0, callback: (value) => whole.format(value) } },
+            y: { title: { text: unit.name }, grace: "5%", beginAtZero: fromZero,
+                 suggestedMax: limitShows ? limit / unit.ns * 1.02 : undefined },
+          },
+          plugins: {
+            tooltip: {
+              callbacks: {
+                title: (items) => (items.length ? `frame ${whole.format(items[0].parsed.x)}` : ""),
+                label: ({ dataset, parsed }) =>
+                  ` ${dataset.label}: ${duration(Math.round(parsed.y * unit.ns), 5)}`,
+              },
+            },
+          },
+        },
+      };
+    }
+
+    function chosen(frame) {
+      document.dispatchEvent(new CustomEvent("graphline:frame", { detail: { frame } }));
+      document.getElementById("timeline")?.scrollIntoView();
+    }
+
+    function overlays(entry) {
+      if (!stages.length) return null;
+      return element("fieldset", { class: "choices" }, element("legend", {}, "Stages to show too"),
+        stages.map(({ what }, i) => {
+          const label = [
+            element("span", { class: `swatch${i < colours ? "" : " dashed"}`,
+                              style: `--swatch: var(--${colourOf(i)})`, "aria-hidden": "true" }),
+            name(names[i]), element("span", { class: "note" }, what)];
+          return graphline.toggle(label, (on) => {
+            if (on) shown.add(i);
+            else shown.delete(i);
+            entry.redraw();
+            showLegend();
+          });
+        }));
+    }
+
+    function words() {
+      const texts = ["End-to-end time of each frame, in the order in which they were due."];
+      if (endToEnd.frames.length < latency.frames) {
+        texts.push(`${counted(endToEnd.frames.length, "point")} of ` +
+          `${whole.format(latency.frames)} are drawn: ` +
+          "the shortest and the longest of every stretch, so that each spike shows.");
+      }
+      if (latency.median) {
+        texts.push(`The median is over ${2 * latency.median.reach + 1} frames around each.`);
+      }
+      if (limit !== null && !limitShows) {
+        texts.push(`The deadline of ${duration(limit)} lies beyond the chart.`);
+      }
+      if (latency.dropped) {
+        texts.push(`${counted(latency.dropped.count, "frame")} that ` +
+          `${latency.dropped.count === 1 ? "was" : "were"} dropped: triangles on the axis, where ` +
+          "they were due.");
+      }
+      texts.push("The arrow keys move from frame to frame, with Shift in larger steps" +
+        (data.timeline ? "; a click or Enter shows that frame in the timeline." : "."));
+      return texts.join(" ");
+    }
+
+    function tabled() {
+      const { table } = graphline;
+      if (latency.frames === latency.rows.length) {
+        return table("End-to-end time of each frame",
+          [{ title: "frame" }, { title: unit.name, number: true }],
+          latency.rows.map(([frame, , time]) =>
+            [whole.format(frame), graphline.inUnit(time, unit, 5)]));
+      }
+      const number = true;
+      return table(
+        `End-to-end times of all ${whole.format(latency.frames)} frames in ` +
+          `${latency.rows.length} stretches (${unit.name})`,
+        [{ title: "frames" }, { title: "shortest", number }, { title: "median", number },
+         { title: "longest", number }, { title: "its frame", number }],
+        latency.rows.map(([first, last, ...times]) => [
+          `${whole.format(first)} to ${whole.format(last)}`,
+          ...times.slice(0, 3).map((time) => graphline.inUnit(time, unit, 5)),
+          whole.format(times[3])]));
+    }
+
+    const picture = element("div", {});
+    const controls = element("div", { class: "controls" });
+    box.append(controls);
+    box.append(graphline.figure(words(), picture, tabled()));
+    let legend = element("ul", {});
+    picture.append(legend);
+    // On paper the boxes that choose stages are not there: what is drawn is named here too.
+    function showLegend() {
+      const lines = [{ name: "end to end", colour: "frame" }];
+      if (latency.median) lines.push({ name: "rolling median", colour: "accent" });
+      for (const i of shown) {
+        lines.push({ name: name(names[i]), colour: colourOf(i), dash: i >= colours });
+      }
+      const now = graphline.legend(lines);
+      legend.replaceWith(now);
+      legend = now;
+    }
+    showLegend();
+    const entry = graphline.chart(picture, "End-to-end time by frame", configure, 300);
+    controls.append(graphline.toggle("Start at zero", (on) => {
+      fromZero = on;
+      entry.redraw();
+    }));
+    const more = overlays(entry);
+    if (more) controls.append(more);
+  },
+});

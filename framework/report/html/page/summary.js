@@ -1,0 +1,95 @@
+// The figures of a run, its stages, and what these consist of.
+"use strict";
+
+graphline.section({
+  id: "summary",
+  title: "Summary",
+  draws: (data) => Boolean(data.summary),
+  draw(data, box) {
+    const { element, name, table } = graphline;
+    const { summary, detail } = data;
+
+    function figures() {
+      return element("dl", { class: "figures" }, summary.figures.map((figure) =>
+        element("div", {},
+          element("dt", {}, figure.name),
+          element("dd", { class: `value ${figure.tone}` }, figure.value, " ",
+            element("span", { class: "unit" }, figure.unit)),
+          figure.note ? element("dd", { class: "note" }, figure.note) : null)));
+    }
+
+    // A bar of a part of 1 beside its figure; what is more than 1 fills it.
+    function bar(text, part, what) {
+      return element("span", { class: "barred" },
+        element("span", { class: "bar", "aria-hidden": "true" },
+          element("span", { class: what,
+                            style: `width: ${(100 * Math.min(part ?? 0, 1)).toFixed(2)}%` })),
+        element("span", { class: "beside" }, text));
+    }
+
+    function endToEnd({ unit, cells }) {
+      return table("End to end, from when a frame was due until the host had seen its end",
+        [{ title: "" }, ...cells.map(([title]) => ({ title, number: true }))],
+        [[`end to end (${unit})`, ...cells.map(([, text]) => text)]]);
+    }
+
+    function stages({ unit, enqueue_unit: enqueueUnit, rows }) {
+      const launches = rows.some((row) => row.enqueue);
+      const columns = [{ title: `stage (${unit})` }, { title: "time is" }];
+      for (const title of ["mean", "stddev", "p50", "p90", "p99", "max"]) {
+        columns.push({ title, number: true });
+      }
+      columns.push({ title: "share %", number: true });
+      if (launches) columns.push({ title: `enqueue (${enqueueUnit})`, number: true });
+      return table("Stages", columns, rows.map((row) => [
+        element("span", {}, name(row.name),
+          element("span", { class: "under" }, name(`${row.kind} · ${row.place}`))),
+        row.time_is,
+        ...row.cells,
+        bar(row.share, row.part, row.what),
+        ...(launches ? [row.enqueue ?? ""] : []),
+      ]));
+    }
+
+    function parts({ stage, unit, rows }) {
+      return element("details", { class: "facts" },
+        element("summary", {}, name(stage), " in parts"),
+        table(`Parts of ${stage}`, [
+          { title: `part (${unit})` }, { title: "carried out by" }, { title: "p50", number: true },
+          { title: "share %", number: true },
+        ], rows.map((row) => [name(row.name), name(row.by || "-"), row.p50,
+                              bar(row.share, row.part, "device")])));
+    }
+
+    function operations({ runs, rows }) {
+      return element("details", { class: "facts" },
+        element("summary", {}, "Operations of device stages"),
+        element("p", { class: "note" }, `Traced in ${graphline.counted(runs, "run")} of each ` +
+          "stage alone; tracing slows it. Medians of a call and of all calls in a frame."),
+        table("Operations of device stages", [
+          { title: "stage" }, { title: "operation" }, { title: "calls", number: true },
+          { title: "each (us)", number: true }, { title: "all (us)", number: true },
+        ], rows.map(([stage, operation, ...cells]) => [name(stage), name(operation), ...cells])));
+    }
+
+    function outputs(rows) {
+      return element("details", { class: "facts" }, element("summary", {}, "Outputs"),
+        table("Outputs", [{ title: "tensor" }, { title: "type" }, { title: "checksum" }],
+          rows.map(([tensor, type, checksum]) =>
+            [name(tensor), type, element("code", {}, checksum)])));
+    }
+
+    if (!summary.end_to_end) box.append(element("p", {}, "No frame was measured."));
+    box.append(figures());
+    if (summary.end_to_end) box.append(endToEnd(summary.end_to_end));
+    if (summary.stages) box.append(stages(summary.stages));
+    if (summary.notes) {
+      box.append(element("ul", { class: "notes" },
+        summary.notes.map((text) => element("li", {}, text))));
+    }
+    if (summary.graphs) box.append(element("p", {}, `Graphs: ${summary.graphs}.`));
+    box.append(...(detail.parts ?? []).map(parts));
+    if (detail.operations) box.append(operations(detail.operations));
+    if (summary.outputs.length) box.append(outputs(summary.outputs));
+  },
+});

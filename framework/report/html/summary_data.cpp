@@ -1,0 +1,219 @@
+#include "framework/report/html/summary_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "framework/analysis/graph_cost.hpp"
+#include "framework/base/units.hpp"
+#include "framework/report/terminal/device_detail.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/percentiles.hpp"
+#include "framework/report/terminal/quantity.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
+  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+}
+
+std::string words(nanoseconds ns) {
+  return format_duration(static_cast<double>(ns));
+}
+
+/// A figure of a row of figures: a name, a value that stands out, and a few words about it.
+json figure(std::string_view name, const std::string& value, std::string_view unit,
+            const std::string& note, std::string_view tone = "") {
+  return {{"name", name}, {"value", value}, {"unit", unit}, {"note", note}, {"tone", tone}};
+}
+
+/// "42.5 MiB" as a figure's value and unit.
+json quantity(std::string_view name, const std::string& text, const std::string& note) {
+  const auto space = text.find(' ');
+  return figure(name, text.substr(0, space), text.substr(space + 1), note);
+}
+
+json percentile_figure(const distribution& times, std::string_view name, double p, time_unit unit) {
+  const auto value = times.percentile(p);
+  if (value) {
+    const auto note = p == 0.5 ? "half of the frames took longer"
+                               : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
+    return figure(name, in_unit(as_double(value), unit), unit.name, note);
+  }
+  return figure(name, "-", "",
+                fmt::format("needs {} frames, there {} {}", samples_needed(p),
+                            times.count() == 1 ? "is" : "are", times.count()));
+}
+
+void add_times(json& figures, const distribution& times) {
+  const auto unit = unit_for(times.mean());
+  for (const auto& [name, p] : shown_percentiles) {
+    if (name != "p90") figures.push_back(percentile_figure(times, name, p, unit));
+  }
+  const auto spread = times.stddev();
+  figures.push_back(figure(
+      "mean", in_unit(times.mean(), unit), unit.name,
+      spread ? fmt::format("stddev {} {}", in_unit(spread, unit), unit.name) : "of one frame"));
+}
+
+void add_throughput(json& figures, const run_summary& summary) {
+  if (!summary.throughput) return;
+  const bool due = summary.load && summary.load->offered;
+  figures.push_back(
+      figure("throughput", three_digits(*summary.throughput), "frame/s",
+             due ? fmt::format("{} frame/s were due", three_digits(*summary.load->offered)) : ""));
+}
+
+void add_deadline(json& figures, const deadline_summary& deadline, std::size_t frames) {
+  const auto late = deadline.missed == 0
+                        ? std::string()
+                        : fmt::format(", by {} (median) and {} (worst)",
+                                      words(*deadline.median_late), words(*deadline.worst_late));
+  figures.push_back(figure("deadline missed", fmt::format("{}", deadline.missed),
+                           fmt::format("of {}", frames),
+                           fmt::format("{} allowed{}", words(deadline.limit), late),
+                           deadline.missed == 0 ? "good" : "bad"));
+}
+
+void add_load(json& figures, const run_record& record, const load_summary& load) {
+  figures.push_back(
+      figure("frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
+             fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
+             load.dropped == 0 ? "good" : "bad"));
+  const auto note = fmt::format("at most {} waited", counted(record.load.longest_queue, "frame"));
+  if (!load.queue_wait) return;
+  const auto unit = unit_for(static_cast<double>(load.queue_wait->median()));
+  figures.push_back(figure("queue wait",
+                           in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,
+                           fmt::format("median from due to begin; {} (worst); {}",
+                                       words(load.queue_wait->max()), note)));
+}
+
+json end_to_end_row(const distribution& times) {
+  const auto unit = unit_for(times.mean());
+  json cells = json::array();
+  const auto add = [&](std::string_view name, std::optional<double> ns) {
+    cells.push_back({name, in_unit(ns, unit)});
+  };
+  add("mean", times.mean());
+  add("stddev", times.stddev());
+  add("min", static_cast<double>(times.min()));
+  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
+  add("max", static_cast<double>(times.max()));
+  return {{"unit", unit.name}, {"cells", std::move(cells)}};
+}
+
+/// The unit of a column of means.
+time_unit unit_of_column(const run_summary& summary, std::size_t index) {
+  double most = 0;
+  for (const auto& stage : summary.stages) {
+    if (stage.columns.size() <= index || !stage.columns[index].times) continue;
+    most = std::max(most, stage.columns[index].times->mean());
+  }
+  return unit_for(most);
+}
+
+std::string place_of(const stage_record& stage) {
+  if (stage.on == side::cpu) return "CPU";
+  return stage.stream.empty() ? "device" : stage.stream;
+}
+
+json stage_row(const stage_record& stage, const stage_summary& summary, time_unit unit,
+               time_unit launch_unit) {
+  const auto& column = summary.columns.front();
+  const auto& times = *column.times;
+  json row = {{"name", stage.name},
+              {"kind", stage.kind},
+              {"place", place_of(stage)},
+              {"what", stage.copy              ? "copy"
+                       : stage.on == side::cpu ? "cpu"
+                                               : "device"},
+              {"time_is", short_name(column.what)}};
+  row["cells"] = {in_unit(times.mean(), unit),
+                  in_unit(times.stddev(), unit),
+                  in_unit(as_double(times.percentile(0.5)), unit),
+                  in_unit(as_double(times.percentile(0.9)), unit),
+                  in_unit(as_double(times.percentile(0.99)), unit),
+                  in_unit(static_cast<double>(times.max()), unit)};
+  row["share"] = summary.share ? three_digits(100 * *summary.share, 2) : "-";
+  if (summary.share) row["part"] = *summary.share;
+  if (summary.columns.size() > 1 && summary.columns[1].times) {
+    row["enqueue"] = in_unit(summary.columns[1].times->mean(), launch_unit);
+  }
+  return row;
+}
+
+json stages_data(const run_record& record, const run_summary& summary) {
+  const auto unit = unit_of_column(summary, 0);
+  const auto launch_unit = unit_of_column(summary, 1);
+  json rows = json::array();
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    const auto& columns = summary.stages[i].columns;
+    if (columns.empty() || !columns.front().times) continue;
+    rows.push_back(stage_row(record.stages[i], summary.stages[i], unit, launch_unit));
+  }
+  if (rows.empty()) return {};
+  return {{"unit", unit.name}, {"enqueue_unit", launch_unit.name}, {"rows", std::move(rows)}};
+}
+
+json notes_of(const run_record& record, const distribution& times) {
+  json notes = json::array();
+  std::string missing;
+  for (const auto& [name, p] : shown_percentiles) {
+    if (times.percentile(p)) continue;
+    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", name, samples_needed(p));
+  }
+  if (!missing.empty()) notes.push_back("\"-\" stands for too few frames: " + missing);
+  const auto timing = record.run.timing;
+  if (timing != timing_method::none && !record.stages.empty()) {
+    notes.push_back("share: of the mean end to end; stages that overlap add up to more than 100 %");
+  }
+  notes.push_back(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
+  const bool device_times = timing == timing_method::event || timing == timing_method::layers;
+  if (!device_times || record.clock_error == 0) return notes;
+  auto clock = fmt::format("clock: device times stand on the host's clock to within {}",
+                           words(record.clock_error));
+  if (record.clock_drift != 0) {
+    clock += fmt::format(", of which {} are drift over the measured frames",
+                         words(std::abs(record.clock_drift)));
+  }
+  notes.push_back(std::move(clock));
+  return notes;
+}
+
+}  // namespace
+
+json summary_data(const run_record& record, const run_summary& summary) {
+  json data = {{"figures", json::array()}};
+  auto& figures = data["figures"];
+  if (summary.end_to_end) add_times(figures, *summary.end_to_end);
+  add_throughput(figures, summary);
+  if (summary.end_to_end && summary.deadline) {
+    add_deadline(figures, *summary.deadline, record.frames.size());
+  }
+  if (summary.load) add_load(figures, record, *summary.load);
+  figures.push_back(
+      quantity("device memory", format_bytes(record.memory.device_peak_bytes),
+               fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
+  if (summary.end_to_end) {
+    data["end_to_end"] = end_to_end_row(*summary.end_to_end);
+    data["notes"] = notes_of(record, *summary.end_to_end);
+  }
+  if (auto stages = stages_data(record, summary); !stages.is_null()) {
+    data["stages"] = std::move(stages);
+  }
+  if (const auto cost = graph_cost_of(record)) data["graphs"] = graph_sentence(*cost);
+  data["outputs"] = json::array();
+  for (const auto& output : record.outputs) {
+    data["outputs"].push_back({output.tensor, to_string(output.type), output.checksum});
+  }
+  return data;
+}
+
+}  // namespace graphline

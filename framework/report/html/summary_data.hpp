@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// The figures of a run, as texts in the words and units of the terminal's table:
+/// {"figures": [{"name", "value", "unit", "note", "tone"}...], "end_to_end": {"unit", "cells":
+/// [[name, text]...]}, "stages": {"unit", "enqueue_unit", "rows": [...]}, "graphs", "outputs":
+/// [[tensor, type, checksum]...], "notes": [text...]}. What was not measured is left out.
+nlohmann::ordered_json summary_data(const run_record& record, const run_summary& summary);
+
+/// What the device stages consist of: {"parts": [{"stage", "unit", "rows": [{"name", "by", "p50",
+/// "share", "part"}...]}...], "operations": {"runs", "rows": [[stage, operation, calls, each us,
+/// all us]...]}}; what was not taken is left out.
+nlohmann::ordered_json detail_data(const run_record& record, const run_summary& summary);
+
+}  // namespace graphline

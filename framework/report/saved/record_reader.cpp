@@ -1,0 +1,89 @@
+#include "framework/report/saved/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "framework/base/error.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/record_json.hpp"
+#include "framework/report/saved/result_file.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr result_kind kinds[] = {{"graphline.run", "a run", "run"},
+                                 {"graphline.experiment", "an experiment", "compare"}};
+constexpr std::size_t run_number = 0;
+
+constexpr result_kind others[] = {
+    {"graphline.overhead", "a comparison of timing methods", "overhead",
+     "no report is made of it; an experiment with 'vary: {timing: [none, host, sync, event]}' "
+     "measures the same, and 'graphline compare' with --html FILE makes its report"},
+    {"graphline.capacity", "a search for the highest rate", "capacity",
+     "no report is made of it; 'graphline run' with --arrival, --rate and --html FILE makes that "
+     "of a run at one of its rates"},
+    {"graphline.diff", "a difference of two results", "diff",
+     "no report is made of it; name one of the two results"}};
+
+/// Figures that were made of the record are made anew.
+bool raw(int depth, std::string_view, std::string_view key) {
+  constexpr std::string_view made[] = {"end_to_end",  "stages",      "load",
+                                       "comparisons", "outputs",     "stage_comparisons",
+                                       "steadiness",  "environment", "findings"};
+  return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
+}
+
+std::vector<graph_node> nodes_from(const json_part& from) {
+  std::vector<graph_node> nodes;
+  const auto items = from.items();
+  for (const auto& item : items) {
+    nodes.push_back(
+        {item.at("name").text(), item.at("type").text(), item.at("after").wholes<std::size_t>()});
+    for (const auto before : nodes.back().after) {
+      if (before < items.size()) continue;
+      item.at("after").fail(fmt::format("a list of indices below {}", items.size()));
+    }
+  }
+  return nodes;
+}
+
+/// The nodes of graphs stand beside the record, which is as in a trial.
+void add_nodes(std::vector<graph_record>& to, const json_part& graphs) {
+  const auto items = graphs.items();
+  if (items.size() != to.size()) {
+    throw input_error(fmt::format("{} has {} entries, where the record has {}", graphs.where(),
+                                  items.size(), to.size()));
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) to[i].nodes = nodes_from(items[i].at("nodes"));
+}
+
+run_record run_of(const json_part& result) {
+  const auto from = result.find("record");
+  if (!from) {
+    throw input_error(
+        "this result does not hold what reports are made from ('record'): an earlier version of "
+        "graphline wrote it, or another program; run the pipeline again with --json");
+  }
+  auto record = run_from(*from);
+  add_nodes(record.graphs, result.at("graphs"));
+  return record;
+}
+
+}  // namespace
+
+std::variant<run_record, experiment_record> read_record(const std::string& path) {
+  const auto file = read_result_file(path, kinds, others, raw);
+  const json_part result(file.content, "result");
+  try {
+    if (file.number == run_number) return run_of(result);
+    return experiment_from(result);
+  } catch (const input_error& problem) {
+    refuse_result(path, problem.what());
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "framework/base/clock.hpp"
+
+namespace graphline {
+
+/// Where an event of a trace belongs: numbers that no two tracks share.
+struct trace_track {
+  int process = 0;
+  std::size_t thread = 0;
+};
+
+/// The events of a trace, written one after the other without a tree of them: there are millions.
+class trace_text {
+ public:
+  /// `zero` is the moment that the trace calls 0.
+  trace_text(std::string beginning, std::size_t expected_bytes, nanoseconds zero)
+      : text_(std::move(beginning)), zero_(zero) {
+    text_.reserve(expected_bytes);
+  }
+
+  /// Begins an event with `head`, which says all of it that many have in common: an object that is
+  /// not closed yet.
+  trace_text& event(std::string_view head) {
+    text_ += separator_;
+    separator_ = ",\n";
+    text_ += head;
+    return *this;
+  }
+
+  trace_text& plain(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+
+  template <std::integral T>
+  trace_text& number(T value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    text_.append(digits, end);
+    return *this;
+  }
+
+  /// Nanoseconds as the format wants them, microseconds: "-0.001", "1234.567".
+  trace_text& microseconds(nanoseconds ns);
+
+  trace_text& on(trace_track track) {
+    return plain(",\"pid\":").number(track.process).plain(",\"tid\":").number(track.thread);
+  }
+  trace_text& at(nanoseconds ns) { return plain(",\"ts\":").microseconds(ns - zero_); }
+  trace_text& lasting(nanoseconds ns) { return plain(",\"dur\":").microseconds(ns); }
+
+  void end_event() { text_ += '}'; }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  std::string_view separator_;
+  nanoseconds zero_;
+};
+
+/// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+}  // namespace graphline

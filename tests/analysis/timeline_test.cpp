@@ -1,0 +1,165 @@
+#include "framework/analysis/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/analysis/sample_records.hpp"
+
+namespace graphline {
+namespace {
+
+using lane_kind = timeline_lane::kind;
+using span_kind = timeline_span::kind;
+using named_lanes = std::vector<std::pair<lane_kind, std::string>>;
+
+named_lanes lanes_of(const run_record& record) {
+  const timeline picture(record);
+  named_lanes result;
+  for (const auto& lane : picture.lanes()) result.emplace_back(lane.what, lane.name);
+  return result;
+}
+
+stage_record on_device(const char* name, const char* stream, bool copy, stamp_pair launched,
+                       stamp_pair done) {
+  stage_record stage;
+  stage.name = name;
+  stage.stream = stream;
+  stage.copy = copy;
+  stage.enqueued = {launched};
+  stage.device = {done};
+  stage.threads = {0};
+  return stage;
+}
+
+stage_record on_cpu(const char* name, std::uint32_t thread, stamp_pair done) {
+  stage_record stage;
+  stage.name = name;
+  stage.on = side::cpu;
+  stage.cpu = {done};
+  stage.threads = {thread};
+  return stage;
+}
+
+/// A frame with a CPU stage on a worker, a copy on a stream of its own, and a network.
+run_record one_frame() {
+  run_record record;
+  record.frames = {{0, 0, 100}};
+  record.threads = {"main", "worker 1", "worker 2"};
+  record.stages = {on_cpu("decode", 2, {5, 20}),
+                   on_device("upload", "copies", true, {21, 23}, {24, 40}),
+                   on_device("network", "main", false, {22, 30}, {41, 90})};
+  return record;
+}
+
+TEST(timeline, has_lanes_for_threads_then_streams_then_copies) {
+  EXPECT_EQ(lanes_of(one_frame()), (named_lanes{{lane_kind::thread, "main"},
+                                                {lane_kind::thread, "worker 2"},
+                                                {lane_kind::stream, "main"},
+                                                {lane_kind::copies, "copies"}}));
+}
+
+TEST(timeline, takes_a_stream_with_a_copy_among_its_stages_for_an_ordinary_one) {
+  auto record = one_frame();
+  record.stages[1].stream = "main";
+  EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "main"},
+                                           {lane_kind::thread, "worker 2"},
+                                           {lane_kind::stream, "main"}}));
+  const auto spans = timeline(record).spans_of(0);
+  EXPECT_TRUE(std::any_of(spans.begin(), spans.end(), [](const timeline_span& span) {
+    return span.what == span_kind::copy && span.lane == 2;
+  }));
+}
+
+TEST(timeline, gives_spans_by_begin_in_the_lane_where_they_took_place) {
+  const auto record = one_frame();
+  using row = std::tuple<span_kind, std::size_t, std::size_t, nanoseconds, nanoseconds>;
+  std::vector<row> rows;
+  for (const auto& span : timeline(record).spans_of(0)) {
+    ASSERT_TRUE(span.stage);
+    rows.emplace_back(span.what, span.lane, *span.stage, span.begin, span.end);
+  }
+  EXPECT_EQ(rows, (std::vector<row>{{span_kind::cpu, 1, 0, 5, 20},
+                                    {span_kind::enqueue, 0, 1, 21, 23},
+                                    {span_kind::enqueue, 0, 2, 22, 30},
+                                    {span_kind::copy, 3, 1, 24, 40},
+                                    {span_kind::device, 2, 2, 41, 90}}));
+}
+
+TEST(timeline, puts_parts_after_their_stage_in_its_lane) {
+  const auto record = samples::two_models_in_parts(2);
+  const auto spans = timeline(record).spans_of(1);
+  const auto stage = std::find_if(spans.begin(), spans.end(), [](const timeline_span& span) {
+    return span.what == span_kind::device && span.stage == 0u;
+  });
+  ASSERT_GE(spans.end() - stage, 3);
+  for (std::size_t part = 0; part < 2; ++part) {
+    const auto& span = stage[static_cast<std::ptrdiff_t>(part) + 1];
+    EXPECT_EQ(std::tie(span.what, span.lane, span.stage, span.part),
+              std::make_tuple(span_kind::part, stage->lane, stage->stage, part));
+    const auto& stamps = record.stages[0].parts[part].device[1];
+    EXPECT_EQ(std::tie(span.begin, span.end), std::tie(stamps.begin, stamps.end));
+  }
+}
+
+TEST(timeline, is_empty_where_no_stage_is_timed) {
+  const auto record = samples::two_models(timing_method::none, 3);
+  EXPECT_TRUE(timeline(record).lanes().empty());
+  EXPECT_TRUE(timeline(record).spans_of(0).empty());
+}
+
+TEST(timeline, has_no_streams_where_only_the_host_is_timed) {
+  for (const auto method : {timing_method::host, timing_method::sync}) {
+    const auto record = samples::two_models(method, 1);
+    EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "main"}}));
+    const auto kind = method == timing_method::sync ? span_kind::synced : span_kind::enqueue;
+    const auto spans = timeline(record).spans_of(0);
+    EXPECT_EQ(std::count_if(spans.begin(), spans.end(),
+                            [&](const timeline_span& span) { return span.what == kind; }),
+              2);
+  }
+}
+
+TEST(timeline, shows_the_launch_of_a_frames_graph_on_the_thread_that_drives_frames) {
+  auto record = one_frame();
+  for (auto& stage : record.stages) {
+    if (stage.on == side::cpu) continue;
+    stage.enqueued.clear();
+    stage.threads.clear();
+  }
+  record.launches = {{1, 4}};
+  const timeline picture(record);
+  const auto spans = picture.spans_of(0);
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_EQ(spans[0].what, span_kind::enqueue);
+  EXPECT_FALSE(spans[0].stage);
+  EXPECT_EQ(picture.lanes()[spans[0].lane].name, "main");
+}
+
+TEST(timeline, calls_a_thread_that_an_early_record_does_not_name_host) {
+  auto record = one_frame();
+  record.threads.clear();
+  for (auto& stage : record.stages) stage.threads.clear();
+  record.launches = {{1, 4}};
+  EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "host"},
+                                           {lane_kind::stream, "main"},
+                                           {lane_kind::copies, "copies"}}));
+  const auto spans = timeline(record).spans_of(0);
+  EXPECT_EQ(std::count_if(spans.begin(), spans.end(),
+                          [](const timeline_span& span) { return span.lane == 0; }),
+            4);
+}
+
+TEST(timeline, holds_nothing_for_a_frame_that_did_not_end) {
+  auto record = one_frame();
+  EXPECT_TRUE(timeline(record).spans_of(1).empty());
+  record.frames.clear();
+  EXPECT_TRUE(timeline(record).spans_of(0).empty());
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,108 @@
+"""Where the time of frames goes, and the pipeline, as a browser shows them.
+
+usage: frames_test.py SAMPLE_PAGES [CLASS ...]
+"""
+
+import sys
+
+import harness
+from frame_pictures import CLASHING, OVERFULL, Pictures
+
+
+class attribution(Pictures):
+    def setUp(self):
+        self.show(self.page("event"))
+
+    def test_has_a_bar_for_all_typical_and_slowest_frames_that_their_pieces_fill(self):
+        tracks = self.browser.run(
+            "return [...document.querySelectorAll('#attribution .track:not(.low)')].map((t) =>"
+            "  [...t.children].reduce((sum, c) => sum + c.getBoundingClientRect().width, 0) /"
+            "  t.getBoundingClientRect().width)")
+        self.assertEqual(len(tracks), 3)
+        self.assertGreater(max(tracks), 0.97)
+        self.assertTrue(all(0.5 < part <= 1.001 for part in tracks), tracks)
+
+    def test_can_be_told_by_stage(self):
+        titles = ("return [...document.querySelectorAll('#attribution .track:not(.low) > *')]"
+                  ".map((e) => e.title)")
+        self.assertTrue(any(title.startswith("CPU stages: ") for title in self.browser.run(titles)))
+        self.browser.one("#attribution input[type=checkbox]").click()
+        told = self.browser.run(titles)
+        self.assertTrue(any(title.startswith("noise: CPU stages: ") for title in told), told)
+        self.assertFalse(any(title.startswith("CPU stages: ") for title in told), told)
+
+    def test_the_table_sums_to_the_end_to_end_time(self):
+        rows = self.browser.run(
+            "return [...document.querySelector('#attribution table').querySelectorAll('tbody tr')]"
+            ".map((r) => [...r.children].map((c) => c.textContent))")
+        self.assertEqual(rows[-1][0], "end to end")
+        for column in (2, 3, 4):
+            parts = sum(float(row[column]) for row in rows[:-1])
+            self.assertAlmostEqual(parts, float(rows[-1][column]), delta=0.0006 * len(rows))
+
+    def test_compares_with_the_best_possible(self):
+        widths = self.browser.run(
+            "return [...document.querySelectorAll('#attribution .bars')][1]"
+            ".querySelectorAll('.track > .time').length")
+        self.assertEqual(widths, 3)
+        self.assertIn("a frame could take", self.browser.text("#attribution"))
+
+
+class pipeline(Pictures):
+    def test_draws_every_stage_input_and_output_apart(self):
+        for page in ("event", "odd", "detail", "none"):
+            for width in (1280, 360):
+                with self.subTest(page, width=width):
+                    self.show(self.page(page), width=width)
+                    self.assertEqual(len(self.browser.all("svg.pipeline .node")), 6)
+                    self.assertEqual(len(self.browser.all("svg.pipeline .edge")), 4)
+                    self.assertEqual(self.browser.run(CLASHING), [])
+
+    def test_tells_what_an_edge_hands_over(self):
+        self.show(self.page("event"))
+        self.browser.run("[...document.querySelectorAll('svg.pipeline .edge')]"
+                         ".find((e) => e.getAttribute('aria-label').startsWith('backbone')).focus()")
+        told = self.browser.text("#pipeline .told")
+        self.assertIn("backbone → head", told)
+        self.assertIn("features float32 [1, 1024, 28, 28]", told)
+        self.assertIn("by the order of their stream", told)
+
+    def test_stands_without_times(self):
+        self.show(self.page("none"))
+        self.assertIn("--timing event", self.browser.text("#pipeline figcaption"))
+        self.assertEqual(self.browser.all("#timeline, #attribution"), [])
+
+
+class looks(Pictures):
+    def test_names_come_out_as_they_are(self):
+        self.show(self.page("odd"))
+        self.assert_quiet(self.page("odd"))
+        names = ["<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line", "שלב אחרון 最后 \ufffd("]
+        for section in ("timeline", "attribution", "pipeline"):
+            for name in names:
+                self.assertIn(name, self.browser.text(f"#{section}"), section)
+        self.assertEqual(self.browser.run(OVERFULL), [])
+        self.assertEqual(self.browser.all("img"), [])
+
+    def test_fits_a_phone_and_can_be_read_in_light_and_dark(self):
+        for page in ("event", "odd", "schedule", "detail"):
+            for dark in (False, True):
+                with self.subTest(page, dark=dark):
+                    self.show(self.page(page), width=360, height=740, dark=dark)
+                    self.assert_fits()
+                    self.assert_readable()
+                    self.assertEqual(self.browser.run(OVERFULL), [])
+
+    def test_widening_the_window_draws_anew(self):
+        self.show(self.page("event"), width=360, height=740)
+        narrow = self.browser.one("svg.timeline").size
+        self.browser.look(width=1280)
+        self.browser.settle()
+        wide = self.browser.one("svg.timeline").size
+        self.assertGreater(wide["width"], 2 * narrow["width"])
+        self.assertLess(wide["height"], narrow["height"])
+        self.assert_fits()
+
+
+if __name__ == "__main__":
+    harness.main(["-v", *sys.argv[2:]])

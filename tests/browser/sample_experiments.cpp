@@ -1,0 +1,169 @@
+// Writes reports of made-up experiments for the tests in this folder.
+//
+// usage: sample_experiments FOLDER      one file per sample: FOLDER/NAME.html
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/random.hpp"
+#include "framework/report/html/experiment_page.hpp"
+#include "tests/analysis/made_experiments.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::made_configuration;
+using samples::made_experiment;
+using samples::made_of;
+using samples::taking;
+
+constexpr nanoseconds us = 1'000;
+constexpr nanoseconds ms = 1'000'000;
+
+/// Makes every time of a run longer by a factor.
+void stretch(run_record& run, double factor) {
+  const auto longer = [factor](nanoseconds& begin, nanoseconds& end) {
+    end = begin + std::llround(static_cast<double>(end - begin) * factor);
+  };
+  for (auto& frame : run.frames) longer(frame.begin, frame.end);
+  for (auto& stage : run.stages) {
+    for (auto* stamps : {&stage.device, &stage.enqueued, &stage.cpu}) {
+      for (auto& stamp : *stamps) longer(stamp.begin, stamp.end);
+    }
+  }
+}
+
+/// As if it had been run: blocks one after another, a trial every 1.6 seconds, each a little faster
+/// or slower than the next.
+experiment_record in_time(experiment_record record) {
+  std::ranges::stable_sort(record.trials, {}, &trial_record::block);
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    auto& trial = record.trials[i];
+    trial.begun = static_cast<nanoseconds>(i) * 1'600 * ms;
+    const auto drawn = static_cast<double>(mix_seed(i, 7) >> 11) * 0x1p-53;
+    for (auto& run : trial.members) stretch(run, 0.992 + 0.016 * drawn);
+  }
+  return record;
+}
+
+experiment_record strategies() {
+  auto serial = taking(87 * ms);
+  serial.noise = 17 * ms;
+  return in_time(made_experiment(
+      "strategies",
+      {made_of({{"strategy", "serial"}}, serial), made_of({{"strategy", "async"}}, taking(74 * ms)),
+       made_of({{"strategy", "overlap"}}, taking(73'600 * us))},
+      12));
+}
+
+/// The machine slows down from block to block, and blocks 4 and 9 took far longer.
+experiment_record drifting() {
+  auto record = strategies();
+  for (auto& trial : record.trials) {
+    const bool held_up = trial.block == 3 || trial.block == 8;
+    const auto slower = 1 + 0.004 * static_cast<double>(trial.block) + (held_up ? 0.25 : 0);
+    stretch(trial.members.front(), slower);
+  }
+  return record;
+}
+
+experiment_record together() {
+  auto record = made_experiment("together", {}, 0);
+  const auto camera = made_of({}, taking(12 * ms));
+  const auto batch = made_of({}, taking(80 * ms));
+  samples::add_together(record, "camera alone", {{"camera", camera}});
+  samples::add_together(record, "batch alone", {{"batch", batch}});
+  samples::add_together(
+      record, "together",
+      {{"camera", made_of({}, taking(18 * ms))}, {"batch", made_of({}, taking(95 * ms))}});
+  record.pairs = {{{2, 0}, {0, 0}}, {{2, 1}, {1, 0}}};
+  return in_time(std::move(record));
+}
+
+/// 60 configurations of two settings.
+experiment_record many() {
+  std::vector<made_configuration> all;
+  for (int batch = 1; batch <= 15; ++batch) {
+    for (const auto* strategy : {"serial", "async", "overlap", "frame"}) {
+      const auto slower = *strategy == 's' ? 6 * ms : 0;
+      all.push_back(made_of({{"strategy", strategy}, {"batch", fmt::to_string(batch)}},
+                            taking((40 + 3 * batch) * ms + slower)));
+    }
+  }
+  return in_time(made_experiment("many", all, 6));
+}
+
+/// Names that a page must show as they are: markup, quotes, line breaks, other scripts, bytes that
+/// are no UTF-8.
+experiment_record odd_names() {
+  auto record =
+      in_time(made_experiment("<b>\"odd\" & 'names'</b></script><!--",
+                              {{"<img src=x onerror=alert(1)>"},
+                               {"quote\" 'and'\nnew line \xff", {}, taking(80 * ms)},
+                               {"שלב אחרון 最后", {{"</script>", "<i>"}}, taking(70 * ms)}},
+                              8));
+  record.description = "Zeile eins\nline two \xff מימין לשמאל";
+  record.sources = {{"odd <file>.yaml", "experiment: \"<b>\" # </script><!-- <script>\n"}};
+  for (auto& trial : record.trials) {
+    trial.members[0].stages[0].name = "<u>stage</u> \"מימין\"";
+    trial.members[0].warnings.emplace_back("stage '<i>x</i>' & more");
+  }
+  return record;
+}
+
+experiment_record failed() {
+  auto record = strategies();
+  record.trials.resize(8);
+  auto& run = record.trials.back().members.front();
+  run.frames.resize(3);
+  run.failure = "stage 'head': the device has no memory left";
+  record.failure = *run.failure;
+  return record;
+}
+
+experiment_record without_trials() {
+  auto record = strategies();
+  record.trials.clear();
+  record.failure = "strategy=serial: there is no memory for it";
+  return record;
+}
+
+void write(const std::filesystem::path& folder, const char* name, const experiment_record& record) {
+  std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
+  file << experiment_html(record);
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
+}
+
+void write_all(const std::filesystem::path& folder) {
+  write(folder, "strategies", strategies());
+  write(folder, "drifting", drifting());
+  write(folder, "together", together());
+  write(folder, "many", many());
+  write(folder, "odd", odd_names());
+  write(folder, "failed", failed());
+  write(folder, "empty", without_trials());
+}
+
+}  // namespace
+}  // namespace graphline
+
+int main(int count, char** words) try {
+  if (count != 2) {
+    fmt::print(stderr, "usage: sample_experiments FOLDER\n");
+    return 2;
+  }
+  graphline::write_all(words[1]);
+} catch (const std::exception& problem) {
+  fmt::print(stderr, "sample_experiments: {}\n", problem.what());
+  return 1;
+}

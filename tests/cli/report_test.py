@@ -1,0 +1,224 @@
+"""Reports made of saved results, as a user of the graphline program meets them.
+
+usage: report_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from cli_test import GRAPHLINE, SMALL, Case, graphline
+
+EXPERIMENT = """experiment: two_ways
+pipeline: small.yaml
+vary:
+  in_flight: [1, 2]
+trials: 2
+frames: 5
+"""
+
+
+class report(Case):
+    def run_result(self, *words, text=SMALL, forms=("html", "trace", "csv")):
+        """A run's result, the files made with it, and the table that it printed."""
+        path = self.folder / "run.json"
+        files = {form: self.folder / f"run.{form}" for form in forms}
+        options = [word for form, file in files.items() for word in (f"--{form}", file)]
+        done = graphline("run", self.pipeline(text), "--json", path, *options, *words)
+        self.expect(done, 0)
+        return path, files, done.stdout
+
+    def experiment_result(self):
+        self.pipeline()
+        experiment = self.pipeline(EXPERIMENT, "two.yaml")
+        path = self.folder / "experiment.json"
+        done = graphline("compare", experiment, "--store", self.folder / "two.trials", "--json",
+                         path)
+        self.expect(done, 0)
+        return path, done.stdout
+
+    def changed(self, path, name, change):
+        result = json.loads(path.read_text())
+        change(result)
+        other = self.folder / name
+        other.write_text(json.dumps(result))
+        return other
+
+    def test_a_saved_run_gives_what_the_run_itself_gave(self):
+        ways = [["--timing", "layers"], ["--timing", "sync"], ["--timing", "none"],
+                ["--graphs", "frame", "--in-flight", "2"],
+                ["--strategy", "overlap", "--in-flight", "3", "--deadline", "1ms"],
+                ["--arrival", "poisson", "--rate", "800", "--queue", "1", "--when-full",
+                 "drop_oldest"],
+                ["--kernels"]]
+        for words in ways:
+            with self.subTest(words):
+                path, files, table = self.run_result(*words)
+                done = graphline("report", path)
+                self.expect(done, 0)
+                self.assertEqual(done.stdout, table)
+                self.assertEqual(done.stderr, "")
+                options = []
+                for form, file in files.items():
+                    options += [f"--{form}", self.folder / f"again.{form}"]
+                done = graphline("report", path, *options)
+                self.expect(done, 0)
+                self.assertEqual(done.stdout + done.stderr, "")
+                for form, file in files.items():
+                    again = self.folder / f"again.{form}"
+                    self.assertTrue(again.read_bytes() == file.read_bytes(), form)
+
+    def test_names_of_any_kind_come_out_right(self):
+        name = 'a "b" <i>c</i>,\n画像'
+        path, _, _ = self.run_result(forms=())
+
+        def rename(result):
+            result["record"]["stages"][2]["name"] = name
+
+        odd = self.changed(path, "odd.json", rename)
+        rows = self.folder / "odd.csv"
+        self.expect(graphline("report", odd, "--csv", rows), 0)
+        with rows.open(newline="", encoding="utf-8") as file:
+            self.assertIn(name, {row["stage"] for row in csv.DictReader(file)})
+        self.assertNotIn("<i>c", graphline("report", odd, "--html", "-").stdout)
+        trace = json.loads(graphline("report", odd, "--trace", "-").stdout)
+        self.assertIn(name, {event.get("name") for event in trace["traceEvents"]})
+        self.expect(graphline("report", odd), 0, 'a "b" <i>c</i>,?画像', stream="stdout")
+
+    def test_a_saved_experiment_gives_its_table_and_files(self):
+        path, table = self.experiment_result()
+        done = graphline("report", path)
+        self.expect(done, 0)
+        self.assertEqual(done.stdout, table)
+        page, rows = self.folder / "e.html", self.folder / "e.csv"
+        self.expect(graphline("report", path, "--html", page, "--csv", rows), 0)
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+        with rows.open(newline="", encoding="utf-8") as file:
+            found = list(csv.DictReader(file))
+        frames = [row for row in found if row["measure"] == "end_to_end"]
+        self.assertEqual(len(frames), 2 * 2 * 5)
+        self.assertEqual({row["configuration"] for row in frames}, {"in_flight=1", "in_flight=2"})
+
+    def test_a_trace_or_a_frame_of_an_experiment_is_refused_with_the_remedy(self):
+        path, _ = self.experiment_result()
+        file = self.folder / "e"
+        self.expect(graphline("report", path, "--trace", file), 2, "experiment.json' holds an "
+                    "experiment", "'graphline run' with --trace FILE")
+        self.expect(graphline("report", path, "--html", file, "--frame", "1"), 2, "--frame 1",
+                    "experiment")
+        self.assertFalse(file.exists())
+
+    def test_frames_that_are_asked_for_are_in_the_page(self):
+        path, _, _ = self.run_result()
+        page = self.folder / "f.html"
+        self.expect(graphline("report", path, "--html", page, "--frame", "11", "--frame", "3"), 0)
+        self.assertIn('"asked":[11,3]', page.read_text())
+        self.expect(graphline("report", path, "--html", page, "--frame", "12"), 2, "--frame 12",
+                    "0 to 11")
+        self.expect(graphline("report", path, "--frame", "1"), 2, "--html FILE")
+        self.expect(graphline("report", path, "--html", page, "--frame", "-1"), 2, "--frame")
+
+    def test_one_file_may_be_standard_output(self):
+        path, files, _ = self.run_result()
+        for form, file in files.items():
+            done = graphline("report", path, f"--{form}", "-")
+            self.expect(done, 0)
+            self.assertEqual(done.stderr, "")
+            self.assertTrue(done.stdout == file.read_text(), form)
+        done = graphline("report", path, "--html", "-", "--csv", "-")
+        self.expect(done, 2, "--html - and --csv -: only one result can go to standard output")
+        self.assertEqual(done.stdout, "")
+        self.expect(graphline("report", path, "--html", "-", "--csv", "/dev/stdout"), 2, "only one")
+
+    def test_files_that_cannot_be_written_are_told_and_the_others_not_left_behind(self):
+        path, _, _ = self.run_result()
+        page = self.folder / "p.html"
+        self.expect(graphline("report", path, "--html", self.folder / "no" / "p.html"), 2,
+                    "no/p.html")
+        self.expect(graphline("report", path, "--csv", self.folder), 2, str(self.folder))
+        self.expect(graphline("report", path, "--html", page, "--csv", "/dev/full"), 2, "/dev/full",
+                    "space")
+        self.assertFalse(page.exists())
+        self.expect(graphline("report", path, "--html", page, "--csv", page), 2,
+                    "only one result can go to a file")
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_all_that_can_be_written_is_written_where_one_cannot(self):
+        path, files, _ = self.run_result()
+        rows = self.folder / "p.csv"
+        reading, writing = os.pipe()
+        with subprocess.Popen([GRAPHLINE, "report", path, "--html", f"/dev/fd/{writing}", "--csv",
+                               rows], pass_fds=[writing], stderr=subprocess.PIPE,
+                              text=True) as process:
+            os.close(writing)
+            os.read(reading, 5)
+            os.close(reading)  # the page is larger than what a pipe holds
+            _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn(f"writing '/dev/fd/{writing}' failed", said)
+        self.assertEqual(rows.read_bytes(), files["csv"].read_bytes())
+
+    def test_a_table_that_nobody_takes_is_told(self):
+        path, _, _ = self.run_result(forms=())
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([GRAPHLINE, "report", path], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+    def test_the_result_itself_is_not_replaced(self):
+        path, _, _ = self.run_result(forms=())
+        before = path.read_bytes()
+        link = self.folder / "link"
+        link.symlink_to(path)
+        for target in (path, link):
+            self.expect(graphline("report", path, "--html", target), 2, "name another file")
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_files_that_are_no_whole_result_are_refused(self):
+        path, _, _ = self.run_result(forms=())
+        page = self.folder / "p.html"
+        refused = lambda result, *said: self.expect(
+            graphline("report", result, "--html", page), 2, *said)
+        refused(self.folder / "rum.json", "no such file", "(did you mean 'run.json'?)")
+        refused(self.folder, "folder")
+        refused(self.pipeline(), "small.yaml:1:1: error: ", "not JSON")
+        cut = self.folder / "cut.json"
+        for part in (0.01, 0.5, 0.99):
+            cut.write_bytes(path.read_bytes()[:int(path.stat().st_size * part)])
+            refused(cut, "cut.json:", "not JSON")
+        refused(self.changed(path, "newer.json", lambda r: r.update(schema="graphline.run/2")),
+                "newer.json: error: ", "'graphline.run/2'", "reads graphline.run/1")
+        refused(self.changed(path, "older.json", lambda r: r.pop("record")),
+                "older.json: error: ", "an earlier version", "run the pipeline again with --json")
+        refused(self.changed(path, "early.json",
+                             lambda r: r["record"]["frames"]["end"].__setitem__(3, 0)),
+                "early.json: error: ", "frames.end[3] is 0, which is before")
+        refused(self.changed(path, "thread.json",
+                             lambda r: r["record"]["stages"][0]["threads"].__setitem__(0, 99)),
+                "stages[0].threads", "threads that the run has")
+        self.assertFalse(page.exists())
+
+    def test_results_of_other_kinds_are_refused_with_what_to_do_instead(self):
+        overhead = self.folder / "o.json"
+        self.expect(graphline("overhead", self.pipeline(), "--trials", "1", "--frames", "1",
+                              "--json", overhead), 0)
+        self.expect(graphline("report", overhead), 2, "graphline.overhead/1", "vary: {timing:",
+                    "compare")
+        self.experiment_result()
+        self.expect(graphline("report", self.folder / "two.trials"), 2, "trials of an experiment",
+                    "--resume")
+
+    def test_the_command_line_is_checked(self):
+        self.expect(graphline("report"), 2, "RESULT.json")
+        self.expect(graphline("report", "x.json", "--htlm", "x"), 2, "--htlm", "'--html'")
+        self.expect(graphline("reprot", "x.json"), 2, "(did you mean 'report'?)")
+        self.expect(graphline("report", "--help"), 0, "--frame", "standard output",
+                    stream="stdout")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

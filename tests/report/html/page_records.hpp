@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline::samples {
+
+// Runs that are hard to show.
+
+/// Names that a page must show as they are: markup, quotes, line breaks, other scripts, bytes that
+/// are no UTF-8.
+run_record odd_names();
+
+/// Six stages; every 9973rd frame takes 60 ms longer.
+run_record long_run(std::size_t frames);
+
+/// Sixty stages with names too long for any column, two of them the same but for their middle.
+run_record crowded();
+
+/// Ended by an error after seven of 45 frames.
+run_record failed();
+
+/// Interrupted before the first frame.
+run_record without_frames();
+
+/// Timed by layers, with graphs and traced operations.
+run_record in_detail();
+
+}  // namespace graphline::samples

@@ -1,0 +1,320 @@
+#include "framework/report/trace/trace_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/golden.hpp"
+#include "tests/report/trace/read_trace.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::events_of;
+using samples::nested;
+using samples::ns_of;
+using samples::read_trace;
+using samples::slices_named;
+using samples::two_models;
+using json = nlohmann::json;
+
+/// Three frames of which two are in flight at once: a network, a CPU stage beside it, another
+/// network on a stream of its own, and a copy.
+run_record overlapping() {
+  auto record = two_models(timing_method::event, 3);
+  record.run.strategy = strategy::overlap;
+  record.run.in_flight = 2;
+  record.threads = {"main", "worker 1"};
+  record.stages[1].threads.assign(3, 1);
+  record.stages[2].stream = "side";
+  record.stages[2].waits = {{0, satisfied_by::event_wait}, {1, satisfied_by::cpu_return}};
+  auto copy = record.stages[2];
+  copy.name = "score to host";
+  copy.kind = "copy";
+  copy.copy = true;
+  copy.stream = "copy out";
+  copy.waits = {{2, satisfied_by::event_wait}};
+  for (auto& stamps : copy.device) stamps = {stamps.end + 1'000, stamps.end + 9'001};
+  for (auto& stamps : copy.enqueued) stamps = {stamps.end + 10, stamps.end + 600};
+  record.stages.push_back(std::move(copy));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto earlier = static_cast<nanoseconds>(i) * 3'123'456;
+    auto& frame = record.frames[i];
+    frame = {frame.begin - earlier, frame.begin - earlier, frame.end - earlier + 12'000};
+    for (auto& stage : record.stages) {
+      for (auto* column : {&stage.enqueued, &stage.device, &stage.cpu}) {
+        if (column->empty()) continue;
+        (*column)[i].begin -= earlier;
+        (*column)[i].end -= earlier;
+      }
+    }
+  }
+  return record;
+}
+
+TEST(trace_json, is_written_as_ever) {
+  samples::expect_golden("trace_event.json", trace_json(overlapping()));
+}
+
+TEST(trace_json, begins_as_files_do_that_are_begun_before_the_run) {
+  const auto text = trace_json(overlapping());
+  EXPECT_EQ(text.substr(0, trace_beginning.size()), trace_beginning);
+  EXPECT_LT(text.size(), 3 * expected_trace_bytes(3, 4));
+}
+
+TEST(trace_json, keeps_every_nanosecond) {
+  auto record = two_models(timing_method::event, 1);
+  record.frames[0] = {0, 0, 123'456'789'012'345};
+  record.stages[0].device[0] = {7, 123'456'789'012'344};
+  record.stages[2].device[0] = {123'456'789'012'344, 123'456'789'012'345};
+  const auto text = trace_json(record);
+  EXPECT_NE(text.find("\"ts\":0.007,\"dur\":123456789012.337,"), std::string::npos);
+  const auto slices = slices_named(read_trace(record), "backbone");
+  ASSERT_EQ(slices.size(), 1u);
+  EXPECT_EQ(ns_of(slices[0]["dur"]), 123'456'789'012'337);
+}
+
+TEST(trace_json, shows_every_frame_and_what_it_took) {
+  const auto record = two_models(timing_method::event, 40);
+  const auto trace = read_trace(record);
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto slices = slices_named(trace, "frame " + std::to_string(i));
+    ASSERT_EQ(slices.size(), 1u) << i;
+    EXPECT_EQ(ns_of(slices[0]["dur"]), record.frames[i].end - record.frames[i].begin);
+    EXPECT_EQ(slices[0]["args"]["end_to_end_ns"], record.frames[i].end - record.frames[i].due);
+    if (i > 0) {
+      const auto before = slices_named(trace, "frame " + std::to_string(i - 1));
+      EXPECT_NE(slices[0]["cname"], before[0]["cname"]);
+    }
+  }
+}
+
+TEST(trace_json, has_a_row_for_each_frame_in_flight) {
+  const auto trace = read_trace(overlapping());
+  EXPECT_EQ(slices_named(trace, "frame 0")[0]["tid"], 4);
+  EXPECT_EQ(slices_named(trace, "frame 1")[0]["tid"], 5);
+  EXPECT_TRUE(nested(trace));
+}
+
+TEST(trace_json, counts_frames_in_flight_and_waiting_from_nothing_to_nothing) {
+  const auto record = samples::two_models_on_schedule(30);
+  json last;
+  int most_waiting = 0;
+  for (const auto& event : events_of(read_trace(record), "C")) {
+    last = event["args"];
+    EXPECT_GE(last["in flight"], 0);
+    EXPECT_GE(last["waiting"], 0);
+    most_waiting = std::max(most_waiting, last["waiting"].get<int>());
+  }
+  EXPECT_EQ(last, (json{{"in flight", 0}, {"waiting", 0}}));
+  EXPECT_GT(most_waiting, 0);
+}
+
+TEST(trace_json, counts_no_queue_where_there_is_none) {
+  for (const auto& event : events_of(read_trace(overlapping()), "C")) {
+    EXPECT_FALSE(event["args"].contains("waiting"));
+  }
+}
+
+TEST(trace_json, shows_waits_late_and_dropped_frames) {
+  const auto record = samples::two_models_on_schedule(30);
+  const auto trace = read_trace(record);
+  std::size_t waited = 0;
+  for (const auto& frame : record.frames) waited += frame.due < frame.begin ? 1 : 0;
+  EXPECT_EQ(events_of(trace, "b").size(), waited);
+  EXPECT_EQ(events_of(trace, "e").size(), waited);
+  EXPECT_EQ(events_of(trace, "i").size(), 2u);
+  std::size_t late = 0;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const auto over = record.frames[i].end - record.frames[i].due - *record.run.deadline;
+    if (over <= 0) continue;
+    ++late;
+    const auto slices = slices_named(trace, "frame " + std::to_string(i) + " late");
+    ASSERT_EQ(slices.size(), 1u) << i;
+    EXPECT_EQ(slices[0]["args"]["late_ns"], over);
+  }
+  EXPECT_GT(late, 0u);
+}
+
+TEST(trace_json, has_no_negative_times) {
+  auto record = samples::two_models_on_schedule(5);
+  ASSERT_LT(std::min_element(record.frames.begin(), record.frames.end(),
+                             [](auto& a, auto& b) { return a.due < b.due; })
+                ->due,
+            0);
+  const auto trace = read_trace(record);
+  nanoseconds earliest = 1;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event.contains("ts")) earliest = std::min(earliest, ns_of(event["ts"]));
+  }
+  EXPECT_EQ(earliest, 0);
+}
+
+TEST(trace_json, shortens_nothing_that_its_stamps_do_not_contradict) {
+  for (const auto& event : events_of(read_trace(overlapping()), "X")) {
+    EXPECT_FALSE(event["args"].contains("device_ns")) << event;
+    EXPECT_FALSE(event["args"].contains("host_ns")) << event;
+  }
+}
+
+TEST(trace_json, draws_arrows_along_edges_and_from_launches) {
+  const auto trace = read_trace(overlapping());
+  std::map<json, json> starts;
+  for (const auto& event : events_of(trace, "s")) {
+    EXPECT_TRUE(starts.emplace(event["id"], event).second);
+  }
+  std::multiset<std::string> names;
+  for (const auto& event : events_of(trace, "f")) {
+    const auto start = starts.find(event["id"]);
+    ASSERT_NE(start, starts.end());
+    EXPECT_EQ(start->second["name"], event["name"]);
+    EXPECT_LE(ns_of(start->second["ts"]), ns_of(event["ts"]));
+    EXPECT_TRUE(samples::within_a_slice(trace, start->second));
+    EXPECT_TRUE(samples::within_a_slice(trace, event));
+    names.insert(event["name"].get<std::string>());
+  }
+  EXPECT_EQ(names.size(), starts.size());
+  EXPECT_EQ(names.count("launch"), 9u);
+  EXPECT_EQ(names.count("return"), 3u);
+  EXPECT_EQ(names.count("event"), 6u);
+}
+
+TEST(trace_json, draws_no_arrow_backwards) {
+  auto record = two_models(timing_method::event, 1);
+  auto& head = record.stages[2];
+  const auto before = events_of(read_trace(record), "s").size();
+  head.device[0].begin = head.enqueued[0].begin - 1;
+  record.stages[0].device[0].end = head.device[0].begin;
+  EXPECT_EQ(events_of(read_trace(record), "s").size(), before - 1);
+}
+
+TEST(trace_json, puts_layers_within_their_stage_even_where_stamps_contradict_it) {
+  auto record = samples::two_models_in_parts(2);
+  auto& stage = record.stages[0];
+  stage.parts[0].device[1].begin -= 40;
+  stage.parts[1].device[1].end += 50;
+  const auto trace = read_trace(record);
+  EXPECT_TRUE(nested(trace));
+  const auto first = slices_named(trace, "0.conv2d+1.gelu");
+  const auto second = slices_named(trace, "2.linear");
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0]["args"]["choice"], "cuDNN engine 8, workspace 2 MiB");
+  EXPECT_FALSE(first[0]["args"].contains("device_ns"));
+  EXPECT_EQ(first[1]["args"]["device_ns"], stage.parts[0].device[1].length());
+  EXPECT_EQ(ns_of(second[1]["dur"]) + 50, second[1]["args"]["device_ns"]);
+}
+
+TEST(trace_json, shortens_what_overlaps_the_next_on_its_stream_and_says_how_long_it_was) {
+  auto record = two_models(timing_method::event, 1);
+  auto& backbone = record.stages[0].device[0];
+  backbone.end = record.stages[2].device[0].begin + 30;
+  const auto trace = read_trace(record);
+  EXPECT_TRUE(nested(trace));
+  const auto slices = slices_named(trace, "backbone");
+  EXPECT_EQ(ns_of(slices[0]["dur"]) + 30, backbone.length());
+  EXPECT_EQ(slices[0]["args"]["device_ns"], backbone.length());
+}
+
+TEST(trace_json, nests_what_a_thread_took_up_within_something_else) {
+  run_record record;
+  record.run.timing = timing_method::event;
+  record.frames = {{0, 0, 100}};
+  record.threads = {"worker 1"};
+  for (const auto& stamps : {stamp_pair{0, 50}, {10, 20}, {40, 70}, {60, 65}}) {
+    stage_record stage;
+    stage.name = "stage " + std::to_string(record.stages.size());
+    stage.on = side::cpu;
+    stage.cpu = {stamps};
+    stage.threads = {0};
+    record.stages.push_back(std::move(stage));
+  }
+  const auto trace = read_trace(record);
+  EXPECT_TRUE(nested(trace));
+  EXPECT_EQ(ns_of(slices_named(trace, "stage 0")[0]["dur"]), 40);
+  EXPECT_EQ(slices_named(trace, "stage 0")[0]["args"]["host_ns"], 50);
+  EXPECT_EQ(ns_of(slices_named(trace, "stage 1")[0]["dur"]), 10);
+  EXPECT_EQ(ns_of(slices_named(trace, "stage 2")[0]["dur"]), 30);
+}
+
+TEST(trace_json, names_tracks_and_sorts_them) {
+  std::vector<std::string> names;
+  for (const auto& event : events_of(read_trace(overlapping()), "M")) {
+    if (event["args"].contains("name")) names.push_back(event["args"]["name"]);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"frames", "in flight 1", "in flight 2", "host", "main",
+                                             "worker 1", "device host: Example CPU at 2.1 GHz",
+                                             "main", "side", "copy out"}));
+}
+
+TEST(trace_json, tells_the_error_of_the_clock_and_the_settings) {
+  const auto trace = read_trace(overlapping());
+  EXPECT_EQ(trace["displayTimeUnit"], "ns");
+  EXPECT_EQ(trace["otherData"]["clock_error_ns"], 80);
+  EXPECT_EQ(trace["otherData"]["settings"]["strategy"], "overlap");
+  EXPECT_EQ(trace["otherData"]["environment"]["graphline"], "0.1.0");
+}
+
+TEST(trace_json, takes_names_that_hold_anything) {
+  const std::string odd = "a \"b\" <c>&\n\t画像 \\ 🙂";
+  auto record = samples::two_models_in_parts(1);
+  record.pipeline = odd;
+  record.device.name = odd;
+  record.threads = {odd};
+  record.stages[0].name = odd;
+  record.stages[0].kind = odd;
+  record.stages[0].stream = odd;
+  record.stages[0].parts[0].name = odd;
+  record.stages[2].name = "bad \xff byte";
+  const auto trace = read_trace(record);
+  EXPECT_EQ(trace["otherData"]["pipeline"], odd);
+  EXPECT_EQ(slices_named(trace, odd).size(), 2u);
+  EXPECT_EQ(slices_named(trace, "launch " + odd).size(), 1u);
+  EXPECT_EQ(slices_named(trace, "bad \uFFFD byte").size(), 1u);
+}
+
+TEST(trace_json, shows_what_each_timing_method_measures) {
+  const auto slices = [](timing_method method) {
+    std::multiset<std::string> categories;
+    const auto trace = read_trace(two_models(method, 1));
+    for (const auto& event : events_of(trace, "X")) categories.insert(event["cat"]);
+    return categories;
+  };
+  using expected = std::multiset<std::string>;
+  EXPECT_EQ(slices(timing_method::none), (expected{"frame"}));
+  EXPECT_EQ(slices(timing_method::host), (expected{"frame", "launch", "stage", "launch"}));
+  EXPECT_EQ(slices(timing_method::sync), (expected{"frame", "serialised", "stage", "serialised"}));
+  EXPECT_EQ(slices(timing_method::event),
+            (expected{"frame", "launch", "stage", "stage", "launch", "stage"}));
+}
+
+TEST(trace_json, shows_the_launch_of_a_frames_graph_and_what_it_began) {
+  auto record = two_models(timing_method::event, 2);
+  for (auto& stage : record.stages) {
+    if (stage.on == side::cpu) continue;
+    stage.enqueued.clear();
+    stage.threads.clear();
+  }
+  for (const auto& frame : record.frames) {
+    record.launches.push_back({frame.begin - 900, frame.begin - 100});
+  }
+  const auto trace = read_trace(record);
+  EXPECT_EQ(slices_named(trace, "launch frame").size(), 2u);
+  std::size_t arrows = 0;
+  for (const auto& event : events_of(trace, "f")) arrows += event["cat"] == "launch" ? 1 : 0;
+  EXPECT_EQ(arrows, 4u) << "to backbone and noise, which wait for nothing";
+}
+
+TEST(trace_json, of_no_frames_has_no_events_but_names) {
+  const auto trace = read_trace(two_models(timing_method::event, 0));
+  for (const auto& event : trace["traceEvents"]) EXPECT_EQ(event["ph"], "M");
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,97 @@
+#include "framework/report/trace/trace_slices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "tests/report/trace/read_trace.hpp"
+
+namespace graphline {
+namespace {
+
+/// Stages, threads, streams and stamps at random, so that most of them contradict each other.
+run_record random_run(std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(generator() % n); };
+  const auto stamps = [&] {
+    const auto begin = static_cast<nanoseconds>(below(400));
+    return stamp_pair{begin, begin + static_cast<nanoseconds>(below(60))};
+  };
+  run_record record;
+  record.run.timing = timing_method::layers;
+  record.threads = {"main", "worker 1"};
+  const std::size_t frames = 1 + below(4);
+  for (std::size_t i = 0; i < frames; ++i) {
+    const auto at = stamps();
+    record.frames.push_back({at.begin, at.begin, at.end});
+  }
+  record.stages.resize(1 + below(6));
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    auto& stage = record.stages[i];
+    stage.name = std::to_string(i);
+    stage.on = below(3) == 0 ? side::cpu : side::device;
+    stage.copy = below(4) == 0;
+    stage.stream = below(2) == 0 ? "a" : "b";
+    if (!stage.copy && stage.on == side::device) stage.parts.resize(below(4));
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      if (below(2) == 0) stage.waits.push_back({earlier, satisfied_by::event_wait});
+    }
+    for (std::size_t frame = 0; frame < frames; ++frame) {
+      stage.threads.push_back(static_cast<std::uint32_t>(below(2)));
+      if (stage.on == side::cpu) {
+        stage.cpu.push_back(stamps());
+        continue;
+      }
+      stage.enqueued.push_back(stamps());
+      stage.device.push_back(stamps());
+      for (auto& part : stage.parts) part.device.push_back(stamps());
+    }
+  }
+  return record;
+}
+
+TEST(trace_slices, nest_whatever_the_stamps_say) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    EXPECT_TRUE(samples::nested(samples::read_trace(random_run(seed)))) << "seed " << seed;
+  }
+}
+
+TEST(trace_slices, begin_when_they_were_stamped_unless_they_are_parts) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto record = random_run(seed);
+    const timeline picture(record);
+    const auto slices = slices_of(picture, record.frames.size());
+    for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+      const auto stamped = picture.spans_of(frame);
+      ASSERT_EQ(stamped.size(), slices.first[frame + 1] - slices.first[frame]);
+      for (std::size_t i = 0; i < stamped.size(); ++i) {
+        const auto& shown = slices.all[slices.first[frame] + i];
+        EXPECT_EQ(shown.measured, stamped[i].end - stamped[i].begin);
+        if (stamped[i].what == timeline_span::kind::part) continue;
+        EXPECT_EQ(shown.span.begin, stamped[i].begin);
+        EXPECT_LE(shown.span.end, stamped[i].end);
+      }
+    }
+  }
+}
+
+TEST(trace_slices, have_arrows_that_go_forward_between_slices_that_were_stamped_so) {
+  std::size_t drawn = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto trace = samples::read_trace(random_run(seed));
+    const auto starts = samples::events_of(trace, "s");
+    const auto ends = samples::events_of(trace, "f");
+    ASSERT_EQ(starts.size(), ends.size());
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      EXPECT_EQ(starts[i]["id"], ends[i]["id"]);
+      EXPECT_LE(samples::ns_of(starts[i]["ts"]), samples::ns_of(ends[i]["ts"])) << "seed " << seed;
+    }
+    drawn += starts.size();
+  }
+  EXPECT_GT(drawn, 100u);
+}
+
+}  // namespace
+}  // namespace graphline

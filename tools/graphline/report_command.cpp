@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/base/utf8.hpp"
+#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/html/experiment_page.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/html/run_page.hpp"
+#include "framework/report/saved/record_reader.hpp"
+#include "framework/report/terminal/experiment_table.hpp"
+#include "framework/report/terminal/run_table.hpp"
+#include "framework/report/trace/trace_json.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
+
+namespace graphline {
+namespace {
+
+struct report_arguments {
+  std::string result;
+  std::string html;
+  std::string trace;
+  std::string csv;
+  std::vector<std::size_t> frames;
+};
+
+/// A report that took its place could be of one form only, and the samples would be lost.
+void refuse_to_replace_result(const report_arguments& given) {
+  const std::pair<std::string_view, const std::string&> outputs[] = {
+      {"--html", given.html}, {"--trace", given.trace}, {"--csv", given.csv}};
+  for (const auto& [option, path] : outputs) {
+    std::error_code not_there;
+    if (path.empty() || !std::filesystem::is_regular_file(path, not_there)) continue;
+    if (!std::filesystem::equivalent(path, given.result, not_there)) continue;
+    throw input_error(
+        fmt::format("{} {}: it is the result that reports are to be made of; name "
+                    "another file",
+                    option, quote(path, 200)));
+  }
+}
+
+void check_frames(const report_arguments& given, const run_record& record) {
+  for (const auto frame : given.frames) {
+    if (frame < record.frames.size()) continue;
+    if (record.frames.empty()) {
+      throw input_error(fmt::format("--frame {}: the run has no frames", frame));
+    }
+    throw input_error(
+        fmt::format("--frame {}: the run's frames are 0 to {}", frame, record.frames.size() - 1));
+  }
+}
+
+void report(const report_arguments& given, const run_record& record) {
+  check_frames(given, record);
+  const auto frames = static_cast<std::int64_t>(record.frames.size());
+  const auto stages = record.stages.size();
+  result_outputs outputs(
+      {{"--html", given.html, html_beginning, largest_page_bytes},
+       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
+  if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
+  outputs.write("--html", [&] { return run_html(record, {given.frames}); });
+  outputs.write("--trace", [&] { return trace_json(record); });
+  outputs.write("--csv", [&] { return run_csv(record); });
+  outputs.finish();
+}
+
+void report(const report_arguments& given, const experiment_record& record) {
+  if (!given.trace.empty()) {
+    throw input_error(
+        fmt::format("--trace {}: {} holds an experiment, and a trace shows one run; "
+                    "run one of its configurations by 'graphline run' with --trace "
+                    "FILE",
+                    quote(given.trace, 200), quote(given.result, 200)));
+  }
+  if (!given.frames.empty()) {
+    throw input_error(
+        fmt::format("--frame {}: {} holds an experiment, whose page shows no single "
+                    "frames; leave --frame away",
+                    given.frames.front(), quote(given.result, 200)));
+  }
+  result_outputs outputs(
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, experiment_csv_beginning}});
+  if (outputs.empty()) {
+    outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
+  }
+  outputs.write("--html", [&] { return experiment_html(record); });
+  outputs.write("--csv", [&] { return experiment_csv(record); });
+  outputs.finish();
+}
+
+exit_status make_reports(const report_arguments& given) {
+  if (!given.frames.empty() && given.html.empty()) {
+    throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
+                                  given.frames.front()));
+  }
+  refuse_to_replace_result(given);
+  std::visit([&](const auto& record) { report(given, record); }, read_record(given.result));
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand("report", "Show a saved result, or make files of it");
+  auto given = std::make_shared<report_arguments>();
+  command->add_option("RESULT.json", given->result, "What run or compare wrote to --json")
+      ->required();
+  command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
+  command->add_option("--trace", given->trace, "Write a run as a trace for Perfetto")
+      ->type_name("FILE");
+  command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
+  command
+      ->add_option("--frame", given->frames,
+                   "Put this frame's timeline into the page, counted from 0; may be given again")
+      ->type_name("N")
+      ->expected(1)
+      ->take_all();
+  command->footer("Without FILE it prints the table. FILE may be - for standard output.");
+  command->callback([&chosen, given] { chosen = [given] { return make_reports(*given); }; });
+}
+
+}  // namespace graphline

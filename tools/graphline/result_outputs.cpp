@@ -1,0 +1,94 @@
+#include "tools/graphline/result_outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+namespace {
+
+bool is_standard_output(const std::string& path) {
+  return path == "-" || path == "/dev/stdout";
+}
+
+/// Whether two results at these paths would take each other's place. What is no regular file takes
+/// any number of texts.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  if (is_standard_output(one) || is_standard_output(other)) return false;
+  std::error_code unknown;
+  const auto first = fs::weakly_canonical(one, unknown);
+  if (unknown) return one == other;
+  const auto second = fs::weakly_canonical(other, unknown);
+  if (unknown || first != second) return false;
+  return !fs::exists(first, unknown) || fs::is_regular_file(first, unknown);
+}
+
+void refuse_same_place(const requested_output& one, const requested_output& other) {
+  if (is_standard_output(one.path) && is_standard_output(other.path)) {
+    throw input_error(fmt::format("{} {} and {} {}: only one result can go to standard output",
+                                  one.option, one.path, other.option, other.path));
+  }
+  if (same_file(one.path, other.path)) {
+    throw input_error(
+        fmt::format("{} {} and {} {}: only one result can go to a file; name another "
+                    "one",
+                    one.option, quote(one.path, 200), other.option, quote(other.path, 200)));
+  }
+}
+
+}  // namespace
+
+result_outputs::result_outputs(const std::vector<requested_output>& requested) {
+  for (auto one = requested.begin(); one != requested.end(); ++one) {
+    for (auto other = one + 1; other != requested.end(); ++other) {
+      if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
+    }
+  }
+  for (const auto& [option, path, beginning, expected_bytes] : requested) {
+    if (path.empty()) continue;
+    results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
+  }
+}
+
+std::FILE* result_outputs::for_people() const {
+  const bool taken = std::any_of(results_.begin(), results_.end(),
+                                 [](const result& r) { return r.file.is_standard_output(); });
+  return taken ? stderr : stdout;
+}
+
+void result_outputs::show(const std::string& text) {
+  std::FILE* const stream = for_people();
+  attempt([&] {
+    if (std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
+    throw run_error(fmt::format("cannot write to standard {}: {}",
+                                stream == stderr ? "error" : "output",
+                                std::generic_category().message(errno)));
+  });
+}
+
+void result_outputs::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const error&) {
+    if (!problem_) problem_ = std::current_exception();
+  }
+}
+
+void result_outputs::write(std::string_view option, const std::function<std::string()>& make) {
+  for (auto& [asked, file] : results_) {
+    if (asked == option) attempt([&, &to = file] { to.commit(make()); });
+  }
+}
+
+void result_outputs::finish() const {
+  if (problem_) std::rethrow_exception(problem_);
+}
+
+}  // namespace graphline

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/report/file/output_file.hpp"
+
+namespace graphline {
+
+/// A result that a command line asks for.
+struct requested_output {
+  std::string_view option;  ///< "--json"
+  std::string path;         ///< as it was given; empty: not asked for
+  std::string_view beginning;
+  std::uint64_t expected_bytes = 0;  ///< these two as `output_file` takes them
+};
+
+/// Where a command's results go: opened before there is a result, so that a path that cannot be
+/// written is found then; at most one of them standard output. What can be written is written
+/// whatever became of the others, and the first problem told last.
+class result_outputs {
+ public:
+  /// Opens what is asked for. Throws an `input_error` where two results would go to the same place,
+  /// before anything is written there, or a place cannot be written.
+  explicit result_outputs(const std::vector<requested_output>& requested);
+
+  bool empty() const noexcept { return results_.empty(); }
+
+  /// Where what is for people goes: standard error where a result takes standard output.
+  std::FILE* for_people() const;
+
+  /// Prints there.
+  void show(const std::string& text);
+
+  /// Carries out a step. An `error` it throws is kept for `finish`.
+  void attempt(const std::function<void()>& step);
+
+  /// Writes what `make` answers to where `option` says; makes nothing where it was not given.
+  /// Once only for each option: the text is gone before the next one is made.
+  void write(std::string_view option, const std::function<std::string()>& make);
+
+  /// Throws the first problem, if there was one.
+  void finish() const;
+
+ private:
+  struct result {
+    std::string option;
+    output_file file;
+  };
+
+  std::vector<result> results_;
+  std::exception_ptr problem_;  ///< the first
+};
+
+}  // namespace graphline
