@@ -4,10 +4,11 @@ usage: diff_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import json
+import subprocess
 import sys
 import unittest
 
-from cli_test import Case, graphline
+from cli_test import GRAPHLINE, Case, graphline
 
 
 class diff(Case):
@@ -54,6 +55,17 @@ class diff(Case):
         self.expect(graphline("diff", path, path, "--json", saved), 0)
         self.assertEqual(json.loads(saved.read_text())["of"], "graphline.run/1")
         self.expect(graphline("diff", path, path, "--json", self.folder / "no" / "d.json"), 2, "no")
+
+    def test_a_table_that_nobody_takes_is_told_and_the_result_saved(self):
+        path, saved = self.result("a.json"), self.folder / "s.json"
+        for words in (("diff", path, path), ("overhead", self.pipeline(), "--trials", "1",
+                                             "--frames", "2", "--device", "host")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([GRAPHLINE, *map(str, words), "--json", saved], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, words[0])
+            self.assertIn("standard output", done.stderr)
+            self.assertEqual(json.loads(saved.read_text())["schema"], f"graphline.{words[0]}/1")
 
     def test_timing_methods_are_compared_with_intervals(self):
         path = self.folder / "o.json"

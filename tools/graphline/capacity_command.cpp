@@ -11,7 +11,6 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/output_file.hpp"
 #include "framework/report/json/capacity_json.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
 #include "framework/run/capacity_probe.hpp"
@@ -19,6 +18,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -159,9 +159,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
-  std::optional<output_file> json;
-  if (!given.json.empty()) json.emplace(given.json, json_beginning);
-  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+  result_outputs outputs({{"--json", given.json, json_beginning}});
 
   session s(std::move(p), *device, &stop);
   capacity_line line(given.quiet);
@@ -171,14 +169,13 @@ exit_status measure_capacity(capacity_arguments& given) {
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
 
-  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
   if (given.quiet) {
     tell_trouble(record);
   } else {
-    std::fputs(capacity_table(record, look_of(text)).c_str(), text);
-    std::fflush(text);
+    outputs.show(capacity_table(record, look_of(outputs.for_people())));
   }
-  if (json) json->commit(capacity_json(record));
+  outputs.write("--json", [&] { return capacity_json(record); });
+  outputs.finish();
   if (failed(record)) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
 }

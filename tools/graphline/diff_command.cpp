@@ -1,15 +1,13 @@
-#include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
 
-#include "framework/report/file/output_file.hpp"
 #include "framework/report/json/diff_json.hpp"
 #include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -23,19 +21,17 @@ struct diff_arguments {
 
 exit_status show_difference(const diff_arguments& given) {
   const auto results = read_results(given.before, given.after);
-  std::optional<output_file> json;
-  if (!given.json.empty()) json.emplace(given.json, json_beginning);
-  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+  result_outputs outputs({{"--json", given.json, json_beginning}});
 
   std::visit(
       [&](const auto& before) {
         // Of the same kind, which reading has made sure of.
         const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
-        std::fputs(diff_table(diff, look_of(text)).c_str(), text);
-        std::fflush(text);
-        if (json) json->commit(diff_json(diff));
+        outputs.show(diff_table(diff, look_of(outputs.for_people())));
+        outputs.write("--json", [&] { return diff_json(diff); });
       },
       results.before);
+  outputs.finish();
   return exit_status::done;
 }
 

@@ -2,11 +2,9 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/output_file.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
 #include "framework/run/overhead_experiment.hpp"
@@ -14,6 +12,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -40,11 +39,9 @@ exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);
-  std::optional<output_file> json;
-  if (!given.json.empty()) {
-    json.emplace(given.json, json_beginning);
-  }
-  std::FILE* const text = json && json->is_standard_output() ? stderr : stdout;
+  const auto expected =
+      given.frames > 0 ? expected_overhead_json_bytes(given.trials, given.frames) : 0;
+  result_outputs outputs({{"--json", given.json, json_beginning, expected}});
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
@@ -59,14 +56,13 @@ exit_status measure_overhead(overhead_arguments& given) {
   const overhead_record record = run_overhead(s, options);
   line.erase();
 
-  // Not fmt::print, which throws where nobody reads: the result is still to be saved.
   if (given.quiet) {
     tell_trouble(record);
   } else {
-    std::fputs(overhead_table(record, look_of(text)).c_str(), text);
-    std::fflush(text);
+    outputs.show(overhead_table(record, look_of(outputs.for_people())));
   }
-  if (json) json->commit(overhead_json(record));
+  outputs.write("--json", [&] { return overhead_json(record); });
+  outputs.finish();
   if (!record.trials.empty() && record.trials.back().record.failure) {
     return exit_status::run_failed;
   }

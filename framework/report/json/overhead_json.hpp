@@ -15,6 +15,6 @@ std::string overhead_json(const overhead_record& record);
 
 /// About how large the result of so many trials of each method becomes, for reserving it on the
 /// disk.
-std::uint64_t expected_overhead_json_bytes(std::int64_t trials, std::int64_t frames = 45);
+std::uint64_t expected_overhead_json_bytes(std::int64_t trials, std::int64_t frames);
 
 }  // namespace graphline
