@@ -31,9 +31,9 @@ constexpr result_kind others[] = {
 
 /// Figures that were made of the record are made anew.
 bool raw(int depth, std::string_view, std::string_view key) {
-  constexpr std::string_view made[] = {"end_to_end",  "stages",      "load",
-                                       "comparisons", "outputs",     "stage_comparisons",
-                                       "steadiness",  "environment", "findings"};
+  constexpr std::string_view made[] = {
+      "end_to_end",        "stages",     "load",        "attribution", "comparisons", "outputs",
+      "stage_comparisons", "steadiness", "environment", "findings"};
   return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
 }
 

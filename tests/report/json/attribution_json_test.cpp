@@ -41,6 +41,15 @@ TEST(attribution_json, names_the_stages_and_what_their_time_went_to) {
   EXPECT_EQ(result["slowest_frames"].size(), 1U);
 }
 
+TEST(attribution_json, has_the_time_from_begin_to_end_that_the_best_is_to_be_compared_with) {
+  const auto record = samples::two_models_on_schedule(60);
+  const auto best = attribution_of(record)["best_possible"];
+  double sum = 0;
+  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
+  EXPECT_NEAR(best["achieved"].get<double>(), sum / 60 * 1e-6, 1e-6);
+  EXPECT_LE(best["by_plan"], best["achieved"]);
+}
+
 TEST(attribution_json, says_nothing_of_a_best_time_where_stages_are_not_timed) {
   const auto result = attribution_of(samples::two_models(timing_method::host, 60));
   EXPECT_TRUE(result["best_possible"]["by_plan"].is_null());
