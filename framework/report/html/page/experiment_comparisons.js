@@ -31,9 +31,9 @@ function comparisonForest(data, figure, form) {
   const unit = form === "ratio" ? "%" : rate ? "frame/s" : of.unit.name;
   const found = new Map(of.comparisons.filter((one) => one.figure === figure)
     .map((one) => [one.pair.join(), one]));
-  const in_unit = (one, ratio, difference) =>
+  const inUnit = (one, ratio, difference) =>
     form === "ratio" ? 100 * (ratio - 1) : difference / (rate ? 1 : of.unit.ns);
-  const to_decide = [...found.values()].some((one) => one.more !== null);
+  const toDecide = [...found.values()].some((one) => one.more !== null);
 
   const row = ({ who, reference }) => {
     const member = members[who];
@@ -41,18 +41,18 @@ function comparisonForest(data, figure, form) {
     const value = member.cells[figure];
     if (reference === null || !one) {
       const word = reference === null ? "baseline" : "-";
-      return { names: experiment.names(member), words: word, cells: [value, word, "", "", ...(to_decide ? [""] : [])] };
+      return { names: experiment.names(member), words: word, cells: [value, word, "", "", ...(toDecide ? [""] : [])] };
     }
     const change = form === "ratio" ? one.cells.change : `${one.cells.difference} ${unit}`;
     const interval = form === "ratio" ? one.cells.interval : one.cells.difference_interval;
     const more = one.more === null ? "" : `+${graphline.whole.format(one.more)}`;
     return {
       names: experiment.names(member),
-      value: in_unit(one, one.ratio, one.difference),
-      range: one.ratio_range && [0, 1].map((i) => in_unit(one, one.ratio_range[i], one.difference_range[i])),
+      value: inUnit(one, one.ratio, one.difference),
+      range: one.ratio_range && [0, 1].map((i) => inUnit(one, one.ratio_range[i], one.difference_range[i])),
       verdict: one.verdict,
       words: `${change}, 95 % interval ${interval}: ${one.verdict}`,
-      cells: [value, change, interval, experiment.verdict(one.verdict), ...(to_decide ? [more] : [])],
+      cells: [value, change, interval, experiment.verdict(one.verdict), ...(toDecide ? [more] : [])],
     };
   };
   const groups = of.groups
@@ -71,19 +71,19 @@ function comparisonForest(data, figure, form) {
       margin: form === "ratio" ? 100 * of.margin : null,
       columns: [{ title: shown, number: true }, { title: "change", number: true },
                 { title: "95 % interval", number: true }, { title: "verdict" },
-                ...(to_decide ? [{ title: "more", number: true }] : [])],
+                ...(toDecide ? [{ title: "more", number: true }] : [])],
       groups,
     }),
-    element("figcaption", {}, comparisonWords(of, form, to_decide)));
+    element("figcaption", {}, comparisonWords(of, form, toDecide)));
 }
 
-function comparisonWords(of, form, to_decide) {
+function comparisonWords(of, form, toDecide) {
   const words = of.comparisons.some((one) => one.ratio_range)
     ? [`Intervals by bootstrap over ${of.counted_blocks} blocks; all of the experiment's hold together with 95 %.`]
     : [];
   if (form === "ratio" && words.length) {
     words.push(`Shaded: within ${graphline.digits(100 * of.margin, 2)} %, where a whole interval in it is "same".`);
   }
-  if (to_decide) words.push("more: about so many further trials of each configuration would decide.");
+  if (toDecide) words.push("more: about so many further trials of each configuration would decide.");
   return words.join(" ");
 }

@@ -14,18 +14,18 @@ graphline.section({
     const varied = keys.filter(differs);
     // What set them apart, where that is not in their names.
     const assigned = ({ assignments }) => assignments.map((pair) => pair.join("=")).join(" ");
-    const with_assigned = members.some((member) => member.assignments.length && assigned(member) !== member.configuration);
+    const withAssigned = members.some((member) => member.assignments.length && assigned(member) !== member.configuration);
     const place = element("div", {});
     box.append(place);
     experiment.drawn(() => {
       const shown = members.filter(experiment.isShown);
-      if (!varied.length && !with_assigned) return;
+      if (!varied.length && !withAssigned) return;
       place.className = experiment.height(shown.length);
       place.replaceChildren(shown.length ? table("What differs", [{ title: "configuration" },
-        ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...(with_assigned ? [{ title: "as written" }] : []), ...varied.map((key) => ({ title: name(key) }))],
+        ...(data.experiment.several_at_once ? [{ title: "pipeline" }] : []), ...(withAssigned ? [{ title: "as written" }] : []), ...varied.map((key) => ({ title: name(key) }))],
         shown.map((member) => [name(member.configuration),
           ...(data.experiment.several_at_once ? [name(member.pipeline)] : []),
-          ...(with_assigned ? [name(assigned(member))] : []), ...varied.map((key) => name(value(member, key)))])) : experiment.none("a configuration"));
+          ...(withAssigned ? [name(assigned(member))] : []), ...varied.map((key) => name(value(member, key)))])) : experiment.none("a configuration"));
     });
     const shared = keys.filter((key) => !differs(key));
     if (shared.length) {

@@ -15,8 +15,8 @@ graphline.section({
       (value) => { form = value; for (const redraw of redraws) redraw(); })));
     for (const pipeline of experiment.pipelinesOf(data)) {
       const members = experiment.membersOf(data).filter((member) => member.pipeline === pipeline);
-      const of_these = new Set(members.map(({ who }) => who));
-      const own = trials.list.filter((trial) => of_these.has(trial.who));
+      const ofThese = new Set(members.map(({ who }) => who));
+      const own = trials.list.filter((trial) => ofThese.has(trial.who));
       if (!own.length) continue;
       const figure = element("figure", {});
       if (data.experiment.several_at_once) figure.append(element("h3", {}, graphline.name(pipeline)));
