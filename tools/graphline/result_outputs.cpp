@@ -75,7 +75,7 @@ void result_outputs::show(const std::string& text) {
 void result_outputs::attempt(const std::function<void()>& step) {
   try {
     step();
-  } catch (const error&) {
+  } catch (const std::exception&) {  // too little memory for one text is no reason to lose others
     if (!problem_) problem_ = std::current_exception();
   }
 }

@@ -37,7 +37,7 @@ class result_outputs {
   /// Prints there.
   void show(const std::string& text);
 
-  /// Carries out a step. An `error` it throws is kept for `finish`.
+  /// Carries out a step. What it throws is kept for `finish`.
   void attempt(const std::function<void()>& step);
 
   /// Writes what `make` answers to where `option` says; makes nothing where it was not given.

@@ -47,6 +47,8 @@ std::string html_page(std::string_view title, const json& data) {
   std::string page(html_beginning);
   page += fmt::format(
       "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>\n{}</style>\n</head>\n",
       escaped(printable(title)), page_style);
