@@ -198,8 +198,8 @@ TEST(attribution_findings, have_words_for_everything_that_can_take_time) {
   EXPECT_EQ(said_of(spent::queue, {}), "the wait in the queue");
   EXPECT_EQ(said_of(spent::enqueue, {}), "the launch of the frame's graph");
   EXPECT_EQ(said_of(spent::worker_wait, {}),
-            "the host busy with other frames before its last look");
-  EXPECT_EQ(said_of(spent::notice, {}), "the host's last look at the frame");
+            "the host busy with other frames before it noticed the end");
+  EXPECT_EQ(said_of(spent::notice, {}), "the host noticing the frame's end");
   EXPECT_EQ(said_of(spent::untimed, {}), "what the timing method does not see");
   EXPECT_EQ(said_of(spent::cpu, 1), "'beside' on the CPU");
   EXPECT_EQ(said_of(spent::device, 0), "'net' on the device");
