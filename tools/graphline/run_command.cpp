@@ -143,7 +143,8 @@ void add_run_command(CLI::App& program, action& chosen) {
       "the\n"
       "frames: a frame in which that falls is longer by it. Where standard error is no terminal "
       "it\n"
-      "writes a line every two seconds.");
+      "writes a line every two seconds. The bars at its end: the slowest frame of each half "
+      "second.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 
