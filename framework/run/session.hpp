@@ -41,7 +41,7 @@ struct run_options {
   std::function<void()> after_frames = {};
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
-  bool tell_latest = false;  ///< fills `progress::latest`: under 10 ns a frame, ten times a second
+  bool tell_latest = false;  ///< fills `progress::latest`: some nanoseconds for each of them
 };
 
 /// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any

@@ -17,7 +17,7 @@ import termios
 import time
 import unittest
 
-from cli_test import GRAPHLINE, Case, graphline
+from cli_test import GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline
 
 ESCAPE = "\x1b"
 SLOW = """pipeline: slow
@@ -25,10 +25,9 @@ stages:
   - {name: work, kind: cpu.spin, duration: 10ms}
 run: {frames: 300, warmup: 2}
 """
-# Without files its first frame fails.
-BROKEN = """pipeline: broken
+ALBUM = """pipeline: album
 stages:
-  - {name: pictures, kind: cpu.load_images, folder: empty, writes: x}
+  - {name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}
 run: {frames: 3, warmup: 0}
 """
 
@@ -109,11 +108,12 @@ class terminal(Case):
         self.expect(graphline("run", path, "--colr", "always"), 2, "'--colr'", "'--color'")
 
     def test_tables_keep_to_the_width_of_the_terminal(self):
-        path = self.pipeline()
+        path = self.pipeline(SMALL.replace("frames: 12", "frames: 70"))
         for columns in (40, 60, 80, 132):
             self.assertLessEqual(widest(on_terminal("run", path, columns=columns)), columns)
         wide = on_terminal("run", path, columns=132)
-        self.assertIn("shape", wide)
+        self.assertRegex(wide, r"time is.*p95")
+        self.assertNotRegex(on_terminal("run", path, columns=80), r"time is.*p95")
         self.assertLessEqual(widest(on_terminal("run", path, columns=132, COLUMNS="50")), 50)
         self.assertGreater(widest(on_terminal("run", path, columns=60, COLUMNS="none")), 40)
 
@@ -140,9 +140,13 @@ class terminal(Case):
             result.unlink()
 
     def test_a_quiet_run_tells_what_went_wrong(self):
-        path = self.pipeline(SLOW.replace("duration: 10ms",
-                                          "duration: 1ms").replace("cpu.spin", "cpu.spinn"))
-        self.expect(graphline("run", path, "-q"), 2, "cpu.spinn")
+        images = self.folder / "images"
+        subprocess.run([MAKE_IMAGES, images, "1"], check=True, capture_output=True)
+        picture = next(images.iterdir())
+        picture.write_bytes(picture.read_bytes()[:200])
+        done = graphline("run", self.pipeline(ALBUM), "-q")
+        self.expect(done, 1, "error: stage 'read', frame", picture.name)
+        self.assertEqual(done.stdout, "")
 
     def test_watching_draws_one_line_again_and_erases_it(self):
         shown = on_terminal("run", self.pipeline(SLOW), "--watch", "--quiet", columns=80)

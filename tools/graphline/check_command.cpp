@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "framework/report/terminal/plan_report.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 
@@ -16,7 +18,7 @@ void add_check_command(CLI::App& program, action& chosen) {
                  "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
   command->callback([&chosen, options] {
     chosen = [options] {
-      fmt::print("{}", describe_plan(options->make_plan(), options->target()));
+      fmt::print("{}", describe_plan(options->make_plan(), options->target(), look_of(stdout)));
       return exit_status::done;
     };
   });

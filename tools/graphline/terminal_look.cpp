@@ -83,7 +83,8 @@ bool is_terminal(std::FILE* stream) {
 look look_of(std::FILE* stream) {
   auto width = width_in_environment();
   if (!width) width = width_of_terminal(stream);
-  return {has_colour(stream), std::clamp(width.value_or(80), narrowest, widest), is_utf8()};
+  static const bool blocks = is_utf8();  // reads files, and does not change
+  return {has_colour(stream), std::clamp(width.value_or(80), narrowest, widest), blocks};
 }
 
 }  // namespace graphline

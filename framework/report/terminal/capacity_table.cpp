@@ -56,8 +56,11 @@ std::string_view verdict_word(const probe_summary& probe) {
   return *probe.held ? "holds?" : "fails?";
 }
 
-std::string verdict_cell(const probe_summary& probe) {
-  std::string text(verdict_word(probe));
+std::string verdict_cell(const probe_summary& probe, const look& as) {
+  auto in = tone::plain;
+  if (probe.verdict == bound_verdict::holds) in = tone::good;
+  if (probe.verdict == bound_verdict::fails) in = tone::bad;
+  auto text = toned(verdict_word(probe), in, as);
   if (probe.confirming) text += " *";
   if (probe.cut_off) text += ", cut off";
   if (probe.growing == probe.runs) text += ", queue grows";
@@ -95,7 +98,7 @@ std::string probe_table(const capacity_summary& summary, const capacity_settings
     for (const auto& ns : {probe.times.p50, probe.times.value, probe.times.low, probe.times.high}) {
       cells.push_back(cell(ns));
     }
-    cells.push_back(verdict_cell(probe));
+    cells.push_back(verdict_cell(probe, as));
     table.add_row(std::move(cells));
   }
   return table.text(as);

@@ -17,6 +17,8 @@ namespace graphline {
 
 namespace {
 
+constexpr std::size_t label_width = 30;  // with which all but names of stages stand whole
+
 std::size_t blocks_begun(const overhead_record& record) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
@@ -89,7 +91,7 @@ class method_table {
 
  private:
   static std::vector<text_table::column> columns_of(const overhead_summary& summary) {
-    std::vector<text_table::column> columns = {{"timing", text_table::align::left, 16}};
+    std::vector<text_table::column> columns = {{"timing", text_table::align::left, label_width}};
     for (const auto& method : summary.methods) {
       columns.push_back({std::string(to_word(method.method))});
     }

@@ -16,8 +16,6 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t page_width = 80;
-
 /// Cells in columns as wide as their widest cell, two spaces apart.
 class table {
  public:
@@ -61,15 +59,15 @@ class table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `lead`, then the items with commas between, broken between items where the page ends.
-std::string listed(const std::string& lead, const std::vector<std::string>& items) {
+/// `lead`, then the items with commas between, broken between items where the line ends.
+std::string listed(const std::string& lead, const std::vector<std::string>& items, const look& as) {
   const std::size_t indent = text_width(lead);
   std::string text = lead;
   std::size_t column = indent;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
     const std::size_t width = text_width(item);
-    if (i > 0 && column + 1 + width > page_width) {
+    if (i > 0 && column + 1 + width > as.width) {
       text += '\n';
       text.append(indent, ' ');
       column = indent;
@@ -83,6 +81,10 @@ std::string listed(const std::string& lead, const std::vector<std::string>& item
   return text + "\n";
 }
 
+std::string title(std::string_view text, const look& as) {
+  return toned(text, tone::heading, as) + "\n";
+}
+
 /// Names come from users: shown without what a terminal would act on.
 std::string shown(std::string_view name) {
   return printable(name);
@@ -92,8 +94,8 @@ std::string numbered(const plan& p, std::size_t stage) {
   return fmt::format("{} {}", stage + 1, shown(p.stages[stage].name));
 }
 
-std::string header(const plan& p, const plan_target& target) {
-  std::string text = shown(p.pipeline);
+std::string header(const plan& p, const plan_target& target, const look& as) {
+  std::string text = toned(shown(p.pipeline), tone::heading, as);
   if (!p.description.empty()) text += ": " + shown(p.description);
   text += "\n\n";
   text += "  device      " + target.backend;
@@ -105,7 +107,7 @@ std::string header(const plan& p, const plan_target& target) {
   for (const auto& [name, value] : p.parameters) {
     parameters.push_back(shown(name) + " " + shown(value));
   }
-  if (!parameters.empty()) text += listed("  parameters  ", parameters);
+  if (!parameters.empty()) text += listed("  parameters  ", parameters, as);
   const settings& run = p.run;
   std::vector<std::string> words = {
       fmt::format("strategy {}", to_word(run.strategy)),
@@ -125,7 +127,7 @@ std::string header(const plan& p, const plan_target& target) {
     words.push_back(fmt::format("queue {}", run.queue));
     words.push_back(fmt::format("when full {}", to_word(run.when_full)));
   }
-  return text + listed("  run         ", words);
+  return text + listed("  run         ", words, as);
 }
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
@@ -154,29 +156,29 @@ std::vector<std::string> typed(const plan& p, const std::vector<std::size_t>& te
 }
 
 /// "image float32 [1, 3] -> score float32 [1]", on two lines where one is too short.
-std::string data_of(const plan& p, const planned_stage& stage) {
+std::string data_of(const plan& p, const planned_stage& stage, const look& as) {
   const std::string indent(6, ' ');
-  const std::string reads = stage.reads.empty() ? "" : listed(indent, typed(p, stage.reads));
+  const std::string reads = stage.reads.empty() ? "" : listed(indent, typed(p, stage.reads), as);
   const std::string writes =
-      stage.writes.empty() ? "" : listed(indent + "-> ", typed(p, stage.writes));
+      stage.writes.empty() ? "" : listed(indent + "-> ", typed(p, stage.writes), as);
   if (reads.empty() || writes.empty()) return reads + writes;
   // Joined: the line end becomes a space, and the indentation of the second goes.
   const std::string one = reads.substr(0, reads.size() - 1) + " " + writes.substr(indent.size());
   const bool fits =
-      std::count(one.begin(), one.end(), '\n') == 1 && text_width(one) <= page_width + 1;
+      std::count(one.begin(), one.end(), '\n') == 1 && text_width(one) <= as.width + 1;
   return fits ? one : reads + writes;
 }
 
-std::string waits_of(const plan& p, const planned_stage& stage) {
+std::string waits_of(const plan& p, const planned_stage& stage, const look& as) {
   std::vector<std::string> list;
   for (const dependency& wait : stage.waits) {
     list.push_back(fmt::format("{} ({}{})", numbered(p, wait.stage),
                                wait.tensors.empty() ? "after, " : "", to_word(wait.how)));
   }
-  return list.empty() ? std::string() : listed("      waits for ", list);
+  return list.empty() ? std::string() : listed("      waits for ", list, as);
 }
 
-std::string stages_section(const plan& p) {
+std::string stages_section(const plan& p, const look& as) {
   table rows("rlllrr", 2, 18);
   rows.add({"#", "stage", "kind", "runs on", "work", "moved"});
   cost total;
@@ -188,14 +190,14 @@ std::string stages_section(const plan& p) {
     total += stage.shape.cost;
   }
   rows.add({"", "all stages", "", "", work_of(total), bytes_of(total)});
-  std::string text = "Stages, in order\n" + rows.line(0);
+  std::string text = title("Stages, in order", as) + rows.line(0);
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
-    text += rows.line(s + 1) + data_of(p, p.stages[s]) + waits_of(p, p.stages[s]);
+    text += rows.line(s + 1) + data_of(p, p.stages[s], as) + waits_of(p, p.stages[s], as);
   }
   return text + rows.line(p.stages.size() + 1);
 }
 
-std::string streams_section(const plan& p) {
+std::string streams_section(const plan& p, const look& as) {
   std::vector<std::vector<std::string>> on_stream(p.streams.size());
   std::vector<std::string> on_cpu;
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
@@ -203,19 +205,19 @@ std::string streams_section(const plan& p) {
     const bool in_stream = stage.on == side::device || p.run.graphs == graph_mode::frame;
     (in_stream ? on_stream[stage.stream] : on_cpu).push_back(numbered(p, s));
   }
-  std::string text = "Streams\n";
+  std::string text = title("Streams", as);
   for (std::size_t s = 0; s < p.streams.size(); ++s) {
     const planned_stream& stream = p.streams[s];
     text += listed(fmt::format("  {:<8}  {:<6}  ", stream.name,
                                stream.calls ? "calls" : to_word(stream.priority)),
-                   on_stream[s]);
+                   on_stream[s], as);
   }
-  if (!on_cpu.empty()) text += listed(fmt::format("  {:<8}  {:<6}  ", "cpu", ""), on_cpu);
+  if (!on_cpu.empty()) text += listed(fmt::format("  {:<8}  {:<6}  ", "cpu", ""), on_cpu, as);
   return text;
 }
 
 /// What is captured, for a frame that is one graph; else nothing.
-std::string graph_section(const plan& p) {
+std::string graph_section(const plan& p, const look& as) {
   if (p.run.graphs != graph_mode::frame) return "";
   const auto calls = static_cast<std::size_t>(std::count_if(
       p.stages.begin(), p.stages.end(), [](const planned_stage& s) { return s.on == side::cpu; }));
@@ -223,7 +225,7 @@ std::string graph_section(const plan& p) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
   const auto executables = static_cast<std::size_t>(p.run.in_flight);
-  std::string text = "Graph\n";
+  std::string text = title("Graph", as);
   text += paragraph(
       fmt::format("  the whole frame is one graph, captured over {}: {}, and {} as host "
                   "nodes, {}",
@@ -231,11 +233,11 @@ std::string graph_section(const plan& p) {
                   counted(p.stages.size() - calls, "device stage"), counted(calls, "CPU stage"),
                   p.run.strategy == strategy::overlap ? "which start when their inputs are ready"
                                                       : "which keep their order"),
-      2);
+      2, as);
   text += paragraph(fmt::format("  {} of it, one per frame in flight; each frame begins on the "
                                 "device when the one before has ended",
                                 counted(executables, "executable")),
-                    2);
+                    2, as);
   return text + "\n";
 }
 
@@ -246,7 +248,7 @@ std::string life_of(const planned_tensor& t) {
   return fmt::format("{} to {}", t.producer + 1, t.consumers.back() + 1);
 }
 
-std::string tensors_section(const plan& p, const placement& placed) {
+std::string tensors_section(const plan& p, const placement& placed, const look& as) {
   table rows("lrlrll", 2, 28);
   rows.add({"tensor", "size", "lives on", "at", "stages", ""});
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
@@ -259,10 +261,10 @@ std::string tensors_section(const plan& p, const placement& placed) {
               : tensor.layout == tensor_layout::channels_last ? "channels last"
                                                               : ""});
   }
-  return "Tensors of a frame\n" + rows.text();
+  return title("Tensors of a frame", as) + rows.text();
 }
 
-std::string memory_section(const plan& p, const placement& placed) {
+std::string memory_section(const plan& p, const placement& placed, const look& as) {
   const memory_need need = need_of(p, placed);
   table rows("lrr", 2, 40);
   const auto add = [&](std::string what, std::uint64_t device, std::uint64_t host) {
@@ -278,15 +280,17 @@ std::string memory_section(const plan& p, const placement& placed) {
   add("inputs", need.device.inputs, need.host.inputs);
   add("weights", need.device.weights, need.host.weights);
   add("together", need.device.total(), need.host.total());
-  return "Memory, without the scratch that stages ask for once they are prepared\n" + rows.text();
+  return title("Memory, without the scratch that stages ask for once they are prepared", as) +
+         rows.text();
 }
 
 }  // namespace
 
-std::string describe_plan(const plan& p, const plan_target& target) {
+std::string describe_plan(const plan& p, const plan_target& target, const look& as) {
   const placement placed = place_buffers(p, {});
-  return header(p, target) + "\n" + stages_section(p) + "\n" + streams_section(p) + "\n" +
-         graph_section(p) + tensors_section(p, placed) + "\n" + memory_section(p, placed);
+  return header(p, target, as) + "\n" + stages_section(p, as) + "\n" + streams_section(p, as) +
+         "\n" + graph_section(p, as) + tensors_section(p, placed, as) + "\n" +
+         memory_section(p, placed, as);
 }
 
 }  // namespace graphline

@@ -98,7 +98,7 @@ class stage_times {
                   std::string(short_name(rows_[i].summary->columns.front().what))};
     }
     for (const auto& figure : figures()) {
-      if (figure.extra && as.width <= 80) continue;
+      if (figure.extra && (as.width <= 80 || !any_has(figure))) continue;
       add(columns, cells, figure);
     }
     columns.push_back({"share %", number, 0, 1});
@@ -139,6 +139,11 @@ class stage_times {
             {"p95", percentile_figure(0.95), 3, true},
             {"p99", percentile_figure(0.99), 2, true},
             {"max", [](const distribution& d) { return as_double(d.max()); }, 2}};
+  }
+
+  bool any_has(const shown_figure& shown) const {
+    return std::any_of(rows_.begin(), rows_.end(),
+                       [&](const row& of) { return shown.figure(times(of)).has_value(); });
   }
 
   static const distribution& times(const row& of) { return *of.summary->columns.front().times; }

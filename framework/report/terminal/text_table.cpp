@@ -78,7 +78,8 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 }
 
 std::string paragraph(std::string_view text, std::size_t indent, const look& as, tone in) {
-  return toned(wrapped(text, indent, as.width), in, as) + '\n';
+  constexpr std::size_t readable = 100;
+  return toned(wrapped(text, indent, std::min(as.width, readable)), in, as) + '\n';
 }
 
 std::string table_name(std::string_view name, std::size_t width) {

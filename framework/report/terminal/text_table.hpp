@@ -21,7 +21,8 @@ std::size_t widest_line(std::string_view text);
 /// a number and its unit, "1.20 us", are one word. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
 
-/// The same as wide as a look is, in a tone, with a newline at the end.
+/// The same in a tone, as wide as a look is but for what is too wide to read, with a newline at the
+/// end.
 std::string paragraph(std::string_view text, std::size_t indent = 0, const look& as = {},
                       tone in = tone::plain);
 

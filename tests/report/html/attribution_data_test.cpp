@@ -54,7 +54,7 @@ TEST(attribution_data, says_whose_time_a_row_is) {
   EXPECT_EQ(data["rows"][0]["what"], "queue");
   EXPECT_TRUE(data["rows"][0]["stage"].is_null());
   bool found = false;
-  for (const auto& row : data["rows"]) found |= row["what"] == "cpu" && row["stage"] == 1U;
+  for (const auto& row : data["rows"]) found |= row["what"] == "device" && row["stage"] == 0U;
   EXPECT_TRUE(found);
 }
 
