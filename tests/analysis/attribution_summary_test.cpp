@@ -243,6 +243,19 @@ TEST(attribution_findings, say_how_near_a_run_is_to_the_best_possible) {
                              HasSubstr("66.0 ms by the plan and 50.0 ms by the edges alone"))));
 }
 
+TEST(attribution_findings, give_a_frame_that_took_many_times_the_best_no_more_digits) {
+  auto slow = steady(5);
+  for (auto& frame : slow.record.frames) frame.end += 10'000 * ms;
+  EXPECT_THAT(findings(slow), Contains(HasSubstr("a frame took 10.1 s, 201 times as long")));
+}
+
+TEST(attribution_findings, say_that_the_wait_in_the_queue_is_left_out) {
+  auto due = steady(5);
+  due.record.run.arrival = arrival::constant;
+  EXPECT_THAT(findings(due), Contains(HasSubstr("a frame took 53.0 ms without its wait in the "
+                                                "queue, 1.06 times as long")));
+}
+
 TEST(attribution_findings, say_what_overlap_moved_off_the_path) {
   EXPECT_THAT(findings(steady(5)), Contains("overlap moved 16.0 ms a frame off the path: all of "
                                             "'beside'"));

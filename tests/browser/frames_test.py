@@ -47,6 +47,15 @@ class attribution(Pictures):
         self.assertEqual(widths, 3)
         self.assertIn("a frame could take", self.browser.text("#attribution"))
 
+    def test_sets_nothing_beside_the_only_frame(self):
+        self.show(self.page("single"))
+        self.assertEqual(len(self.browser.all("#attribution .track:not(.low)")), 1)
+        self.assertNotIn("slowest", self.browser.text("#attribution"))
+        headings = self.browser.run(
+            "return [...document.querySelector('#attribution table').querySelectorAll('th')]"
+            ".map((cell) => cell.textContent)")
+        self.assertEqual(headings[:3], ["of", "went to", "time"])
+
 
 class pipeline(Pictures):
     def test_draws_every_stage_input_and_output_apart(self):
