@@ -131,7 +131,7 @@ void add_report_command(CLI::App& program, action& chosen) {
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command
       ->add_option("--frame", given->frames,
-                   "Put this frame's timeline into the page, counted from 0; may be given again")
+                   "Put the timeline of this frame into the page, from 0; may be given again")
       ->type_name("N")
       ->check(not_a_frame)
       ->expected(1)

@@ -135,7 +135,7 @@ void add_run_command(CLI::App& program, action& chosen) {
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each device stage, after the measured frames");
   command->add_flag("--watch", given->watch,
-                    "Show percentiles of the frames so far, on standard error, while it runs");
+                    "Show percentiles so far, on standard error, while it runs");
   add_quiet_option(*command, given->quiet);
   command->footer(
       "FILE may be - for standard output.\n"
