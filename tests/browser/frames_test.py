@@ -76,6 +76,17 @@ class pipeline(Pictures):
         self.assertIn("features float32 [1, 1024, 28, 28]", told)
         self.assertIn("by the order of their stream", told)
 
+    def test_begins_where_the_pipeline_begins_if_it_is_wider_than_the_window(self):
+        self.show(self.page("crowded"), width=360, height=740)
+        inside = self.browser.run(
+            "const frame = document.querySelector('#pipeline .graph');"
+            "const [from, to] = [frame, frame.querySelector('.node')]"
+            "  .map((e) => e.getBoundingClientRect());"
+            "return [frame.scrollWidth / frame.clientWidth, to.left - from.left,"
+            "        from.right - to.right]")
+        self.assertGreater(inside[0], 2)
+        self.assertGreaterEqual(min(inside[1:]), -1)
+
     def test_stands_without_times(self):
         self.show(self.page("none"))
         self.assertIn("--timing event", self.browser.text("#pipeline figcaption"))
