@@ -9,6 +9,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+}  // namespace
+
 json ms_or_null(const std::optional<double>& ns) {
   return ns ? json(milliseconds(*ns)) : json();
 }
@@ -16,8 +18,6 @@ json ms_or_null(const std::optional<double>& ns) {
 json ms_or_null(const std::optional<nanoseconds>& ns) {
   return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
 }
-
-}  // namespace
 
 json distribution_json(const std::optional<distribution>& times) {
   const auto fact = [&](auto get) {

@@ -14,6 +14,10 @@ namespace graphline {
 
 // The parts that result files have in common.
 
+/// A time in milliseconds to the nanosecond; null for what is not known.
+nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
+nlohmann::ordered_json ms_or_null(const std::optional<nanoseconds>& ns);
+
 /// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
 /// and "needs" tells for each such percentile how many frames it takes.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/operations.hpp"
 #include "framework/analysis/summary.hpp"
+#include "framework/report/json/attribution_json.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -126,6 +128,9 @@ std::string run_json(const run_record& record) {
   result["outputs"] = std::move(outputs);
   result["warnings"] = summary.warnings;
   if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
+  if (const auto attribution = attribute(record)) {
+    result["attribution"] = attribution_json(record, *attribution);
+  }
   if (summary.load) result["load"] = load_json(record, *summary.load);
   result["processor_time_ms"] = milliseconds(static_cast<double>(record.processor_time));
   result["description"] = record.description;

@@ -1,0 +1,58 @@
+#include "framework/report/json/attribution_json.hpp"
+
+#include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// What has a figure for each group of frames.
+template <class Figures>
+json groups_json(const Figures& of) {
+  return {{"mean", milliseconds(of.all)},
+          {"typical", milliseconds(of.typical)},
+          {"slowest", milliseconds(of.slowest)}};
+}
+
+}  // namespace
+
+json attribution_json(const run_record& record, const attribution_summary& summary) {
+  const auto name_of = [&record](std::size_t stage) { return record.stages[stage].name; };
+  json rows = json::array();
+  for (const auto& row : summary.rows) {
+    json entry = {{"what", to_word(row.what)},
+                  {"stage", row.stage ? json(name_of(*row.stage)) : json()}};
+    entry.update(groups_json(row));
+    rows.push_back(std::move(entry));
+  }
+  json stages = json::array();
+  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
+    const auto& stage = summary.stages[i];
+    stages.push_back({{"name", name_of(i)},
+                      {"on_path", milliseconds(stage.on_path)},
+                      {"off_path", milliseconds(stage.off_path)},
+                      {"share_of_frames", stage.share_of_frames}});
+  }
+  json critical = json::array();
+  for (const auto stage : summary.critical) critical.push_back(name_of(stage));
+  auto residual = groups_json(summary.residual);
+  residual["largest"] = milliseconds(static_cast<double>(summary.largest_residual));
+  return {{"unit", "ms"},
+          {"rows", std::move(rows)},
+          {"residual", std::move(residual)},
+          {"end_to_end", groups_json(summary.end_to_end)},
+          {"typical_frames", summary.typical_frames.size()},
+          {"slowest_frames", summary.slowest_frames},
+          {"median_frame", summary.median_frame},
+          {"best_possible",
+           {{"by_plan", ms_or_null(summary.best_by_plan)},
+            {"by_edges", ms_or_null(summary.best_by_edges)},
+            {"path", std::move(critical)}}},
+          {"stages", std::move(stages)},
+          {"findings", attribution_findings(record, summary)}};
+}
+
+}  // namespace graphline

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "framework/analysis/attribution_summary.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// Where the time of a run's frames went, in milliseconds to the nanosecond, as it stands in
+/// `graphline.run/1` under "attribution".
+nlohmann::ordered_json attribution_json(const run_record& record,
+                                        const attribution_summary& summary);
+
+}  // namespace graphline
