@@ -72,7 +72,7 @@ std::string part_table(const stage_record& stage, const stage_summary& summary, 
         least_width},
        {"carried out by", left, least_width},
        {"p50"},
-       {"of mean %"}});
+       {"share %"}});
   std::size_t name_width = 0;
   for (const auto& part : stage.parts) {
     name_width = std::max(name_width, text_width(table_name(part.name, as.room(part_width))));
