@@ -218,8 +218,9 @@ class Browser:
             stops.append(stop)
         raise AssertionError(f"the Tab key has not come to an end after {most} stops")
 
-    def screenshot(self, path, selector=None):
-        """The whole page, or an element of it, as a PNG file; at the top, where nothing sticks."""
+    def screenshot(self, path, selector=None, margin=0):
+        """The whole page, or an element of it with `margin` pixels around it, as a PNG file; at the
+        top, where nothing sticks."""
         self.run("window.scrollTo({top: 0, behavior: 'instant'})")
         self.settle()
         area = self.run(
@@ -227,8 +228,11 @@ class Browser:
             "const r = e.getBoundingClientRect();"
             "return arguments[0] ? [r.left + scrollX, r.top + scrollY, r.width, r.height]"
             "                    : [0, 0, innerWidth, e.scrollHeight];", selector)
+        left, top, width, height = area
+        clip = {"x": left - margin, "y": top - margin, "width": width + 2 * margin,
+                "height": height + 2 * margin, "scale": 1}
         picture = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                               clip=dict(zip(("x", "y", "width", "height"), area), scale=1))
+                               clip=clip)
         pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
 
     def pdf(self, **settings):
