@@ -198,8 +198,8 @@ TEST(attribution_findings, have_words_for_everything_that_can_take_time) {
   EXPECT_EQ(said_of(spent::queue, {}), "the wait in the queue");
   EXPECT_EQ(said_of(spent::enqueue, {}), "the launch of the frame's graph");
   EXPECT_EQ(said_of(spent::worker_wait, {}),
-            "the host busy with other frames before its last look");
-  EXPECT_EQ(said_of(spent::notice, {}), "the host's last look at the frame");
+            "the host busy with other frames before it noticed the end");
+  EXPECT_EQ(said_of(spent::notice, {}), "the host noticing the frame's end");
   EXPECT_EQ(said_of(spent::untimed, {}), "what the timing method does not see");
   EXPECT_EQ(said_of(spent::cpu, 1), "'beside' on the CPU");
   EXPECT_EQ(said_of(spent::device, 0), "'net' on the device");
@@ -241,6 +241,19 @@ TEST(attribution_findings, say_how_near_a_run_is_to_the_best_possible) {
   EXPECT_THAT(findings(serial),
               Contains(AllOf(StartsWith("bound by 'net' -> 'beside' -> 'after'; "),
                              HasSubstr("66.0 ms by the plan and 50.0 ms by the edges alone"))));
+}
+
+TEST(attribution_findings, give_a_frame_that_took_many_times_the_best_no_more_digits) {
+  auto slow = steady(5);
+  for (auto& frame : slow.record.frames) frame.end += 10'000 * ms;
+  EXPECT_THAT(findings(slow), Contains(HasSubstr("a frame took 10.1 s, 201 times as long")));
+}
+
+TEST(attribution_findings, say_that_the_wait_in_the_queue_is_left_out) {
+  auto due = steady(5);
+  due.record.run.arrival = arrival::constant;
+  EXPECT_THAT(findings(due), Contains(HasSubstr("a frame took 53.0 ms without its wait in the "
+                                                "queue, 1.06 times as long")));
 }
 
 TEST(attribution_findings, say_what_overlap_moved_off_the_path) {

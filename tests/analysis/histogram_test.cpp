@@ -38,6 +38,13 @@ TEST(histogram, of_equal_values_is_one_bin) {
             std::vector<std::size_t>{1000});
 }
 
+TEST(histogram, of_equal_values_has_edges_that_can_be_read) {
+  const auto h = *histogram_of({74'123'456, 74'123'456});
+  EXPECT_EQ(h.begin, 74'000'000);
+  EXPECT_EQ(h.width, 500'000);
+  EXPECT_EQ(histogram_of({0})->width, 1);
+}
+
 TEST(histogram, counts_each_value_where_it_belongs) {
   const auto h = *histogram_of({10, 11, 12, 12, 13, 19, 19, 19, 20, 29});
   for (std::size_t bin = 0; bin < h.counts.size(); ++bin) {

@@ -47,6 +47,15 @@ class attribution(Pictures):
         self.assertEqual(widths, 3)
         self.assertIn("a frame could take", self.browser.text("#attribution"))
 
+    def test_sets_nothing_beside_the_only_frame(self):
+        self.show(self.page("single"))
+        self.assertEqual(len(self.browser.all("#attribution .track:not(.low)")), 1)
+        self.assertNotIn("slowest", self.browser.text("#attribution"))
+        headings = self.browser.run(
+            "return [...document.querySelector('#attribution table').querySelectorAll('th')]"
+            ".map((cell) => cell.textContent)")
+        self.assertEqual(headings[:3], ["of", "went to", "time"])
+
 
 class pipeline(Pictures):
     def test_draws_every_stage_input_and_output_apart(self):
@@ -66,6 +75,17 @@ class pipeline(Pictures):
         self.assertIn("backbone → head", told)
         self.assertIn("features float32 [1, 1024, 28, 28]", told)
         self.assertIn("by the order of their stream", told)
+
+    def test_begins_where_the_pipeline_begins_if_it_is_wider_than_the_window(self):
+        self.show(self.page("crowded"), width=360, height=740)
+        inside = self.browser.run(
+            "const frame = document.querySelector('#pipeline .graph');"
+            "const [from, to] = [frame, frame.querySelector('.node')]"
+            "  .map((e) => e.getBoundingClientRect());"
+            "return [frame.scrollWidth / frame.clientWidth, to.left - from.left,"
+            "        from.right - to.right]")
+        self.assertGreater(inside[0], 2)
+        self.assertGreaterEqual(min(inside[1:]), -1)
 
     def test_stands_without_times(self):
         self.show(self.page("none"))

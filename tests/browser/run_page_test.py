@@ -36,9 +36,9 @@ class Page(harness.PageCase):
     def said(self):
         return self.browser.text("#said")
 
-    def set(self, words, ticked=True):
+    def set(self, words, ticked=True, section=""):
         """Ticks a box by the words beside it."""
-        for label in self.browser.all("label"):
+        for label in self.browser.all(f"{section} label"):
             if words in label.text:
                 box = label.find_element(harness.By.CSS_SELECTOR, "input")
                 if box.is_selected() != ticked:
@@ -201,6 +201,8 @@ class charts(Page):
         self.set("noise", False)
         self.set("Start at zero", False)
         self.assertEqual(self.content("#latency canvas"), before)
+        self.set("Logarithmic", section="#latency")
+        self.assertNotEqual(self.content("#latency canvas"), before)
         self.assert_quiet(self.page("event"))
 
     def test_keep_a_name_from_right_to_left_apart_from_what_follows_it(self):
@@ -240,7 +242,7 @@ class charts(Page):
                           .get_attribute("aria-label"))
             self.assert_drawn("#distribution canvas")
         self.assertEqual(len(seen), len(options))
-        self.set("Logarithmic")
+        self.set("Logarithmic", section="#distribution")
         self.assertNotIn(self.content("#distribution canvas"), seen)
         self.assert_quiet(self.page("schedule"))
 

@@ -26,6 +26,7 @@ void write(const std::filesystem::path& folder, const char* name, const run_reco
 
 void write_all(const std::filesystem::path& folder) {
   write(folder, "event", samples::two_models(timing_method::event, 300));
+  write(folder, "single", samples::two_models(timing_method::event, 1));
   write(folder, "none", samples::two_models(timing_method::none, 45));
   write(folder, "schedule", samples::two_models_on_schedule(300));
   write(folder, "detail", samples::in_detail());

@@ -119,7 +119,20 @@ class report(Case):
         self.expect(graphline("report", path, "--html", page, "--frame", "12"), 2, "--frame 12",
                     "0 to 11")
         self.expect(graphline("report", path, "--frame", "1"), 2, "--html FILE")
-        self.expect(graphline("report", path, "--html", page, "--frame", "-1"), 2, "--frame")
+        for no_frame in ("-1", "abc", "1.5", "9" * 30):
+            self.expect(graphline("report", path, "--html", page, "--frame", no_frame), 2,
+                        f"--frame: '{no_frame}' is no frame's number")
+
+    def test_a_result_is_read_from_standard_input(self):
+        path, files, table = self.run_result()
+        page = self.folder / "from_input.html"
+        for words, expected in ((("--html", page), ""), ((), table)):
+            with open(path, encoding="utf-8") as result:
+                done = subprocess.run([GRAPHLINE, "report", "-", *words], stdin=result,
+                                      capture_output=True, text=True, check=False)
+            self.expect(done, 0)
+            self.assertEqual(done.stdout, expected)
+        self.assertEqual(page.read_text(), files["html"].read_text())
 
     def test_one_file_may_be_standard_output(self):
         path, files, _ = self.run_result()

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -33,6 +34,14 @@ struct report_arguments {
   std::string csv;
   std::vector<std::size_t> frames;
 };
+
+/// Digits only: a conversion takes -1 for the largest of all numbers.
+std::string not_a_frame(const std::string& text) {
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && text.size() <= 18) return {};
+  return fmt::format("{} is no frame's number; frames are counted from 0", quote(text));
+}
 
 /// A report that took its place could be of one form only, and the samples would be lost.
 void refuse_to_replace_result(const report_arguments& given) {
@@ -120,12 +129,18 @@ void add_report_command(CLI::App& program, action& chosen) {
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command
       ->add_option("--frame", given->frames,
-                   "Put this frame's timeline into the page, counted from 0; may be given again")
+                   "Put the timeline of this frame into the page, from 0; may be given again")
       ->type_name("N")
+      ->check(not_a_frame)
       ->expected(1)
       ->take_all();
-  command->footer("Without FILE it prints the table. FILE may be - for standard output.");
-  command->callback([&chosen, given] { chosen = [given] { return make_reports(*given); }; });
+  command->footer(
+      "Without FILE it prints the table. FILE may be - for standard output, RESULT.json for "
+      "standard input.");
+  command->callback([&chosen, given] {
+    if (given->result == "-") given->result = "/dev/stdin";
+    chosen = [given] { return make_reports(*given); };
+  });
 }
 
 }  // namespace graphline

@@ -135,13 +135,14 @@ void add_run_command(CLI::App& program, action& chosen) {
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each device stage, after the measured frames");
   command->add_flag("--watch", given->watch,
-                    "Show percentiles of the frames so far, on standard error, while it runs");
+                    "Show percentiles so far, on standard error, while it runs");
   add_quiet_option(*command, given->quiet);
   command->footer(
       "FILE may be - for standard output.\n"
       "--watch takes some tens of microseconds ten times a second, from the thread that drives\n"
       "the frames: a frame in which that falls is longer by it. Where standard error is no\n"
-      "terminal it writes a line every two seconds.");
+      "terminal it writes a line every two seconds. The bars at its end: the slowest frame of\n"
+      "each half second.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

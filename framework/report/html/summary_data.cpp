@@ -73,7 +73,7 @@ void add_throughput(json& figures, const run_summary& summary) {
 void add_deadline(json& figures, const deadline_summary& deadline, std::size_t frames) {
   const auto late = deadline.missed == 0
                         ? std::string()
-                        : fmt::format(", by {} (median) and {} (worst)",
+                        : fmt::format("; late by {} (median), {} (worst)",
                                       words(*deadline.median_late), words(*deadline.worst_late));
   figures.push_back(figure("deadline missed", fmt::format("{}", deadline.missed),
                            fmt::format("of {}", frames),

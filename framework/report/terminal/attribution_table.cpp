@@ -56,21 +56,38 @@ bool is_small(const attribution_row& row, const attribution_summary& summary) {
          little(row.slowest, summary.end_to_end.slowest);
 }
 
+/// One frame is typical and slowest at once, and there is nothing to set against it.
+bool has_groups(const run_record& record) {
+  return record.frames.size() > 1;
+}
+
+std::vector<text_table::column> columns_of(const time_unit& unit, bool groups) {
+  std::vector<text_table::column> columns = {
+      {fmt::format("stage ({})", unit.name), left, least_name}, {"goes to", left, goes_to_width}};
+  if (groups) {
+    columns.insert(
+        columns.end(),
+        {{"mean", number, 0, 2}, {"typical"}, {"slowest"}, {"more"}, {"more %", number, 0, 1}});
+  } else {
+    columns.push_back({"time"});
+  }
+  return columns;
+}
+
 class attribution_rows {
  public:
-  attribution_rows(const attribution_summary& summary, const look& as)
+  attribution_rows(const attribution_summary& summary, bool groups, const look& as)
       : unit_(unit_for(summary.end_to_end.all)),
-        table_({{fmt::format("stage ({})", unit_.name), left, least_name},
-                {"goes to", left, goes_to_width},
-                {"mean", number, 0, 2},
-                {"typical"},
-                {"slowest"},
-                {"more"},
-                {"more %", number, 0, 1}}),
+        groups_(groups),
+        table_(columns_of(unit_, groups)),
         whole_more_(summary.end_to_end.slowest - summary.end_to_end.typical),
         as_(as) {}
 
   void add(std::string name, std::string_view what, double all, double typical, double slowest) {
+    if (!groups_) {
+      table_.add_row({std::move(name), std::string(what), in_unit(all, unit_)});
+      return;
+    }
     const double more = slowest - typical;
     // Where slow frames are not slower there is nothing to take parts of.
     const bool parts = whole_more_ > 0;
@@ -84,13 +101,14 @@ class attribution_rows {
 
  private:
   time_unit unit_;
+  bool groups_;
   text_table table_;
   double whole_more_;
   const look& as_;
 };
 
 std::string table_of(const run_record& record, const attribution_summary& summary, const look& as) {
-  attribution_rows rows(summary, as);
+  attribution_rows rows(summary, has_groups(record), as);
   attribution_row others;
   std::size_t merged = 0;
   const auto small = std::count_if(summary.rows.begin(), summary.rows.end(),
@@ -115,15 +133,18 @@ std::string table_of(const run_record& record, const attribution_summary& summar
   return rows.text();
 }
 
-std::string notes(const attribution_summary& summary, const look& as) {
+std::string notes(const run_record& record, const attribution_summary& summary, const look& as) {
   const auto count = [](const std::vector<std::size_t>& frames) {
     return counted(static_cast<std::int64_t>(frames.size()), "frame");
   };
-  auto text = paragraph(
-      fmt::format("typical: the {} around the median; slowest: 1 %, {}; more: slowest beyond "
-                  "typical",
-                  count(summary.typical_frames), count(summary.slowest_frames)),
-      2, as, tone::faint);
+  std::string text;
+  if (has_groups(record)) {
+    text += paragraph(
+        fmt::format("typical: the {} around the median; slowest: 1 %, {}; more: slowest beyond "
+                    "typical",
+                    count(summary.typical_frames), count(summary.slowest_frames)),
+        2, as, tone::faint);
+  }
   if (summary.largest_residual != 0) {
     text += paragraph(
         fmt::format("residual: rows overlap by up to {} in a frame, where the clocks disagree",
@@ -138,7 +159,7 @@ std::string notes(const attribution_summary& summary, const look& as) {
 std::string attribution_table(const run_record& record, const attribution_summary& summary,
                               const look& as) {
   auto text = toned("where the time of a frame goes", tone::heading, as) + "\n";
-  text += table_of(record, summary, as) + notes(summary, as);
+  text += table_of(record, summary, as) + notes(record, summary, as);
   for (const auto& finding : attribution_findings(record, summary)) {
     text += paragraph("- " + printable(finding), 2, as);
   }

@@ -196,7 +196,10 @@ std::vector<experiment_ending> endings_of(const experiment_record& record,
   for (auto& failure : failures(record)) endings.push_back({true, std::move(failure)});
   if (record.failure && endings.empty()) endings.push_back({true, "FAILED"});
   if (record.interrupted) endings.push_back({true, "INTERRUPTED"});
-  if (!record.stopped.empty()) endings.push_back({false, "ended: " + printable(record.stopped)});
+  // Of an interruption the reason is told already.
+  if (!record.stopped.empty() && !record.interrupted) {
+    endings.push_back({false, "ended: " + printable(record.stopped)});
+  }
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     const bool affected = record.how.repeat_affected && !summary.machine.affected_blocks.empty();
     endings.push_back(

@@ -126,8 +126,11 @@ std::string notes(const run_record& record, const run_summary& summary, bool sha
   }
   const auto timing = record.run.timing;
   if (timing != timing_method::none && !record.stages.empty()) {
-    text += paragraph("share: of the mean end to end; stages that overlap add up to more than 100",
-                      2, as, tone::faint);
+    // Only `layers` times the parts of stages.
+    text += paragraph(
+        fmt::format("share: of the mean end to end{}; stages that overlap add up to more than 100",
+                    timing == timing_method::layers ? ", of a part of its stage's mean" : ""),
+        2, as, tone::faint);
   }
   if (shapes) {
     text += paragraph(

@@ -40,6 +40,15 @@ TEST(attribution_table, shows_what_a_slow_frame_has_more_and_puts_small_rows_tog
       attribution_table(samples::two_models(timing_method::event, 10), made_summary()));
 }
 
+TEST(attribution_table, sets_nothing_against_the_only_frame) {
+  auto summary = made_summary();
+  summary.typical_frames = summary.slowest_frames = {0};
+  const auto text = attribution_table(samples::two_models(timing_method::event, 1), summary);
+  EXPECT_THAT(text, HasSubstr("\nstage (ms)  goes to           time\n"
+                              "the frame   queue            2.00\n"));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("typical")), Not(HasSubstr("slowest"))));
+}
+
 TEST(attribution_table, tells_the_residual_where_there_is_one) {
   const auto record = samples::two_models(timing_method::event, 10);
   auto summary = made_summary();

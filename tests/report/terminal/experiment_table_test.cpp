@@ -241,6 +241,7 @@ TEST(experiment_table, without_a_complete_block_shows_what_there_is) {
       1);
   record.trials.pop_back();
   record.interrupted = true;
+  record.stopped = "interrupted";
   auto summary = figures_of(record);
   summary.complete_blocks = 0;
   summary.trials_left_out = 1;

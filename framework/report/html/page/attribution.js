@@ -43,13 +43,19 @@ function byKind(rows) {
   return [...kinds.values()];
 }
 
+// One frame is typical and slowest at once: it has no groups.
+function groupsOf(attribution) {
+  return attribution.frames.all > 1 ? attributionGroups : [["all", "the frame"]];
+}
+
 // A bar for each group of frames, by kind of time or by stage and kind.
 function attributionFigure(attribution, stages) {
   const { element, figure, counted } = graphline;
   const bars = element("div", { class: "bars" });
-  const longest = Math.max(...attributionGroups.map(([key]) => attribution.end_to_end[key]));
+  const groups = groupsOf(attribution);
+  const longest = Math.max(...groups.map(([key]) => attribution.end_to_end[key]));
   const draw = (rows) => bars.replaceChildren(
-    ...attributionGroups.flatMap(([key, title]) => stackedBar(rows, key, title)));
+    ...groups.flatMap(([key, title]) => stackedBar(rows, key, title)));
   const stackedBar = (rows, key, title) => {
     const total = attribution.end_to_end[key];
     const frames = attribution.frames[key];
@@ -85,8 +91,9 @@ function attributionFigure(attribution, stages) {
 function attributionCaption(attribution) {
   const { duration } = graphline;
   const residual = attribution.largest_residual;
-  return "The path that bounds a frame, by what its time went to, on average: over all frames, " +
-    "those around the median (45th to 55th percentile) and the slowest 1 %. " +
+  const averaged = attribution.frames.all > 1 ? ", on average: over all frames, those around the " +
+    "median (45th to 55th percentile) and the slowest 1 %" : "";
+  return `The path that bounds a frame, by what its time went to${averaged}. ` +
     (residual === 0 ? "In every frame the pieces add up to its end-to-end time."
       : "In every frame the pieces add up to its end-to-end time within " +
         `${duration(residual)}, where the clocks of device and host contradict each other ` +
@@ -100,16 +107,18 @@ function attributionTable(attribution, stages) {
   const before = Math.floor(Math.log10(attribution.end_to_end.all / unit.ns)) + 1;
   const decimals = Math.max(0, Math.min(5 - before, Math.round(Math.log10(unit.ns))));
   const amount = (ns) => (ns / unit.ns).toFixed(decimals).replace(/^-(?=[0.]*$)/, "");
+  const groups = groupsOf(attribution);
+  const compared = groups.length > 1;
   const difference = (of) => {
     const text = amount(of.slowest - of.typical);
     return of.slowest > of.typical && Number(text) !== 0 ? `+${text}` : text;
   };
   const row = (name, what, of) => [name, what,
-    ...attributionGroups.map(([key]) => amount(of[key])), difference(of)];
+    ...groups.map(([key]) => amount(of[key])), ...(compared ? [difference(of)] : [])];
   const number = true;
+  const titles = compared ? ["mean", "typical", "slowest 1 %", "slowest − typical"] : ["time"];
   return table(`Where the time of a frame goes, in ${unit.name}`,
-    [{ title: "of" }, { title: "went to" }, { title: "mean", number }, { title: "typical", number },
-      { title: "slowest 1 %", number }, { title: "slowest − typical", number }],
+    [{ title: "of" }, { title: "went to" }, ...titles.map((title) => ({ title, number }))],
     [...attribution.rows.map((entry) => row(
       entry.stage === null ? "the frame" : graphline.name(stages[entry.stage].name),
       spentWords[entry.what].title, entry)),
@@ -120,6 +129,7 @@ function attributionTable(attribution, stages) {
 function bestPossible(attribution) {
   const { element, duration, percent, table } = graphline;
   const { running } = attribution;
+  const queued = attribution.rows.some(({ what }) => what === "queue");
   const bars = [
     ["achieved", running, "from begin to end, on average"],
     ["best by plan", attribution.best_by_plan,
@@ -140,7 +150,8 @@ function bestPossible(attribution) {
     element("figcaption", {},
       `With the stage times that were measured, a frame could take ` +
       `${duration(attribution.best_by_plan, 4)} as planned: ` +
-      `${percent(attribution.best_by_plan / running, 3)} of what it took.`),
+      `${percent(attribution.best_by_plan / running, 3)} of what it took` +
+      `${queued ? " without its wait in the queue" : ""}.`),
     element("details", { class: "tabled" }, element("summary", {}, "As a table"),
       table("Best possible time from begin to end",
         [{ title: "" }, { title: "time", number: true }, { title: "of achieved", number: true },

@@ -86,6 +86,8 @@ graphline.section({
           backgroundColor: all.map((bin) =>
             (isOpen(bin) ? graphline.faded(tone(), 0.45) : graphline.colour(tone()))),
           barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,
+          // Bars are as wide as they lie apart, which of one bar is not known.
+          barThickness: all.length === 1 ? "flex" : undefined,
         }] },
         plugins: [graphline.marks(markedTimes())],
         options: {

@@ -15,6 +15,7 @@ graphline.section({
     const shown = new Set();
     const names = graphline.distinct(stages.map((stage) => graphline.brief(stage.name)));
     let fromZero = false;
+    let logarithmic = false;
 
     // Colours of stages are the page's for a series; a dash tells apart those that share one.
     const colours = 6;
@@ -75,6 +76,27 @@ graphline.section({
     const limit = latency.deadline ?? null;
     const limitShows = limit !== null && limit <= 1.5 * longest;
 
+    // A time is never less than nothing: room below the shortest must not show such times.
+    function nearZero() {
+      const least = Math.min(...inOrder().flatMap(({ times }) => times));
+      return least < 0.1 * longest;
+    }
+
+    // Few digits, so that decades are told from what lies between them.
+    function powerOfTen(value) {
+      const power = Math.round(Math.log10(value));
+      return Math.abs(value / Math.pow(10, power) - 1) < 1e-9
+        ? value.toLocaleString("en", { maximumFractionDigits: 9 }) : null;
+    }
+
+    function timeAxis() {
+      const axis = { title: { text: unit.name },
+                     suggestedMax: limitShows ? limit / unit.ns * 1.02 : undefined };
+      return logarithmic
+        ? { ...axis, type: "logarithmic", ticks: { callback: powerOfTen } }
+        : { ...axis, grace: "5%", beginAtZero: fromZero || nearZero() };
+    }
+
     function configure() {
       const deadline = { axis: "y", at: limit / unit.ns, label: `deadline ${duration(limit)}`,
                          tone: "bad" };
@@ -92,8 +114,7 @@ graphline.section({
             x: { type: "linear", min: 0, max: Math.max(latency.frames - 1, 1),
                  title: { text: "frame" }, grid: { display: false },
                  ticks: { precision: 0, callback: (value) => whole.format(value) } },
-            y: { title: { text: unit.name }, grace: "5%", beginAtZero: fromZero,
-                 suggestedMax: limitShows ? limit / unit.ns * 1.02 : undefined },
+            y: timeAxis(),
           },
           plugins: {
             tooltip: {
@@ -192,8 +213,13 @@ graphline.section({
     }
     showLegend();
     const entry = graphline.chart(picture, "End-to-end time by frame", configure, 300);
-    controls.append(graphline.toggle("Start at zero", (on) => {
+    const startAtZero = graphline.toggle("Start at zero", (on) => {
       fromZero = on;
+      entry.redraw();
+    });
+    controls.append(startAtZero, graphline.toggle("Logarithmic", (on) => {
+      logarithmic = on;
+      startAtZero.querySelector("input").disabled = on;  // such an axis has no zero
       entry.redraw();
     }));
     const more = overlays(entry);

@@ -70,6 +70,7 @@ class PipelinePicture {
     }, svg("path", { d: "M0 .5 8 4 0 7.5z" }))),
     edges.map((edge) => this.edge(edge, places)),
     nodes.map((node) => this.node(node, places))));
+    this.frame.scrollLeft = places.beginning - width / 2;
   }
 
   nameOf({ what, of }) {

@@ -27,6 +27,12 @@ class PipelinePlaces {
     const [w, h] = this.size.node;
     this.width = (this.across ? along : rows) + w + 4;
     this.height = (this.across ? rows : along) + h + 4;
+    this.first = pipeline.nodes.reduce((a, b) => (b.layer < a.layer ? b : a));
+  }
+
+  // How far to the right the middle of the first node is.
+  get beginning() {
+    return this.corner(this.first)[0] + this.size.node[0] / 2;
   }
 
   // The upper left corner of a node.

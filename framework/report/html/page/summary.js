@@ -56,7 +56,7 @@ graphline.section({
         element("summary", {}, name(stage), " in parts"),
         table(`Parts of ${stage}`, [
           { title: `part (${unit})` }, { title: "carried out by" }, { title: "p50", number: true },
-          { title: "share %", number: true },
+          { title: "of mean %", number: true },
         ], rows.map((row) => [name(row.name), name(row.by || "-"), row.p50,
                               bar(row.share, row.part, "device")])));
     }

@@ -21,7 +21,7 @@ const spentWords = {
     title: "waiting for its turn", meaning: "the same stage was still at work on the frame before",
   },
   notice: {
-    title: "noticing the end", meaning: "the device was done, the host had not yet seen it",
+    title: "until noticed", meaning: "the device was done, the host had not yet seen it",
   },
   untimed: { title: "not timed", meaning: "what the timing method does not see" },
 };

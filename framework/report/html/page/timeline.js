@@ -102,14 +102,16 @@ class TimelineSection {
   }
 
   describeFrame(frame) {
-    const { element, duration, percent } = graphline;
+    const { element, digits, duration, percent } = graphline;
     const { timeline } = this.frames;
     const median = timeline.median_time;
     const parts = [
       element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}`];
     if (frame.number === timeline.median) parts.push(", the median");
     else if (frame.end === median) parts.push(", as long as the median frame");
-    else {
+    else if (frame.end >= 2 * median) {
+      parts.push(`, ${digits(frame.end / median)} times as long as the median frame`);
+    } else {
       const ratio = Math.abs(frame.end / median - 1);
       const way = frame.end > median ? "more" : "less";
       parts.push(`, ${percent(ratio)} ${way} than the median frame`);
