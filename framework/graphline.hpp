@@ -24,8 +24,9 @@
 #include "framework/device/devices.hpp"           // the device of a name, or the best there is
 #include "framework/device/host/host_device.hpp"  // the device made of CPU threads
 
-#include "framework/plan/plan.hpp"     // what will happen
-#include "framework/plan/planner.hpp"  // a pipeline_spec becomes a plan
+#include "framework/plan/cost_summary.hpp"  // what a plan amounts to, layer by layer
+#include "framework/plan/plan.hpp"          // what will happen
+#include "framework/plan/planner.hpp"       // a pipeline_spec becomes a plan
 
 #include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
 #include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
@@ -56,12 +57,14 @@
 #include "framework/analysis/timeline.hpp"     // a run's stamps on one clock, in lanes
 
 #include "framework/report/csv/experiment_csv.hpp"    // an experiment as CSV
+#include "framework/report/csv/inspect_csv.hpp"       // what a plan amounts to, as CSV
 #include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
 #include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
 #include "framework/report/html/run_page.hpp"         // a run as a page of HTML
 #include "framework/report/json/capacity_json.hpp"  // the highest rate and all that were tried, as JSON
 #include "framework/report/json/diff_json.hpp"      // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
+#include "framework/report/json/inspect_json.hpp"     // what a plan amounts to, as JSON
 #include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
 #include "framework/report/json/run_json.hpp"         // a run as JSON
 #include "framework/report/saved/record_reader.hpp"   // a saved result as the record it was made of
@@ -70,6 +73,7 @@
 #include "framework/report/terminal/capacity_table.hpp"    // likewise, as a table
 #include "framework/report/terminal/diff_table.hpp"        // likewise, as a table
 #include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
+#include "framework/report/terminal/inspect_table.hpp"     // what a plan amounts to, as a table
 #include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table
 #include "framework/report/terminal/plan_report.hpp"       // a plan as text
 #include "framework/report/terminal/run_table.hpp"         // a run as a table

@@ -29,7 +29,8 @@ stage_shape infer(const arguments&, std::span<const tensor_type> inputs, diagnos
   const auto bytes = static_cast<std::int64_t>(inputs.front().bytes());
   return {.outputs = {inputs.front()},
           .cost = {.bytes_read = bytes, .bytes_written = bytes},
-          .layers = {}};
+          .layers = {},
+          .known = known_cost::all};
 }
 
 }  // namespace

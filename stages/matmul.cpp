@@ -62,6 +62,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
                  .flops = 2 * macs,
                  .bytes_read = 4 * (form->a.elements() + form->b.elements()),
                  .bytes_written = 4 * *written};
+  result.known = known_cost::all;
   return result;
 }
 

@@ -93,7 +93,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, d
   work.flops = 2 * image.shape.elements();
   work.bytes_read = static_cast<std::int64_t>(image.bytes());
   work.bytes_written = work.bytes_read;
-  return {.outputs = {image}, .cost = work, .layers = {}};
+  return {.outputs = {image}, .cost = work, .layers = {}, .known = known_cost::all};
 }
 
 stage_kind normalize_kind() {

@@ -31,7 +31,8 @@ bool forward(const diagnostics& found, diagnostics& out) {
 
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend) {
   const bool device_kind = kind.moves || kind.on == side::device;
-  if (!device_kind || kind.make_device.contains("") || kind.make_device.contains(backend)) {
+  if (backend.empty() || !device_kind || kind.make_device.contains("") ||
+      kind.make_device.contains(backend)) {
     return std::nullopt;
   }
   std::vector<std::string_view> has;

@@ -9,7 +9,7 @@ namespace graphline {
 
 /// What the planner must know of the machine it plans for.
 struct plan_target {
-  std::string backend = "host";
+  std::string backend = "host";           ///< empty: none; the plan is to be read, not run
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
 };

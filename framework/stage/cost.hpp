@@ -10,7 +10,7 @@ namespace graphline {
 
 /// What a piece of work amounts to, whatever runs it. Conventions: one MAC is two FLOPs; bytes
 /// count each input, weight and output once; element-wise layers, pools and norms count the
-/// arithmetic of their formula in `flops` and no MACs.
+/// arithmetic of their formula in `flops` and no MACs. docs/costs.md has every formula.
 struct cost {
   std::int64_t parameters = 0;  ///< weights, as a number of elements
   std::int64_t macs = 0;
@@ -36,11 +36,20 @@ struct layer_summary {
   graphline::cost cost;
 };
 
+/// What of a stage's cost its kind has worked out; what it has not counts as not known, never as
+/// none.
+enum class known_cost {
+  none,
+  bytes,  ///< what it reads and writes, and its parameters, but not its arithmetic
+  all,
+};
+
 /// What a stage kind works out from its arguments and the types it reads.
 struct stage_shape {
   std::vector<tensor_type> outputs;
   graphline::cost cost;
-  std::vector<layer_summary> layers;  ///< empty for stages without layers
+  std::vector<layer_summary> layers;    ///< empty for stages without layers
+  known_cost known = known_cost::none;  ///< of `cost`
 };
 
 }  // namespace graphline

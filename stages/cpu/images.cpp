@@ -141,6 +141,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnost
     return {};
   }
   result.cost.bytes_written = static_cast<std::int64_t>(result.outputs[0].bytes());
+  result.known = known_cost::bytes;
   return result;
 }
 

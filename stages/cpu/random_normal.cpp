@@ -51,6 +51,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnost
       given.text("dtype") == to_string(dtype::float64) ? dtype::float64 : dtype::float32;
   result.outputs.push_back({given.extents("shape"), element});
   result.cost.bytes_written = static_cast<std::int64_t>(result.outputs[0].bytes());
+  result.known = known_cost::bytes;
   return result;
 }
 

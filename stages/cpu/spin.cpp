@@ -38,7 +38,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnost
     out.error(given.where("stall"),
               "'stall' needs to know which frame it falls on; add stall_at, such as stall_at: 20");
   }
-  return {};
+  return {.outputs = {}, .cost = {}, .layers = {}, .known = known_cost::all};
 }
 
 }  // namespace

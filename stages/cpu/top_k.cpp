@@ -82,6 +82,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, d
   result.cost.bytes_read = static_cast<std::int64_t>(input.bytes());
   result.cost.bytes_written =
       static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
+  result.known = known_cost::bytes;
   return result;
 }
 

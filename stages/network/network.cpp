@@ -25,6 +25,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
     result.cost += layer.cost;
     result.layers.push_back({layer.name, layer.kind, {layer.output, dtype::float32}, layer.cost});
   }
+  result.known = known_cost::all;
   return result;
 }
 

@@ -17,6 +17,7 @@ void add_compare_command(CLI::App& program, action& chosen);
 void add_overhead_command(CLI::App& program, action& chosen);
 void add_capacity_command(CLI::App& program, action& chosen);
 void add_diff_command(CLI::App& program, action& chosen);
+void add_inspect_command(CLI::App& program, action& chosen);
 void add_report_command(CLI::App& program, action& chosen);
 void add_devices_command(CLI::App& program, action& chosen);
 void add_stages_command(CLI::App& program, action& chosen);

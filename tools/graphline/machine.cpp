@@ -43,6 +43,14 @@ plan_target target_of(const std::string& device_name) {
   return result;
 }
 
+std::string backend_of(const std::string& device_name) {
+  try {
+    return builtin_devices().resolve({device_name, 0});
+  } catch (const no_device_error&) {
+    return device_name.substr(0, device_name.find(':'));
+  }
+}
+
 std::unique_ptr<device> open_device(const std::string& device_name, const plan& p) {
   if (is_host(device_name)) make_openmp_passive(host_threads(p));
   return builtin_devices().open(request_for(device_name, p));

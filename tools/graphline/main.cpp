@@ -24,6 +24,7 @@ namespace {
 constexpr const char* closing_help = R"(
 Start here:
   graphline check PIPELINE.yaml      what will happen, without running it
+  graphline inspect PIPELINE.yaml    what it amounts to: parameters, FLOPs and bytes of each layer
   graphline run PIPELINE.yaml        run it and see where the time goes
   graphline overhead PIPELINE.yaml   what each timing method costs on it
   graphline compare EXPERIMENT.yaml  strategies and settings against each other
@@ -104,6 +105,7 @@ int run_program(int argc, char** argv) {
   add_colour_option(program);  // before the commands, which take over that it may stand behind them
   add_run_command(program, chosen);
   add_check_command(program, chosen);
+  add_inspect_command(program, chosen);
   add_compare_command(program, chosen);
   add_overhead_command(program, chosen);
   add_capacity_command(program, chosen);

@@ -74,7 +74,16 @@ plan_target pipeline_options::target() const {
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
   const plan_target machine = target();
-  reading_options reading{machine.backend, {}};
+  return make_plan(machine.backend, machine, adjust);
+}
+
+plan pipeline_options::make_plan_without_device() {
+  return make_plan(backend_of(device_), {.backend = ""}, {});
+}
+
+plan pipeline_options::make_plan(const std::string& backend, const plan_target& machine,
+                                 const std::function<void(settings&)>& adjust) {
+  reading_options reading{backend, {}};
   for (const auto& text : set_) reading.set.push_back(split_assignment(text));
 
   diagnostics found;

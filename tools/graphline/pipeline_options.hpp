@@ -30,10 +30,18 @@ class pipeline_options {
   /// `adjust` has the last word on the settings, after the file and the options.
   plan make_plan(const std::function<void(settings&)>& adjust = {});
 
+  /// The same with the file's settings, for a plan to be read and not run: the device need not be
+  /// there, nor in this build, and says only whose parameters count; memory is not checked.
+  plan make_plan_without_device();
+
   /// Opens the device for a plan.
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
+  /// `backend`: whose parameters count.
+  plan make_plan(const std::string& backend, const plan_target& machine,
+                 const std::function<void(settings&)>& adjust);
+
   stage_registry stages_ = builtin_stages();
   std::string path_;
   std::string device_ = "auto";

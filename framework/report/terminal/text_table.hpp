@@ -33,8 +33,9 @@ std::string table_name(std::string_view name, std::size_t width = 28);
 /// Text in aligned columns, two spaces apart, no rules and no spaces at the ends of lines.
 class text_table {
  public:
-  /// left: words. number: decimal points under each other; words and "-" to the right.
-  enum class align { left, number };
+  /// left: words. right: numbers with units of their own. number: decimal points under each other;
+  /// words and "-" to the right.
+  enum class align { left, right, number };
   struct column {
     std::string heading;
     text_table::align align = text_table::align::number;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/plan/plan.hpp"
+
+namespace graphline {
+
+/// What one frame of something amounts to, counted as docs/costs.md says. Absent: not known, or in
+/// a sum more than 64 bits hold.
+struct cost_figures {
+  std::optional<std::int64_t> parameters;  ///< weights, as a number of elements
+  std::optional<std::int64_t> macs;
+  std::optional<std::int64_t> flops;  ///< two for each MAC, and all other arithmetic
+  std::optional<std::int64_t> bytes_read;
+  std::optional<std::int64_t> bytes_written;
+  /// FLOPs for each byte read or written, in a sum of the stages of which both are known. Absent
+  /// too where no byte is moved.
+  std::optional<double> intensity;
+};
+
+/// A layer of a stage, as written in the pipeline, whatever a backend fuses it with.
+struct layer_figures {
+  std::string name;  ///< "0.conv2d", or the name given to it
+  std::string kind;
+  tensor_type output;
+  cost_figures figures;
+};
+
+struct stage_figures {
+  std::string name;
+  std::string kind;
+  side on = side::device;
+  bool inserted = false;                                     ///< a copy the planner put in
+  std::vector<std::pair<std::string, tensor_type>> outputs;  ///< tensors by name
+  cost_figures figures;
+  std::vector<layer_figures> layers;
+};
+
+/// What a pipeline amounts to: its stages in the order of the plan, and their sum.
+struct cost_summary {
+  std::string pipeline;
+  std::string description;
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< of the pipeline, by name
+  std::vector<stage_figures> stages;
+  cost_figures total;  ///< of what is known; nothing is if no stage states it
+  /// Stages, as indices into `stages`, that the sums leave out: of MACs and FLOPs, and of bytes and
+  /// parameters.
+  std::vector<std::size_t> without_flops;
+  std::vector<std::size_t> without_bytes;
+};
+
+cost_summary summarize_cost(const plan& p);
+
+}  // namespace graphline

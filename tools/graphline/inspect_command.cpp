@@ -1,0 +1,55 @@
+#include <memory>
+#include <string>
+
+#include "framework/plan/cost_summary.hpp"
+#include "framework/report/csv/inspect_csv.hpp"
+#include "framework/report/json/inspect_json.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/terminal/inspect_table.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
+
+namespace graphline {
+namespace {
+
+struct inspect_arguments {
+  pipeline_options pipeline;
+  bool stages_only = false;
+  std::string json;
+  std::string csv;
+};
+
+exit_status inspect(inspect_arguments& given) {
+  auto summary = summarize_cost(given.pipeline.make_plan_without_device());
+  if (given.stages_only) {
+    for (auto& stage : summary.stages) stage.layers.clear();
+  }
+  result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}});
+  outputs.show(inspect_table(summary, look_of(outputs.for_people())));
+  outputs.write("--json", [&] { return inspect_json(summary); });
+  outputs.write("--csv", [&] { return inspect_csv(summary); });
+  outputs.finish();
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand(
+      "inspect", "Count parameters, FLOPs and bytes of each layer, without a device");
+  auto given = std::make_shared<inspect_arguments>();
+  given->pipeline.add_to(*command, {});
+  command->add_flag("--stages", given->stages_only, "Leave the layers of the stages out");
+  command->add_option("--json", given->json, "Write the figures (- for standard output)")
+      ->type_name("FILE");
+  command->add_option("--csv", given->csv, "Write a row for each stage and layer")
+      ->type_name("FILE");
+  command->footer(
+      "--device says whose values of the pipeline's params count; it need not be there.\n"
+      "docs/costs.md says what is counted, and how.");
+  command->callback([&chosen, given] { chosen = [given] { return inspect(*given); }; });
+}
+
+}  // namespace graphline
