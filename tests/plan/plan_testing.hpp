@@ -54,6 +54,7 @@ inline stage_kind plain_kind(std::string name, side on) {
     if (const auto elements = result.outputs[0].shape.checked_elements()) {
       result.cost.bytes_written = *elements / 2 * 8;
     }
+    result.known = known_cost::all;
     return result;
   };
   if (on == side::cpu) {
@@ -77,6 +78,7 @@ inline stage_kind same_kind(std::string name, side on) {
     result.outputs = {inputs[0]};
     result.cost.bytes_read = static_cast<std::int64_t>(inputs[0].bytes());
     result.cost.bytes_written = result.cost.bytes_read;
+    result.known = known_cost::bytes;
     return result;
   };
   return kind;

@@ -1,0 +1,116 @@
+#include "framework/plan/cost_summary.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "tests/plan/plan_testing.hpp"
+
+namespace graphline::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A stage that states everything and one that states nothing.
+spec_builder known_and_unknown() {
+  spec_builder b;
+  b.spec.name.text = "known_and_unknown";
+  b.input("image", {2, 8});
+  b.stage("net", "gpu", {"image"}, {"score"}).with("weights", 40).with("flops", 256);
+  b.with("shape", extents({2, 4}));
+  b.stage("boxes", "detect", {"score"}, {"boxes", "scores"});
+  return b;
+}
+
+TEST(cost_summary, takes_over_what_stages_state) {
+  const cost_summary summary = summarize_cost(plan_of(known_and_unknown()));
+  EXPECT_EQ(summary.pipeline, "known_and_unknown");
+  ASSERT_EQ(summary.stages.size(), 3u);
+  const stage_figures& net = summary.stages[0];
+  EXPECT_EQ(net.name, "net");
+  EXPECT_EQ(net.kind, "gpu");
+  EXPECT_EQ(net.figures.parameters, 40);
+  EXPECT_EQ(net.figures.macs, 0);
+  EXPECT_EQ(net.figures.flops, 256);
+  EXPECT_EQ(net.figures.bytes_read, 64);
+  EXPECT_EQ(net.figures.bytes_written, 32);
+  EXPECT_DOUBLE_EQ(net.figures.intensity.value(), 256.0 / 96);
+  ASSERT_EQ(net.outputs.size(), 1u);
+  EXPECT_EQ(net.outputs[0].first, "score");
+  EXPECT_EQ(net.outputs[0].second.shape, (shape{2, 4}));
+}
+
+TEST(cost_summary, knows_nothing_of_a_stage_that_states_nothing) {
+  const cost_summary summary = summarize_cost(plan_of(known_and_unknown()));
+  const stage_figures& boxes = summary.stages[2];
+  EXPECT_EQ(boxes.name, "boxes");
+  EXPECT_EQ(boxes.outputs.size(), 2u);
+  EXPECT_FALSE(boxes.figures.parameters || boxes.figures.macs || boxes.figures.flops);
+  EXPECT_FALSE(boxes.figures.bytes_read || boxes.figures.bytes_written || boxes.figures.intensity);
+}
+
+TEST(cost_summary, sums_what_is_known_and_names_what_is_left_out) {
+  const cost_summary summary = summarize_cost(plan_of(known_and_unknown()));
+  // The copy between them states its bytes, which here is all that is known of it.
+  EXPECT_TRUE(summary.stages[1].inserted);
+  EXPECT_EQ(summary.stages[1].figures.bytes_read, 32);
+  EXPECT_FALSE(summary.stages[1].figures.flops);
+  EXPECT_EQ(summary.total.parameters, 40);
+  EXPECT_EQ(summary.total.flops, 256);
+  EXPECT_EQ(summary.total.bytes_read, 64 + 32);
+  EXPECT_EQ(summary.total.bytes_written, 32 + 32);
+  EXPECT_THAT(summary.without_flops, ElementsAre(1, 2));
+  EXPECT_THAT(summary.without_bytes, ElementsAre(2));
+  // Bytes of stages whose FLOPs nobody knows would make it look lower than it is.
+  EXPECT_DOUBLE_EQ(summary.total.intensity.value(), 256.0 / 96);
+}
+
+TEST(cost_summary, has_no_sum_of_nothing) {
+  plan p = plan_of(known_and_unknown());
+  for (planned_stage& stage : p.stages) stage.shape.known = known_cost::none;
+  const cost_summary summary = summarize_cost(p);
+  EXPECT_FALSE(summary.total.parameters || summary.total.flops || summary.total.bytes_read);
+  EXPECT_FALSE(summary.total.intensity);
+  EXPECT_EQ(summary.without_bytes.size(), p.stages.size());
+}
+
+TEST(cost_summary, has_no_sum_that_64_bits_cannot_hold) {
+  plan p = plan_of(known_and_unknown());
+  for (planned_stage& stage : p.stages) {
+    stage.shape.known = known_cost::all;
+    stage.shape.cost.flops = std::numeric_limits<std::int64_t>::max() / 2;
+  }
+  const cost_summary summary = summarize_cost(p);
+  EXPECT_FALSE(summary.total.flops || summary.total.intensity);
+  EXPECT_TRUE(summary.total.macs && summary.total.bytes_read);
+  EXPECT_THAT(summary.without_flops, IsEmpty());
+}
+
+TEST(cost_summary, lists_layers_and_has_no_intensity_where_nothing_moves) {
+  plan p = plan_of(known_and_unknown());
+  const tensor_type flat{{2, 8}, dtype::float32};
+  p.stages[0].shape.layers = {{"0.flatten", "flatten", flat, {}},
+                              {"one", "relu", flat, {.flops = 16, .bytes_read = 64}}};
+  const cost_summary summary = summarize_cost(p);
+  ASSERT_EQ(summary.stages[0].layers.size(), 2u);
+  const layer_figures& first = summary.stages[0].layers[0];
+  EXPECT_EQ(first.name, "0.flatten");
+  EXPECT_EQ(first.figures.flops, 0);
+  EXPECT_FALSE(first.figures.intensity);
+  EXPECT_EQ(summary.stages[0].layers[1].figures.intensity, 0.25);
+}
+
+TEST(cost_summary, can_be_had_without_a_device_for_kinds_of_any_backend) {
+  spec_builder b;
+  b.input("image", {2, 8});
+  b.stage("only", "cuda_only", {"image"}, {"y"});
+  diagnostics out;
+  const stage_registry registry = test_registry();
+  const plan p = make_plan(b.spec, registry, {.backend = ""}, out);
+  ASSERT_FALSE(out.has_errors()) << out.render();
+  EXPECT_EQ(summarize_cost(p).stages.at(0).figures.bytes_read, 64);
+}
+
+}  // namespace
+}  // namespace graphline::testing
