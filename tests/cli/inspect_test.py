@@ -1,0 +1,139 @@
+"""What a pipeline amounts to, as a user of the graphline program meets it.
+
+usage: inspect_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
+"""
+
+import csv
+import io
+import json
+import pathlib
+import sys
+import unittest
+
+from cli_test import PIPELINES, Case, graphline
+
+PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
+
+# Two figures that are known: a convolution, and a product with broadcasting.
+KNOWN = """pipeline: known
+params:
+  bias: false
+  side: {cuda: 256, host: 8}
+inputs:
+  x: {shape: [1, 512, $side, $side]}
+  a: {shape: [600, 200, 8, 1, 64]}
+  b: {shape: [600, 1, 8, 64, 1]}
+stages:
+  - name: conv
+    kind: network
+    reads: x
+    writes: y
+    layers:
+      - conv2d: {out_channels: 512, kernel: 5, padding: 2, bias: $bias, name: known}
+      - flatten
+  - {name: product, kind: matmul, reads: [a, b], writes: c}
+"""
+
+
+class inspect(Case):
+    def figures(self, *words):
+        done = graphline("inspect", *words, "--json", "-")
+        self.expect(done, 0)
+        return json.loads(done.stdout)
+
+    def stage(self, result, name):
+        return next(stage for stage in result["stages"] if stage["name"] == name)
+
+    def test_known_figures_are_counted_exactly_and_no_device_need_be_there(self):
+        result = self.figures(self.pipeline(KNOWN), "--device", "cuda:7")
+        conv = self.stage(result, "conv")
+        self.assertEqual(conv["flops"], 858_993_459_200)
+        self.assertEqual(conv["macs"], 429_496_729_600)
+        self.assertEqual([layer["name"] for layer in conv["layers"]], ["known", "1.flatten"])
+        self.assertEqual(conv["layers"][0]["output"],
+                         {"shape": [1, 512, 256, 256], "dtype": "float32"})
+        product = self.stage(result, "product")
+        self.assertEqual(product["flops"], 122_880_000)
+        self.assertEqual(product["bytes_read"] + product["bytes_written"], 250_828_800)
+        self.assertAlmostEqual(product["intensity"], 122_880_000 / 250_828_800)
+
+    def test_the_device_says_whose_parameters_count_and_set_overrides_them(self):
+        path = self.pipeline(KNOWN)
+        small = self.figures(path, "--device", "host")
+        self.assertEqual(self.stage(small, "conv")["macs"], 429_496_729_600 // 32 ** 2)
+        self.assertEqual(small["params"], {"bias": False, "side": 8})
+        biased = self.figures(path, "--device", "host", "--set", "side=256", "--set", "bias=true")
+        self.assertEqual(self.stage(biased, "conv")["flops"],
+                         858_993_459_200 + 512 * 256 * 256)
+
+    def test_a_pipeline_larger_than_any_machine_can_be_looked_at(self):
+        path = self.pipeline(KNOWN.replace("[600, 200, 8, 1, 64]", "[60000, 2000, 8, 1, 64]")
+                             .replace("[600, 1, 8, 64, 1]", "[60000, 1, 8, 64, 1]"))
+        self.expect(graphline("check", path, "--device", "host"), 2, "memory")
+        self.assertEqual(self.stage(self.figures(path), "product")["flops"], 122_880_000_000)
+
+    def test_the_table_is_for_people_and_goes_to_standard_error_beside_a_result(self):
+        path = self.pipeline(KNOWN)
+        done = graphline("inspect", path, "--device", "cuda")
+        self.expect(done, 0, "859 G", "known", "FLOP/B", "all stages", stream="stdout")
+        self.assertEqual(done.stderr, "")
+        self.expect(graphline("inspect", path, "--device", "cuda", "--csv", "-"), 0, "859 G")
+
+    def test_rows_of_csv_are_stages_layers_and_their_sum(self):
+        path, saved = self.pipeline(), self.folder / "costs.csv"
+        self.expect(graphline("inspect", path, "--csv", saved), 0)
+        rows = list(csv.DictReader(io.StringIO(saved.read_text())))
+        layers = [row for row in rows if row["level"] == "layer"]
+        self.assertEqual([row["layer"] for row in layers], ["0.conv2d", "1.relu"])
+        net = next(row for row in rows if row["stage"] == "net" and row["level"] == "stage")
+        for figure in ("parameters", "macs", "flops", "bytes_read", "bytes_written"):
+            self.assertEqual(int(net[figure]), sum(int(row[figure]) for row in layers))
+        self.assertEqual(rows[-1]["level"], "pipeline")
+        self.assertEqual(rows[-1]["macs"], net["macs"])
+
+    def test_layers_can_be_left_out(self):
+        done = graphline("inspect", self.pipeline(), "--stages", "--json", "-")
+        self.expect(done, 0)
+        self.assertNotIn("0.conv2d", done.stderr + done.stdout)
+
+    def test_what_is_not_known_is_said_and_left_out_of_the_sum(self):
+        done = graphline("inspect", self.pipeline(), "--json", "-")
+        self.expect(done, 0, "leaves out the MACs and FLOPs of best (cpu.top_k)")
+        result = json.loads(done.stdout)
+        self.assertIsNone(self.stage(result, "best")["flops"])
+        self.assertEqual(self.stage(result, "pause")["flops"], 0)
+        self.assertEqual(result["total"]["without_flops"], ["best"])
+        self.assertEqual(result["total"]["without_bytes"], [])
+        plugged = self.pipeline(f"""pipeline: with_plugin
+plugins: [{PLUGINS / "good.so"}]
+inputs:
+  x: {{shape: [4]}}
+stages:
+  - {{name: more, kind: test.add, reads: x}}
+""")
+        result = self.figures(plugged)
+        self.assertIn("more", result["total"]["without_bytes"])
+        self.assertIsNone(self.stage(result, "more")["bytes_read"])
+
+    def test_every_shipped_pipeline_can_be_inspected_for_either_device(self):
+        for path in sorted(PIPELINES.glob("*.yaml")):
+            for device in ("host", "cuda"):
+                result = self.figures(path, "--device", device)
+                self.assertEqual(result["schema"], "graphline.inspect/1")
+                self.assertGreater(result["total"]["bytes_written"], 0, path)
+
+    def test_what_is_wrong_is_said_with_the_remedy(self):
+        path = self.pipeline()
+        self.expect(graphline("inspct", path), 2, "did you mean 'inspect'?")
+        self.expect(graphline("inspect", path, "--jsno", "x"), 2, "'--json'")
+        self.expect(graphline("inspect", path, "--device", "cdua"), 2, "did you mean 'cuda'?")
+        self.expect(graphline("inspect", path, "--set", "batch=3"), 2, "batch")
+        self.expect(graphline("inspect", self.folder / "gone.yaml"), 2, "gone.yaml")
+        self.expect(graphline("inspect", path, "--json", "-", "--csv", "-"), 2, "only one result")
+        self.expect(graphline("inspect", path, "--csv", self.folder / "no" / "c.csv"), 2, "no")
+        broken = self.pipeline(KNOWN.replace("kernel", "kernal"), "broken.yaml")
+        self.expect(graphline("inspect", broken), 2, f"{broken}:15:", "did you mean 'kernel'?")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
