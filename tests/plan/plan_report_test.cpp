@@ -10,6 +10,7 @@
 namespace graphline::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -75,6 +76,12 @@ TEST(plan_report, shows_no_control_characters_of_names) {
   spec_builder b;
   b.input("x", {4}).stage("red\x1b[31m", "gpu", {"x"});
   EXPECT_THAT(describe_plan(plan_of(b), {}), Not(HasSubstr("\x1b")));
+}
+
+TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
+  spec_builder b;
+  b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});
+  EXPECT_THAT(describe_plan(plan_of(b), {}), ContainsRegex("unknown +detect +cpu +- +-\n"));
 }
 
 TEST(plan_report, describes_a_pipeline_of_one_cpu_stage) {

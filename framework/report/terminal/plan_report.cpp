@@ -186,7 +186,8 @@ std::string stages_section(const plan& p, const look& as) {
     const planned_stage& stage = p.stages[s];
     rows.add({fmt::format("{}", s + 1), shown(stage.name),
               stage.inserted ? "inserted copy" : shown(stage.kind->name), where_it_runs(p, stage),
-              work_of(stage.shape.cost), bytes_of(stage.shape.cost)});
+              work_of(stage.shape.cost),
+              stage.shape.known == known_cost::none ? "-" : bytes_of(stage.shape.cost)});
     total += stage.shape.cost;
   }
   rows.add({"", "all stages", "", "", work_of(total), bytes_of(total)});

@@ -106,6 +106,7 @@ TEST(random_normal, states_its_output_and_the_bytes_it_writes) {
   EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{1, 3, 512, 512}, dtype::float32}));
   EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 512 * 512 * 4);
   EXPECT_EQ(trial.shape().cost.bytes_read, 0);
+  EXPECT_EQ(trial.shape().known, known_cost::bytes);
 }
 
 TEST(random_normal, offers_floating_types_only) {

@@ -43,6 +43,7 @@ TEST(spin, writes_nothing_and_takes_any_inputs) {
                         {{{2}, dtype::float32}, {{3, 4}, dtype::int64}});
   EXPECT_THAT(two.complaints(), IsEmpty());
   EXPECT_EQ(two.shape().cost.bytes_read, 0);
+  EXPECT_EQ(two.shape().known, known_cost::all);
 }
 
 TEST(spin, stalls_in_the_one_frame_it_is_told) {

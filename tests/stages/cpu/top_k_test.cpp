@@ -50,7 +50,7 @@ TEST(top_k, counts_each_byte_once) {
   const stage_trial trial(top_k_kind(), "{k: 6}", {{{3, 5, 40}, dtype::float32}});
   EXPECT_EQ(trial.shape().cost.bytes_read, 3 * 5 * 40 * 4);
   EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 5 * 6 * (4 + 8));
-  EXPECT_EQ(trial.shape().cost.flops, 0);
+  EXPECT_EQ(trial.shape().known, known_cost::bytes);
 }
 
 TEST(top_k, refuses_more_than_there_are_at_the_place_of_k) {

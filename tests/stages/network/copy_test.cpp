@@ -21,6 +21,7 @@ TEST(copy, keeps_any_type_and_counts_bytes_only) {
   EXPECT_EQ(s.cost.bytes_read, 8);
   EXPECT_EQ(s.cost.bytes_written, 8);
   EXPECT_EQ(s.cost.flops, 0);
+  EXPECT_EQ(s.known, known_cost::all);
   EXPECT_TRUE(copy_kind().moves);
 }
 

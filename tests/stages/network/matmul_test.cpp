@@ -47,6 +47,7 @@ void expect_product(const shape& a, const shape& b, const shape& expected, bool 
   const std::int64_t batch = expected.elements() / (m * n);
   EXPECT_EQ(s.cost.macs, batch * m * n * k);
   EXPECT_EQ(s.cost.flops, 2 * s.cost.macs);
+  EXPECT_EQ(s.known, known_cost::all);
   EXPECT_EQ(s.cost.bytes_read, 4 * (a.elements() + b.elements()));
 
   std::vector<float> product;
