@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,13 @@ struct settings {
   queue_policy when_full = queue_policy::block;
 };
 
+/// Where settings were written: in a file, or as an option, whose place has no line and is called
+/// as it was given, "--strategy overlap". All nowhere in a spec made in C++.
+struct settings_places {
+  place section;                      ///< of the `run:` section's value
+  std::map<std::string, place> each;  ///< of the settings that were given and could be read, by key
+};
+
 /// A tensor that is there before the first frame and stays the same.
 struct input_spec {
   named name;
@@ -68,7 +76,7 @@ struct pipeline_spec {
   std::vector<input_spec> inputs;
   std::vector<stage_spec> stages;
   settings run;
-  graphline::place run_place = {};  ///< of the `run:` section's value
+  settings_places run_places = {};
 };
 
 }  // namespace graphline

@@ -147,13 +147,21 @@ void read_setting(settings& run, const std::string& key, const node& value, diag
   found->read(run, value, out);
 }
 
-void read_settings(settings& run, const node& section, diagnostics& out) {
+void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
+                  diagnostics& out) {
+  const std::size_t before = out.all().size();
+  read_setting(run, key, value, out);
+  if (out.all().size() == before) places.each[key] = value.where();
+}
+
+void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out) {
+  places.section = section.where();
   if (section.is_null()) return;
   if (!check_mapping(section, "run", out)) return;
   check_keys(section, "'run'", setting_keys(), out);
   for (const auto& [key, value] : section.members()) {
     if (std::ranges::find(setting_keys(), key.text) == setting_keys().end()) continue;
-    read_setting(run, key.text, value, out);
+    read_setting(run, places, key.text, value, out);
   }
 }
 
