@@ -98,12 +98,27 @@ class settings_check {
   }
 
   void check_without_schedule() {
-    if (!run_.rate) return;
-    error({"arrival", "rate"},
-          fmt::format("rate: {} makes no sense with arrival: closed, where a frame is due as soon "
-                      "as there is room for it; use arrival: constant or poisson, or leave out "
-                      "the rate",
-                      *run_.rate));
+    if (run_.rate) {
+      error({"arrival", "rate"},
+            fmt::format("rate: {} makes no sense with arrival: closed, where a frame is due as "
+                        "soon as there is room for it; use arrival: constant or poisson, or leave "
+                        "out the rate",
+                        *run_.rate));
+    }
+    // An arrival that could not be read is no word for having none.
+    if (out_.has_errors()) return;
+    warn_of_idle_setting("queue", fmt::to_string(run_.queue));
+    warn_of_idle_setting("when_full", std::string(to_word(run_.when_full)));
+  }
+
+  /// Where it was written: a default changes nothing either, and nobody minds.
+  void warn_of_idle_setting(const char* name, const std::string& value) {
+    const place* at = given(name);
+    if (at == nullptr) return;
+    out_.warning(*at, fmt::format("{}: {} changes nothing with arrival: closed, where no frame "
+                                  "waits for room; use arrival: constant or poisson with a rate, "
+                                  "or leave out {}",
+                                  name, value, name));
   }
 
   void error(const keys& about, std::string message) {

@@ -57,6 +57,17 @@ class load(Case):
         self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
                     "constant 29.97 frame/s", stream="stdout")
 
+    def test_a_queue_without_a_schedule_is_told_to_change_nothing(self):
+        path = self.pipeline(OPEN.replace("arrival: constant, rate: 200", "queue: 4"))
+        done = graphline("check", path, "--when-full", "drop_oldest")
+        self.expect(done, 0, f"{path}:4:14: warning: queue: 4 changes nothing",
+                    "--when-full drop_oldest: warning: when_full: drop_oldest changes nothing")
+        self.expect(graphline("check", path, "--arrival", "constant", "--rate", 30), 0)
+        wrong = graphline("check", path, "--arrival", "constnat")
+        self.assertNotIn("warning", wrong.stderr)
+        done = graphline("capacity", path, "--quiet", "--under", "1ns", "--frames", 100)
+        self.assertNotIn("changes nothing", done.stderr)
+
     def test_an_option_with_a_wrong_value_is_the_only_one_complained_of(self):
         path = self.pipeline()
         for options, problem in (

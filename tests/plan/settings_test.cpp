@@ -128,6 +128,28 @@ TEST(settings, are_complained_of_at_the_options_that_gave_them) {
                              EndsWith("or graphs: stage")));
 }
 
+TEST(settings, warn_where_a_queue_was_written_that_no_frame_can_wait_in) {
+  settings run;
+  run.queue = 4;
+  settings_places places;
+  places.section = in_file(2);
+  const auto shown = [&] {
+    diagnostics out;
+    check_settings(run, places, out);
+    return out.render();
+  };
+  EXPECT_EQ(shown(), "");
+  places.each["queue"] = in_file(3);
+  places.each["when_full"] = option("--when-full block");
+  EXPECT_THAT(shown(), AllOf(HasSubstr("p.yaml:3:1: warning: queue: 4 changes nothing with "
+                                       "arrival: closed"),
+                             HasSubstr("--when-full block: warning: when_full: block changes"),
+                             HasSubstr("use arrival: constant or poisson with a rate, or leave")));
+  run.arrival = arrival::constant;
+  run.rate = 30;
+  EXPECT_EQ(shown(), "");
+}
+
 TEST(settings, refuse_numbers_out_of_range) {
   settings run;
   run.in_flight = 0;
