@@ -36,8 +36,8 @@ class settings_check {
       error({"arrival"}, fmt::format("arrival: {} needs to know how many frames are due in a "
                                      "second; add a rate, such as rate: 30",
                                      to_word(run_.arrival)));
-    } else if (!(*run_.rate > 0 && *run_.rate <= 1e6)) {
-      error({"rate"}, fmt::format("rate must be more than 0 and at most 1000000 frames a second, "
+    } else if (!can_be_kept(*run_.rate)) {
+      error({"rate"}, fmt::format("rate must be from 0.000001 to 1000000 frames a second, "
                                   "found {}",
                                   *run_.rate));
     }

@@ -16,6 +16,16 @@
 
 namespace graphline {
 
+/// Frames due in a second, at most and at least: one in a microsecond and one in 12 days. Times of
+/// frames that are 12 days apart can still be added and written to a file.
+constexpr double highest_rate = 1e6;
+constexpr double lowest_rate = 1e-6;
+
+/// Not so of what is no number.
+constexpr bool can_be_kept(double rate) noexcept {
+  return rate >= lowest_rate && rate <= highest_rate;
+}
+
 /// How a pipeline is run: the `run:` section of a file, overridden by the command line.
 struct settings {
   graphline::strategy strategy = graphline::strategy::async;

@@ -58,10 +58,9 @@ void read_deadline(settings& run, const node& value, diagnostics& out) {
 void read_rate(settings& run, const node& value, diagnostics& out) {
   const auto rate = read_number(value, "rate", out);
   if (!rate) return;
-  // Not a number fails the comparison too.
-  if (!(*rate > 0 && *rate <= 1e6)) {
-    out.error(value.where(), fmt::format("'rate' must be more than 0 and at most 1,000,000 frames "
-                                         "a second, found {}",
+  if (!can_be_kept(*rate)) {
+    out.error(value.where(), fmt::format("'rate' must be from 0.000001 to 1,000,000 frames a "
+                                         "second, found {}",
                                          value.text()));
     return;
   }

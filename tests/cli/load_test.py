@@ -53,7 +53,9 @@ class load(Case):
         self.expect(graphline("run", path, "--arrival", "poisson"), 2, "add a rate")
         self.expect(graphline("check", path, "--rate", 30), 2, "use arrival: constant or poisson")
         self.expect(graphline("overhead", path, "--arrival", "constant", "--rate", 0), 2,
-                    "'rate' must be more than 0")
+                    "--rate 0: error: 'rate' must be from 0.000001 to 1,000,000 frames a second")
+        self.expect(graphline("check", path, "--arrival", "poisson", "--rate", "1e-12"), 2,
+                    "found 1e-12")
         self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
                     "constant 29.97 frame/s", stream="stdout")
 
