@@ -51,14 +51,25 @@ class interrupted(Case):
 
     def test_a_second_ctrl_c_ends_at_once(self):
         path = self.pipeline(SMALL.replace("1ms", "30s"), "slow.yaml")
-        process = subprocess.Popen([GRAPHLINE, "run", str(path)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        time.sleep(1.0)
+        results = [self.folder / name for name in ("r.json", "r.csv", "r.html")]
+        results[0].write_text("the one before")
+        words = [f"{option}={result}" for option, result in
+                 zip(("--json", "--csv", "--html"), results)]
+        process = subprocess.Popen([GRAPHLINE, "run", str(path), *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while len(list(self.folder.glob("*.part"))) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(len(list(self.folder.glob("*.part"))), 3)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
         self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(sorted(found.name for found in self.folder.iterdir()),
+                         ["r.json", "slow.yaml"])
+        self.assertEqual(results[0].read_text(), "the one before")
 
     def test_overhead_reports_what_it_has(self):
         process = self.start("overhead", "--trials", "1000", "--frames", "20")
