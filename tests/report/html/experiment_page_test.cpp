@@ -187,8 +187,8 @@ TEST(experiment_page, compares_by_difference_and_by_ratio) {
 
 TEST(experiment_page, refers_to_pipelines_of_configurations_by_their_place) {
   const auto data = data_of(cameras())["experiment"];
-  EXPECT_EQ(data["members"][2]["label"], "camera (together)");
-  EXPECT_EQ(data["members"][3]["label"], "batch (together)");
+  EXPECT_EQ(data["members"][2]["label"], "'camera (together)'");
+  EXPECT_EQ(data["members"][3]["label"], "'batch (together)'");
   EXPECT_EQ(data["comparisons"][0]["pair"], json({2, 0}));
   EXPECT_EQ(data["groups"][1],
             json({{{"who", 1}, {"reference", nullptr}}, {{"who", 3}, {"reference", 1}}}));
