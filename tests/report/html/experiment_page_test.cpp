@@ -272,7 +272,7 @@ TEST(experiment_page, holds_whatever_names_hold) {
   const auto page = experiment_html(record);
   EXPECT_THAT(page, StartsWith(std::string(html_beginning)));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
-  const std::string shown = "</script><img src=x onerror=alert(1)>\"'??";
+  const std::string shown = "</script><img src=x onerror=alert(1)>\"'\n\xef\xbf\xbd";
   const auto data = samples::data_of(page);
   EXPECT_EQ(data["title"], shown);
   EXPECT_EQ(data["experiment"]["members"][0]["names"][0], shown);
