@@ -31,8 +31,8 @@ return [x.type, y.type, x.options.title.text, y.options.title.text];
 
 CHOOSE = """
 const label = [...document.querySelectorAll(arguments[0] + " label")]
-  .find((one) => one.textContent === arguments[1]);
-const control = document.getElementById(label.htmlFor);
+  .find((one) => one.firstChild.textContent === arguments[1]);
+const control = label.control;
 control.value = arguments[2];
 if (control.value !== arguments[2]) throw new Error("there is no " + arguments[2]);
 control.dispatchEvent(new Event(control.tagName === "SELECT" ? "change" : "input"));
