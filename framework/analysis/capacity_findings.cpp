@@ -67,6 +67,46 @@ std::string alone_sentence(const bound_check& alone, const capacity_settings& ho
       count_of_late(alone));
 }
 
+/// The highest rate that held or the lowest that failed, among those that `counts` admits.
+template <class Counts>
+std::optional<double> extreme_rate(const capacity_summary& summary, bool held, Counts counts) {
+  std::optional<double> found;
+  for (const auto& probe : summary.probes) {
+    if (probe.held != held || !counts(probe.rate)) continue;
+    if (!found || (held ? probe.rate > *found : probe.rate < *found)) found = probe.rate;
+  }
+  return found;
+}
+
+/// What runs say against each other, when one failed at no higher a rate than another held, and
+/// where the highest rate can lie with all of them: above each rate that held below those, and
+/// below each that failed above them.
+std::optional<std::string> contradiction_sentence(const capacity_summary& summary) {
+  const auto any = [](double) { return true; };
+  const auto failed = extreme_rate(summary, false, any);
+  const auto held = extreme_rate(summary, true, any);
+  if (!failed || !held || *failed > *held) return std::nullopt;
+  std::string text = "the runs contradict each other: ";
+  if (*failed == *held) {
+    text += fmt::format("at {} it held once and failed once", rate_text(*held));
+  } else {
+    text += fmt::format("it failed at {} and held at {}", rate_text(*failed), rate_text(*held));
+  }
+  const auto low = extreme_rate(summary, true, [&](double rate) { return rate < *failed; });
+  const auto high = extreme_rate(summary, false, [&](double rate) { return rate > *held; });
+  text += "; with all of them, the highest lies ";
+  if (low && high) {
+    text += fmt::format("between {} and {}", rate_text(*low), rate_text(*high));
+  } else if (low) {
+    text += fmt::format("above {}", rate_text(*low));
+  } else if (high) {
+    text += fmt::format("below {}", rate_text(*high));
+  } else {
+    text += "anywhere";
+  }
+  return text + "; more --frames bring these together";
+}
+
 /// Where the highest rate lies as far as the verdicts carry it, when one of those about it is open.
 std::optional<std::string> carried_sentence(const capacity_summary& summary) {
   const probe_summary* holds = nullptr;
@@ -120,7 +160,11 @@ std::vector<std::string> findings_of(const capacity_summary& summary,
   } else {
     found.push_back("no higher rate was found at which it is not");
   }
-  if (auto carried = carried_sentence(summary)) found.push_back(std::move(*carried));
+  if (auto contradiction = contradiction_sentence(summary)) {
+    found.push_back(std::move(*contradiction));
+  } else if (auto carried = carried_sentence(summary)) {
+    found.push_back(std::move(*carried));
+  }
   if (summary.closed_loop) {
     found.push_back(fmt::format("this is {:.0f} % of the {} of frames that are all due at once",
                                 100 * best.rate / *summary.closed_loop,

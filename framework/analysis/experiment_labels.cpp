@@ -63,7 +63,7 @@ std::string experiment_labels::of(std::size_t configuration) const {
 std::string experiment_labels::of(const configuration_member& what) const {
   const auto& members = record_.configurations[what.configuration].members;
   if (members.size() < 2) return of(what.configuration);
-  return fmt::format("{} ({})", members[what.member],
+  return fmt::format("'{} ({})'", members[what.member],
                      record_.configurations[what.configuration].name);
 }
 

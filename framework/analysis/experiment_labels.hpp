@@ -23,7 +23,7 @@ class experiment_labels {
   /// "timing=sync", or the name that was given: "'one by one'".
   std::string of(std::size_t configuration) const;
 
-  /// The same; of several pipelines at once: "camera (together)".
+  /// The same; of several pipelines at once: "'camera (together)'".
   std::string of(const configuration_member& what) const;
 
   /// "a, b and c"; "all configurations" where it is every one of at least two.

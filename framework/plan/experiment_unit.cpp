@@ -27,15 +27,16 @@ void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_targe
   reading.values = last_of_each(unit.parameters);
   pipeline_spec spec = read_pipeline(unit.file->source, reading, unit.found);
   for (const auto& [key, value] : last_of_each(unit.settings)) {
-    read_setting(spec.run, key.text, value, unit.found);
+    read_setting(spec.run, spec.run_places, key.text, value, unit.found);
   }
   if (unit.without_priorities) spec.run.priorities = false;
   if (unit.priority) {
     for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
   }
-  if (unit.run_place) spec.run_place = *unit.run_place;
-  if (!spec.run_place) spec.run_place = spec.name.place;
-  unit.shown_run = spec.run_place;
+  place& section = spec.run_places.section;
+  if (unit.run_place) section = *unit.run_place;
+  if (!section) section = spec.name.place;
+  unit.shown_run = section;
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, registry, unit.found)) return;
   unit.planned = make_plan(spec, registry, target, unit.found);

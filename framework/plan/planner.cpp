@@ -6,7 +6,9 @@ namespace graphline {
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
-  check_settings(spec.run, spec.run_place ? spec.run_place : spec.name.place, out);
+  settings_places places = spec.run_places;
+  if (!places.section) places.section = spec.name.place;
+  check_settings(spec.run, places, out);
 
   planning::draft d{spec, registry, target, out};
   planning::resolve_kinds(d);

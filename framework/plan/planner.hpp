@@ -22,7 +22,8 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
                diagnostics& out);
 
 /// Checks that settings make sense together (the planner does this itself; programs that change a
-/// plan's settings do it again).
-void check_settings(const settings& run, const place& where, diagnostics& out);
+/// plan's settings do it again). What is wrong is shown at the options that were given for it, or
+/// else at the section.
+void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
 }  // namespace graphline

@@ -1,93 +1,183 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "framework/plan/planner.hpp"
 
 namespace graphline {
 namespace {
 
-void check_ranges(const settings& run, const place& where, diagnostics& out) {
-  const auto at_least = [&](std::string_view name, std::int64_t value, std::int64_t least) {
-    if (value < least) {
-      out.error(where, fmt::format("{} must be at least {}, found {}", name, least, value));
+/// What settings say to each other, with the places where it is shown.
+class settings_check {
+ public:
+  settings_check(const settings& run, const settings_places& places, diagnostics& out)
+      : run_(run), places_(places), out_(out) {}
+
+  void check_ranges() {
+    at_least("in_flight", run_.in_flight, 1);
+    at_least("frames", run_.frames, 1);
+    at_least("warmup", run_.warmup, 0);
+    at_least("threads", run_.threads, 0);
+    if (run_.deadline && *run_.deadline <= 0) {
+      error({"deadline"}, "deadline must be longer than 0 ns");
     }
-  };
-  at_least("in_flight", run.in_flight, 1);
-  at_least("frames", run.frames, 1);
-  at_least("warmup", run.warmup, 0);
-  at_least("threads", run.threads, 0);
-  if (run.deadline && *run.deadline <= 0) out.error(where, "deadline must be longer than 0 ns");
-  at_least("queue", run.queue, 1);
-}
+    at_least("queue", run_.queue, 1);
+  }
 
-void check_load(const settings& run, const place& where, diagnostics& out) {
-  if (run.arrival == arrival::closed) {
-    if (!run.rate) return;
-    out.error(where, fmt::format("rate: {} makes no sense with arrival: closed, where a frame is "
-                                 "due as soon as there is room for it; use arrival: constant or "
-                                 "poisson, or leave out the rate",
-                                 *run.rate));
-    return;
+  void check_load() {
+    if (run_.arrival == arrival::closed) {
+      check_without_schedule();
+    } else if (!run_.rate) {
+      error({"arrival"}, fmt::format("arrival: {} needs to know how many frames are due in a "
+                                     "second; add a rate, such as rate: 30",
+                                     to_word(run_.arrival)));
+    } else if (!can_be_kept(*run_.rate)) {
+      error({"rate"}, fmt::format("rate must be from 0.000001 to 1000000 frames a second, "
+                                  "found {}",
+                                  *run_.rate));
+    }
   }
-  if (!run.rate) {
-    out.error(where, fmt::format("arrival: {} needs to know how many frames are due in a second; "
-                                 "add a rate, such as rate: 30",
-                                 to_word(run.arrival)));
-  } else if (!(*run.rate > 0 && *run.rate <= 1e6)) {
-    out.error(where, fmt::format("rate must be more than 0 and at most 1000000 frames a second, "
-                                 "found {}",
-                                 *run.rate));
-  }
-}
 
-/// What is launched as a whole leaves nothing between to wait for or to time from the host.
-void check_frame_graph(const settings& run, const place& where, diagnostics& out) {
-  if (run.strategy == strategy::serial) {
-    out.error(
-        where,
-        "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
-        "once, so that the host cannot wait after each stage; use strategy: async, whose "
-        "graph keeps CPU stages in declared order, or graphs: stage");
+  void check_serial() {
+    if (run_.strategy != strategy::serial || run_.in_flight <= 1) return;
+    error({"strategy", "in_flight"},
+          fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "
+                      "stage before it begins the next and so never has a second frame under "
+                      "way; use in_flight: 1, or strategy: async",
+                      run_.in_flight));
   }
-  if (run.timing == timing_method::host) {
-    out.error(
-        where,
-        "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
-        "and so none has a launch to time; use timing: event or none, or graphs: stage");
+
+  /// What is launched as a whole leaves nothing between to wait for or to time from the host.
+  void check_frame_graph() {
+    if (run_.strategy == strategy::serial) {
+      error({"strategy", "graphs"},
+            "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
+            "once, so that the host cannot wait after each stage; use strategy: async, whose "
+            "graph keeps CPU stages in declared order, or graphs: stage");
+    }
+    if (run_.timing == timing_method::host) {
+      error({"timing", "graphs"},
+            "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
+            "and so none has a launch to time; use timing: event or none, or graphs: stage");
+    }
+    if (run_.timing == timing_method::sync) {
+      error({"timing", "graphs"},
+            "timing: sync makes no sense with graphs: frame, since the host cannot wait for the "
+            "device around a stage inside a graph; use timing: event or none, or graphs: stage");
+    }
   }
-  if (run.timing == timing_method::sync) {
-    out.error(where,
-              "timing: sync makes no sense with graphs: frame, since the host cannot wait for the "
-              "device around a stage inside a graph; use timing: event or none, or graphs: stage");
+
+  /// Allowed, since what this costs may be just what somebody wants to show.
+  void warn_of_sync() {
+    if (run_.in_flight > 1) {
+      warning({"timing", "in_flight"},
+              fmt::format("timing: sync with in_flight: {} waits for the whole device around each "
+                          "stage, so its stage times contain other frames' work; for the stage "
+                          "alone use in_flight: 1, or timing: event",
+                          run_.in_flight));
+    }
+    if (run_.strategy == strategy::overlap) {
+      warning({"timing", "strategy"},
+              "timing: sync with strategy: overlap waits for the whole device around each stage, "
+              "so its stage times contain the work of stages beside it; for the stage alone use "
+              "strategy: async or serial, or timing: event");
+    }
   }
-}
+
+ private:
+  using keys = std::vector<std::string>;
+
+  void at_least(const char* name, std::int64_t value, std::int64_t least) {
+    if (value >= least) return;
+    error({name}, fmt::format("{} must be at least {}, found {}", name, least, value));
+  }
+
+  void check_without_schedule() {
+    if (run_.rate) {
+      error({"arrival", "rate"},
+            fmt::format("rate: {} makes no sense with arrival: closed, where a frame is due as "
+                        "soon as there is room for it; use arrival: constant or poisson, or leave "
+                        "out the rate",
+                        *run_.rate));
+    }
+    // An arrival that could not be read is no word for having none.
+    if (out_.has_errors()) return;
+    warn_of_idle_setting("queue", fmt::to_string(run_.queue));
+    warn_of_idle_setting("when_full", std::string(to_word(run_.when_full)));
+  }
+
+  /// Where it was written: a default changes nothing either, and nobody minds.
+  void warn_of_idle_setting(const char* name, const std::string& value) {
+    const place* at = given(name);
+    if (at == nullptr) return;
+    out_.warning(*at, fmt::format("{}: {} changes nothing with arrival: closed, where no frame "
+                                  "waits for room; use arrival: constant or poisson with a rate, "
+                                  "or leave out {}",
+                                  name, value, name));
+  }
+
+  void error(const keys& about, std::string message) {
+    out_.error(shown_at(about), std::move(message) + set_elsewhere(about));
+  }
+
+  void warning(const keys& about, std::string message) {
+    out_.warning(shown_at(about), std::move(message) + set_elsewhere(about));
+  }
+
+  const place* given(const std::string& key) const {
+    const auto found = places_.each.find(key);
+    return found != places_.each.end() && found->second ? &found->second : nullptr;
+  }
+
+  std::vector<std::string> options_of(const keys& about) const {
+    std::vector<std::string> options;
+    for (const std::string& key : about) {
+      const place* at = given(key);
+      if (at != nullptr && at->line == 0) options.push_back(at->source->name());
+    }
+    return options;
+  }
+
+  /// The options that set them, as they were given; without any, the section.
+  place shown_at(const keys& about) const {
+    const auto options = options_of(about);
+    if (options.empty()) return places_.section;
+    return {std::make_shared<source_text>(fmt::to_string(fmt::join(options, " ")), "")};
+  }
+
+  /// For a message that names an option: where the file sets the others, which it has no lines of.
+  std::string set_elsewhere(const keys& about) const {
+    std::string text;
+    if (options_of(about).empty()) return text;
+    for (const std::string& key : about) {
+      const place* at = given(key);
+      if (at == nullptr || at->line == 0) continue;
+      text += fmt::format(" ({} is set in {}:{})", key, at->source->name(), at->line);
+    }
+    return text;
+  }
+
+  const settings& run_;
+  const settings_places& places_;
+  diagnostics& out_;
+};
 
 }  // namespace
 
-void check_settings(const settings& run, const place& where, diagnostics& out) {
-  check_ranges(run, where, out);
-  check_load(run, where, out);
-  if (run.strategy == strategy::serial && run.in_flight > 1) {
-    out.error(where,
-              fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "
-                          "stage before it begins the next and so never has a second frame under "
-                          "way; use in_flight: 1, or strategy: async",
-                          run.in_flight));
-  }
-  if (run.graphs == graph_mode::frame) check_frame_graph(run, where, out);
-  if (run.timing != timing_method::sync || run.graphs == graph_mode::frame) return;
-  // Allowed, since what this costs may be just what somebody wants to show.
-  if (run.in_flight > 1) {
-    out.warning(
-        where, fmt::format("timing: sync with in_flight: {} waits for the whole device around each "
-                           "stage, so its stage times contain other frames' work; for the stage "
-                           "alone use in_flight: 1, or timing: event",
-                           run.in_flight));
-  }
-  if (run.strategy == strategy::overlap) {
-    out.warning(where,
-                "timing: sync with strategy: overlap waits for the whole device around each stage, "
-                "so its stage times contain the work of stages beside it; for the stage alone use "
-                "strategy: async or serial, or timing: event");
+void check_settings(const settings& run, const settings_places& places, diagnostics& out) {
+  settings_check check(run, places, out);
+  check.check_ranges();
+  check.check_load();
+  check.check_serial();
+  if (run.graphs == graph_mode::frame) {
+    check.check_frame_graph();
+  } else if (run.timing == timing_method::sync) {
+    check.warn_of_sync();
   }
 }
 

@@ -121,10 +121,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   } else {
     out.error(file, "the key 'stages' is missing; it lists what the pipeline does");
   }
-  if (const node* n = root.find("run")) {
-    spec.run_place = n->where();
-    read_settings(spec.run, *n, out);
-  }
+  if (const node* n = root.find("run")) read_settings(spec.run, spec.run_places, *n, out);
   return spec;
 }
 

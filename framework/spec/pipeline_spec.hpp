@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,16 @@
 #include "framework/spec/node.hpp"
 
 namespace graphline {
+
+/// Frames due in a second, at most and at least: one in a microsecond and one in 12 days. Times of
+/// frames that are 12 days apart can still be added and written to a file.
+constexpr double highest_rate = 1e6;
+constexpr double lowest_rate = 1e-6;
+
+/// Not so of what is no number.
+constexpr bool can_be_kept(double rate) noexcept {
+  return rate >= lowest_rate && rate <= highest_rate;
+}
 
 /// How a pipeline is run: the `run:` section of a file, overridden by the command line.
 struct settings {
@@ -34,6 +45,13 @@ struct settings {
   std::optional<double> rate;  ///< frames due in a second, on average; not with `closed`
   std::int64_t queue = 16;     ///< frames that are due and wait to begin, at most
   queue_policy when_full = queue_policy::block;
+};
+
+/// Where settings were written: in a file, or as an option, whose place has no line and is called
+/// as it was given, "--strategy overlap". All nowhere in a spec made in C++.
+struct settings_places {
+  place section;                      ///< of the `run:` section's value
+  std::map<std::string, place> each;  ///< of the settings that were given and could be read, by key
 };
 
 /// A tensor that is there before the first frame and stays the same.
@@ -68,7 +86,7 @@ struct pipeline_spec {
   std::vector<input_spec> inputs;
   std::vector<stage_spec> stages;
   settings run;
-  graphline::place run_place = {};  ///< of the `run:` section's value
+  settings_places run_places = {};
 };
 
 }  // namespace graphline

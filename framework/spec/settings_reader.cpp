@@ -58,10 +58,9 @@ void read_deadline(settings& run, const node& value, diagnostics& out) {
 void read_rate(settings& run, const node& value, diagnostics& out) {
   const auto rate = read_number(value, "rate", out);
   if (!rate) return;
-  // Not a number fails the comparison too.
-  if (!(*rate > 0 && *rate <= 1e6)) {
-    out.error(value.where(), fmt::format("'rate' must be more than 0 and at most 1,000,000 frames "
-                                         "a second, found {}",
+  if (!can_be_kept(*rate)) {
+    out.error(value.where(), fmt::format("'rate' must be from 0.000001 to 1,000,000 frames a "
+                                         "second, found {}",
                                          value.text()));
     return;
   }
@@ -147,13 +146,21 @@ void read_setting(settings& run, const std::string& key, const node& value, diag
   found->read(run, value, out);
 }
 
-void read_settings(settings& run, const node& section, diagnostics& out) {
+void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
+                  diagnostics& out) {
+  const std::size_t before = out.all().size();
+  read_setting(run, key, value, out);
+  if (out.all().size() == before) places.each[key] = value.where();
+}
+
+void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out) {
+  places.section = section.where();
   if (section.is_null()) return;
   if (!check_mapping(section, "run", out)) return;
   check_keys(section, "'run'", setting_keys(), out);
   for (const auto& [key, value] : section.members()) {
     if (std::ranges::find(setting_keys(), key.text) == setting_keys().end()) continue;
-    read_setting(run, key.text, value, out);
+    read_setting(run, places, key.text, value, out);
   }
 }
 

@@ -15,7 +15,11 @@ const std::vector<std::string>& setting_keys();
 /// Sets one of them. What is wrong with the key or the value goes to `out` and changes nothing.
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);
 
-/// Reads a whole `run:` section; nothing at all leaves the settings as they are.
-void read_settings(settings& run, const node& section, diagnostics& out);
+/// The same, and notes where the setting was written if it could be read.
+void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
+                  diagnostics& out);
+
+/// Reads a whole `run:` section, noting the places; nothing at all leaves the settings as they are.
+void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out);
 
 }  // namespace graphline

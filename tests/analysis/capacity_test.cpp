@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr simulated_queue one_millisecond{arrival::constant, 1e6, false};
 
@@ -160,6 +161,32 @@ TEST(capacity, is_placed_between_rates_that_are_clear_where_those_about_it_are_n
               Contains(HasSubstr("the highest lies between 700.0 frame/s and 1200 frame/s")));
   EXPECT_THAT(findings_of(summary, record.how),
               Contains(HasSubstr("by the count alone: 0 of 54 frames late")));
+}
+
+capacity_run named_rate(capacity_run run, double rate) {
+  run.rate = rate;
+  return run;
+}
+
+TEST(capacity, tells_when_runs_contradict_each_other_and_what_is_left_with_all_of_them) {
+  auto refuted = named_rate(run_at(1200, 3), 900);
+  refuted.confirming = true;
+  const auto told = [](const std::vector<capacity_run>& runs) {
+    const auto record = record_of(runs);
+    return findings_of(summarize(record), record.how);
+  };
+  // At one rate, with others above that held; the longer run does not make the others undone.
+  auto found = told(
+      {run_at(700, 0), run_at(900, 1), named_rate(run_at(900, 2), 950), refuted, run_at(1200, 4)});
+  EXPECT_THAT(found, Contains("the runs contradict each other: it failed at 900.0 frame/s and held "
+                              "at 950.0 frame/s; with all of them, the highest lies between 700.0 "
+                              "frame/s and 1200 frame/s; more --frames bring these together"));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("with 95 % at each rate"))));
+  EXPECT_THAT(told({run_at(700, 0), run_at(900, 1), refuted}),
+              Contains(AllOf(HasSubstr("at 900.0 frame/s it held once and failed once"),
+                             HasSubstr("the highest lies above 700.0 frame/s;"))));
+  EXPECT_THAT(told({run_at(700, 0), run_at(900, 1), run_at(1200, 2)}),
+              Not(Contains(HasSubstr("contradict"))));
 }
 
 TEST(capacity, of_nothing_says_so) {

@@ -188,6 +188,14 @@ class charts(Page):
         (frame,) = self.browser.run("return window.chosen")
         self.assertTrue(0 < frame < 299)
 
+    def test_show_times_in_the_unit_of_the_longest(self):
+        self.show(self.page("spike"))
+        self.assertIn("end to end (us)", self.browser.text("#summary"))
+        self.assertEqual(
+            self.browser.run("return [...document.querySelectorAll('#latency th[scope=col]')]"
+                             ".map((heading) => heading.textContent)"), ["frame", "ms"])
+        self.assert_drawn("#latency canvas")
+
     def test_show_stages_beside_the_frames(self):
         self.show(self.page("event"))
         before = self.content("#latency canvas")

@@ -24,6 +24,17 @@ void write(const std::filesystem::path& folder, const char* name, const run_reco
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
 }
 
+/// Frames of 400 us, and one of 70 ms.
+run_record with_a_spike() {
+  auto record = samples::two_models(timing_method::none, 190);
+  for (auto& frame : record.frames) {
+    frame.begin = frame.due;
+    frame.end = frame.due + 400'000;
+  }
+  record.frames[30].end = record.frames[30].due + 70'000'000;
+  return record;
+}
+
 void write_all(const std::filesystem::path& folder) {
   write(folder, "event", samples::two_models(timing_method::event, 300));
   write(folder, "single", samples::two_models(timing_method::event, 1));
@@ -34,6 +45,7 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "crowded", samples::crowded());
   write(folder, "failed", samples::failed());
   write(folder, "empty", samples::without_frames());
+  write(folder, "spike", with_a_spike());
   write(folder, "long", samples::long_run(100'000));
 }
 

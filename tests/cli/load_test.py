@@ -53,9 +53,22 @@ class load(Case):
         self.expect(graphline("run", path, "--arrival", "poisson"), 2, "add a rate")
         self.expect(graphline("check", path, "--rate", 30), 2, "use arrival: constant or poisson")
         self.expect(graphline("overhead", path, "--arrival", "constant", "--rate", 0), 2,
-                    "'rate' must be more than 0")
+                    "--rate 0: error: 'rate' must be from 0.000001 to 1,000,000 frames a second")
+        self.expect(graphline("check", path, "--arrival", "poisson", "--rate", "1e-12"), 2,
+                    "found 1e-12")
         self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
                     "constant 29.97 frame/s", stream="stdout")
+
+    def test_a_queue_without_a_schedule_is_told_to_change_nothing(self):
+        path = self.pipeline(OPEN.replace("arrival: constant, rate: 200", "queue: 4"))
+        done = graphline("check", path, "--when-full", "drop_oldest")
+        self.expect(done, 0, f"{path}:4:14: warning: queue: 4 changes nothing",
+                    "--when-full drop_oldest: warning: when_full: drop_oldest changes nothing")
+        self.expect(graphline("check", path, "--arrival", "constant", "--rate", 30), 0)
+        wrong = graphline("check", path, "--arrival", "constnat")
+        self.assertNotIn("warning", wrong.stderr)
+        done = graphline("capacity", path, "--quiet", "--under", "1ns", "--frames", 100)
+        self.assertNotIn("changes nothing", done.stderr)
 
     def test_an_option_with_a_wrong_value_is_the_only_one_complained_of(self):
         path = self.pipeline()

@@ -9,8 +9,11 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 std::vector<std::string> errors(const settings& run) {
   diagnostics out;
@@ -88,10 +91,64 @@ TEST(settings, refuse_a_schedule_without_a_rate_and_a_rate_without_a_schedule) {
 TEST(settings, refuse_a_rate_that_no_clock_can_keep) {
   settings run;
   run.arrival = arrival::constant;
-  for (const double wrong : {0.0, -30.0, 1e6 + 1, std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double wrong :
+       {0.0, -30.0, 9.9e-7, 1e6 + 1, std::numeric_limits<double>::quiet_NaN()}) {
     run.rate = wrong;
-    EXPECT_THAT(errors(run), ElementsAre(HasSubstr("rate must be more than 0 and at most")));
+    EXPECT_THAT(errors(run), ElementsAre(HasSubstr("rate must be from 0.000001 to 1000000")));
   }
+}
+
+place option(const char* text) {
+  return {std::make_shared<source_text>(text, "")};
+}
+
+place in_file(std::size_t line) {
+  return {std::make_shared<source_text>("p.yaml", "pipeline: p\nrun:\n  graphs: frame\n"), line, 1};
+}
+
+TEST(settings, are_complained_of_at_the_options_that_gave_them) {
+  settings run;
+  run.strategy = strategy::serial;
+  run.graphs = graph_mode::frame;
+  settings_places places;
+  places.section = in_file(2);
+  const auto shown = [&] {
+    diagnostics out;
+    check_settings(run, places, out);
+    return out.render();
+  };
+  EXPECT_THAT(shown(), StartsWith("p.yaml:2:1: error: strategy: serial makes no sense"));
+  EXPECT_THAT(shown(), Not(HasSubstr("is set in")));
+  places.each["strategy"] = option("--strategy serial");
+  places.each["graphs"] = in_file(3);
+  EXPECT_THAT(shown(), AllOf(StartsWith("--strategy serial: error: strategy: serial makes no sense "
+                                        "with graphs: frame"),
+                             EndsWith("or graphs: stage (graphs is set in p.yaml:3)")));
+  places.each["graphs"] = option("--graphs frame");
+  EXPECT_THAT(shown(), AllOf(StartsWith("--strategy serial --graphs frame: error: "),
+                             EndsWith("or graphs: stage")));
+}
+
+TEST(settings, warn_where_a_queue_was_written_that_no_frame_can_wait_in) {
+  settings run;
+  run.queue = 4;
+  settings_places places;
+  places.section = in_file(2);
+  const auto shown = [&] {
+    diagnostics out;
+    check_settings(run, places, out);
+    return out.render();
+  };
+  EXPECT_EQ(shown(), "");
+  places.each["queue"] = in_file(3);
+  places.each["when_full"] = option("--when-full block");
+  EXPECT_THAT(shown(), AllOf(HasSubstr("p.yaml:3:1: warning: queue: 4 changes nothing with "
+                                       "arrival: closed"),
+                             HasSubstr("--when-full block: warning: when_full: block changes"),
+                             HasSubstr("use arrival: constant or poisson with a rate, or leave")));
+  run.arrival = arrival::constant;
+  run.rate = 30;
+  EXPECT_EQ(shown(), "");
 }
 
 TEST(settings, refuse_numbers_out_of_range) {

@@ -63,7 +63,7 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
                           {"threads", "0", "1024", "-1", "1025"},
                           {"seed", "0", "9223372036854775807", "-1", "9223372036854775808"},
                           {"deadline", "1ns", "9e9s", "0ns", "1e10s"},
-                          {"rate", "0.001", "1000000", "0", "1000000.5"},
+                          {"rate", "0.000001", "1000000", "1e-12", "1000000.5"},
                           {"queue", "1", "1000000", "0", "1000001"}};
   for (const auto& [key, least, most, below, above] : ranges) {
     settings run;

@@ -1,16 +1,30 @@
 #include "tools/graphline/interrupt.hpp"
 
-#include <csignal>
-#include <cstring>
-
 #include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "framework/report/file/unfinished_files.hpp"
 
 namespace graphline {
 namespace {
 
 stop_request raised_by_signal;
+std::atomic<bool> signalled{false};
 
-void handle(int) {
+/// Dies of the signal, as a program without a handler does: a shell then knows why it ended.
+void end_by(int signal) {
+  ::signal(signal, SIG_DFL);  // first, so that one more ends it even where a disk hangs
+  remove_unfinished();
+  ::raise(signal);  // waits until the handler has returned
+}
+
+void handle(int signal) {
+  if (signalled.exchange(true)) {
+    end_by(signal);
+    return;
+  }
   constexpr char text[] =
       "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n";
   raised_by_signal.raise();
@@ -23,7 +37,7 @@ void handle(int) {
 const stop_request& stop_on_interrupt() {
   struct sigaction action {};
   action.sa_handler = handle;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   return raised_by_signal;

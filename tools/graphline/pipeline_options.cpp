@@ -50,6 +50,13 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// What was given for a setting, with a place that messages call as it was given.
+node option_value(const std::string& key, const std::string& text) {
+  const auto* option = std::ranges::find(setting_options, key, &setting_option::key);
+  const place given{std::make_shared<source_text>(fmt::format("{} {}", option->flag, text), "")};
+  return node::scalar(text, false, given);
+}
+
 }  // namespace
 
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& settings_options) {
@@ -90,7 +97,8 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
   const bool readable = !found.has_errors();
   for (const auto& [key, text] : overrides_) {
-    if (!text.empty()) read_setting(spec.run, key, node(text), found);
+    if (text.empty()) continue;
+    read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
   }
   // The planner would take a wrong option for one that was not given, and complain of that too.
   if (readable) found.throw_if_errors();

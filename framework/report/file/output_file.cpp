@@ -18,6 +18,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/file/file_trouble.hpp"
 #include "framework/report/file/locked_file.hpp"
+#include "framework/report/file/unfinished_files.hpp"
 #include "framework/report/file/write_fully.hpp"
 
 namespace graphline {
@@ -93,6 +94,7 @@ void output_file::open_beside() {
   const std::string part = target_ + ".part";
   descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
   part_ = part;
+  note_unfinished(part_);
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
   begun_.clear();
@@ -117,6 +119,8 @@ void output_file::commit(std::string_view text) {
     if (::ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0) fail(errno);
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
+    // Whole, it may stay; once renamed, the name may be another run's.
+    note_finished(part_);
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();
   }
@@ -124,7 +128,10 @@ void output_file::commit(std::string_view text) {
 }
 
 void output_file::discard() noexcept {
-  if (!part_.empty()) ::unlink(part_.c_str());
+  if (!part_.empty()) {
+    note_finished(part_);
+    ::unlink(part_.c_str());
+  }
   if (descriptor_ >= 0) ::close(descriptor_);
   part_.clear();
   descriptor_ = -1;

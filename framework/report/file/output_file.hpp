@@ -10,7 +10,8 @@ namespace graphline {
 /// written is found then and not after it.
 ///
 /// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
-/// fails leaves the previous result as it was. The bytes expected are reserved on the disk. What
+/// fails leaves the previous result as it was, and one that a signal is about to end can remove
+/// the part (`remove_unfinished`). The bytes expected are reserved on the disk. What
 /// cannot be renamed over (standard output, a pipe, a device) is written in place, and tried first
 /// with the text every result begins with.
 class output_file {

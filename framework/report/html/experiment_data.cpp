@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/base/utf8.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 #include "framework/report/html/origin_data.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
@@ -47,12 +46,12 @@ json member_data(const experiment_source& from, const configuration_member& who)
   const auto tail = tail_of(member);
   json assignments = json::array();
   for (const auto& [key, value] : configuration.assignments) {
-    assignments.push_back({printable(key), printable(value)});
+    assignments.push_back({key, value});
   }
-  return {{"label", printable(from.rows.labels().of(who))},
+  return {{"label", from.rows.labels().of(who)},
           {"names", from.rows.full_names(who)},
-          {"configuration", printable(configuration.name)},
-          {"pipeline", printable(member.name)},
+          {"configuration", configuration.name},
+          {"pipeline", member.name},
           {"baseline", from.rows.is_baseline(who)},
           {"trials", member.trials},
           {"frames", member.end_to_end ? member.end_to_end->count() : 0},

@@ -58,7 +58,7 @@ void add_subject(const experiment_record& record, json& data) {
 json findings(const experiment_record& record, const experiment_summary& summary) {
   json list = json::array();
   if (record.trials.empty()) return list;
-  for (const auto& finding : findings_of(record, summary)) list.push_back(printable(finding));
+  for (const auto& finding : findings_of(record, summary)) list.push_back(finding);
   return list;
 }
 
@@ -67,8 +67,8 @@ json findings(const experiment_record& record, const experiment_summary& summary
 std::string experiment_html(const experiment_record& record, const experiment_summary& summary) {
   json data;
   data["kind"] = "experiment";
-  data["title"] = printable(record.name);
-  data["description"] = printable(record.description);
+  data["title"] = record.name;
+  data["description"] = record.description;
   data["program"] = "graphline " + std::string(version());
   add_subject(record, data);
   data["notices"] = notices(record, summary);

@@ -6,7 +6,6 @@
 
 #include "framework/analysis/comparison_text.hpp"
 #include "framework/base/units.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 #include "framework/report/terminal/heading.hpp"
 
@@ -53,7 +52,7 @@ json stage_row(const experiment_source& from, const std::vector<configuration_me
     measures.push_back(stage != nullptr && stage->what ? json(short_name(*stage->what)) : json());
     cells.push_back(of_one_kind ? in_unit(p50, unit) : p50 ? format_duration(*p50) : "-");
   }
-  return {{"name", printable(name)},
+  return {{"name", name},
           {"unit", of_one_kind ? json(unit.name) : json()},
           {"p50", std::move(values)},
           {"measures", std::move(measures)},
@@ -110,7 +109,7 @@ json pipeline_data(const experiment_source& from, const std::string& pipeline) {
     const auto stage = std::find(names.begin(), names.end(), member.stages[found.stage].name);
     changes.push_back(change_data(from, found, static_cast<std::size_t>(stage - names.begin())));
   }
-  return {{"pipeline", printable(pipeline)},
+  return {{"pipeline", pipeline},
           {"where", std::move(places)},
           {"stages", std::move(stages)},
           {"changes", std::move(changes)}};

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/base/units.hpp"
@@ -162,6 +164,15 @@ json stages_data(const run_record& record, const run_summary& summary) {
   return {{"unit", unit.name}, {"enqueue_unit", launch_unit.name}, {"rows", std::move(rows)}};
 }
 
+/// Whether stages on several streams share a device that does one thing at a time.
+bool takes_turns_on_streams(const run_record& record) {
+  std::set<std::string_view> streams;
+  for (const auto& stage : record.stages) {
+    if (stage.on == side::device && !stage.stream.empty()) streams.insert(stage.stream);
+  }
+  return record.device.backend == "host" && streams.size() > 1;
+}
+
 json notes_of(const run_record& record, const distribution& times) {
   json notes = json::array();
   std::string missing;
@@ -176,6 +187,11 @@ json notes_of(const run_record& record, const distribution& times) {
   }
   notes.push_back(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
   const bool device_times = timing == timing_method::event || timing == timing_method::layers;
+  if (device_times && takes_turns_on_streams(record)) {
+    notes.push_back(
+        "the host device carries out one operation at a time: with several streams, a stage's "
+        "time holds its wait for the others");
+  }
   if (!device_times || record.clock_error == 0) return notes;
   auto clock = fmt::format("clock: device times stand on the host's clock to within {}",
                            words(record.clock_error));

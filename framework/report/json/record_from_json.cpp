@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -201,12 +200,9 @@ tensor_record tensor_from(const json_part& from, std::size_t stages) {
   return tensor;
 }
 
-/// Frames a second, so many that the time between two can be told.
 double rate_from(const json_part& from) {
   const double rate = from.number();
-  if (!(rate > 0) || !std::isfinite(rate) || 1e9 / rate > static_cast<double>(longest)) {
-    from.fail("a rate that frames can have");
-  }
+  if (!can_be_kept(rate)) from.fail("a rate from 0.000001 to 1,000,000 frames a second");
   return rate;
 }
 

@@ -177,10 +177,18 @@ std::string extent_of(const experiment_record& record) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
   const auto configurations = record.configurations.size();
-  auto text = configurations == 1
-                  ? count_of(record.trials.size(), "trial")
-                  : fmt::format("{} of {} in random order", count_of(blocks.size(), "block"),
-                                count_of(configurations, "trial"));
+  const auto trials = record.trials.size();
+  const auto whole = blocks.size() * configurations;
+  const auto in_blocks = count_of(blocks.size(), "block");
+  std::string text;
+  if (configurations == 1) {
+    text = count_of(trials, "trial");
+  } else if (trials < whole) {
+    text =
+        fmt::format("{} of {} of {}, in random order", trials, count_of(whole, "trial"), in_blocks);
+  } else {
+    text = fmt::format("{} of {} in random order", in_blocks, count_of(configurations, "trial"));
+  }
   const auto members = runs_by_member(record);
   if (members.size() == 1) {
     const auto frames = shared_frames(members.front().runs);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "framework/base/utf8.hpp"
-
 namespace graphline {
 
 namespace {
@@ -84,7 +82,7 @@ std::string experiment_rows::name_beside_pipeline(
 std::vector<std::string> experiment_rows::name_headings() const {
   std::vector<std::string> headings;
   if (several_at_once_) headings.push_back("pipeline");
-  for (const auto& key : labels_.keys()) headings.push_back(printable(key));
+  for (const auto& key : labels_.keys()) headings.push_back(key);
   if (labels_.keys().empty()) headings.push_back("configuration");
   return headings;
 }
@@ -92,11 +90,10 @@ std::vector<std::string> experiment_rows::name_headings() const {
 std::vector<std::string> experiment_rows::full_names(const configuration_member& who) const {
   const auto& configuration = record_.configurations[who.configuration];
   std::vector<std::string> names;
-  if (several_at_once_) names.push_back(printable(configuration.members[who.member]));
-  for (const auto& value : labels_.values(who.configuration)) names.push_back(printable(value));
+  if (several_at_once_) names.push_back(configuration.members[who.member]);
+  for (const auto& value : labels_.values(who.configuration)) names.push_back(value);
   if (labels_.keys().empty()) {
-    names.push_back(
-        printable(several_at_once_ ? name_beside_pipeline(configuration) : configuration.name));
+    names.push_back(several_at_once_ ? name_beside_pipeline(configuration) : configuration.name);
   }
   return names;
 }

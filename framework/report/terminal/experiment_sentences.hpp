@@ -15,7 +15,8 @@ namespace graphline {
 /// What was run on what, and what holds for every configuration. Empty without trials.
 std::vector<std::string> subject_lines(const experiment_record& record);
 
-/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up".
+/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up"; of an experiment
+/// that ended within a block "4 of 6 trials of 2 blocks, in random order".
 std::string extent_of(const experiment_record& record);
 
 /// What became of the experiment where it did not run as a whole.

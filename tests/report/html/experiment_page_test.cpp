@@ -187,8 +187,8 @@ TEST(experiment_page, compares_by_difference_and_by_ratio) {
 
 TEST(experiment_page, refers_to_pipelines_of_configurations_by_their_place) {
   const auto data = data_of(cameras())["experiment"];
-  EXPECT_EQ(data["members"][2]["label"], "camera (together)");
-  EXPECT_EQ(data["members"][3]["label"], "batch (together)");
+  EXPECT_EQ(data["members"][2]["label"], "'camera (together)'");
+  EXPECT_EQ(data["members"][3]["label"], "'batch (together)'");
   EXPECT_EQ(data["comparisons"][0]["pair"], json({2, 0}));
   EXPECT_EQ(data["groups"][1],
             json({{{"who", 1}, {"reference", nullptr}}, {{"who", 3}, {"reference", 1}}}));
@@ -272,7 +272,7 @@ TEST(experiment_page, holds_whatever_names_hold) {
   const auto page = experiment_html(record);
   EXPECT_THAT(page, StartsWith(std::string(html_beginning)));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
-  const std::string shown = "</script><img src=x onerror=alert(1)>\"'??";
+  const std::string shown = "</script><img src=x onerror=alert(1)>\"'\n\xef\xbf\xbd";
   const auto data = samples::data_of(page);
   EXPECT_EQ(data["title"], shown);
   EXPECT_EQ(data["experiment"]["members"][0]["names"][0], shown);

@@ -215,7 +215,9 @@ TEST_F(record_reader, names_what_cannot_be) {
   EXPECT_THAT(in_record([](json& r) { r["stages"][0]["enqueued"]["end"].erase(0); }),
               HasSubstr("enqueued.end has 3 entries"));
   EXPECT_THAT(in_record([](json& r) { r["settings"]["rate"] = 0; }),
-              HasSubstr("settings.rate is 0, where a rate"));
+              HasSubstr("settings.rate is 0, where a rate from 0.000001"));
+  EXPECT_THAT(in_record([](json& r) { r["settings"]["rate"] = 1e-12; }),
+              HasSubstr("settings.rate is 1e-12, where a rate"));
   EXPECT_THAT(in_record([](json& r) {
                 r["outputs"][0]["shape"] = {1LL << 40, 1LL << 40};
               }),

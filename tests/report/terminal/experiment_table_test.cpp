@@ -196,7 +196,7 @@ TEST(experiment_table, puts_into_words_what_a_line_has_no_room_for) {
   compare(summary, record, 0, verdict::undecided, 2475);
   const auto text = experiment_table(record, summary);
   expect_width(text, 80);
-  EXPECT_THAT(text, HasSubstr("\nmore: +2500 trials for camera_left (without"));
+  EXPECT_THAT(text, HasSubstr("\nmore: +2500 trials for 'camera_left (without"));
 }
 
 TEST(experiment_table, names_the_trial_that_failed) {

@@ -140,11 +140,11 @@ const graphline = (() => {
              : null);
   }
 
-  // Controls with their words, which may be elements: `change` is called with the index of what is
-  // chosen, or with whether the box is ticked.
+  // Controls with their words, which may be elements. `options`: [[value, text]...]; `change` is
+  // called with the value that is chosen, as a text, or with whether the box is ticked.
   function choice(words, options, change) {
-    const select = element("select", { onchange: () => change(Number(select.value)) },
-      options.map((text, i) => element("option", { value: i }, text)));
+    const select = element("select", { onchange: () => change(select.value) },
+      options.map(([value, text]) => element("option", { value }, text)));
     return element("label", { class: "control" }, words, select);
   }
   function toggle(words, change, on = false) {

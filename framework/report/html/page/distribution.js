@@ -208,8 +208,9 @@ graphline.section({
     }
 
     if (all.length > 1) {
-      controls.append(graphline.choice("Times of", titles, (i) => {
-        chosen = all[i];
+      const options = titles.map((text, i) => [i, text]);
+      controls.append(graphline.choice("Times of", options, (i) => {
+        chosen = all[Number(i)];
         show();
       }));
     }

@@ -48,18 +48,9 @@ const experiment = (() => {
 
   // ---- Controls --------------------------------------------------------------------------------
 
-  let ids = 0;
-  // A labelled select; `options`: [[value, text]...]. `change(value)` is called when one is chosen.
-  function select(label, options, change) {
-    const id = `select-${++ids}`;
-    return element("span", { class: "control" }, element("label", { for: id }, label),
-      element("select", { id, onchange: (event) => change(event.target.value) },
-        options.map(([value, text]) => element("option", { value }, text))));
-  }
   function filterField(label, hint) {
-    const id = `filter-${++ids}`;
-    return element("span", { class: "control" }, element("label", { for: id }, label),
-      element("input", { id, type: "search", placeholder: hint, size: 26,
+    return element("label", { class: "control" }, label,
+      element("input", { type: "search", placeholder: hint, size: 26,
         oninput: (event) => filterBy(event.target.value) }));
   }
   function controls(...items) {
@@ -257,6 +248,6 @@ const experiment = (() => {
     return found;
   }
 
-  return { filterField, drawn, isShown, membersOf, pipelinesOf, toneOf, shapeOf, dashOf, select,
+  return { filterField, drawn, isShown, membersOf, pipelinesOf, toneOf, shapeOf, dashOf,
            controls, switches, names, scale, axis, gridlines, strips, height, none, verdict, forest };
 })();

@@ -16,8 +16,8 @@ graphline.section({
     let form = "ratio";
     const redraw = () => place.replaceChildren(comparisonForest(data, figure, form));
     box.append(experiment.controls(
-      experiment.select("Figure", figures, (value) => { figure = value; redraw(); }),
-      experiment.select("Differences", [["ratio", "in percent"], ["difference", "as amounts"]],
+      graphline.choice("Figure", figures, (value) => { figure = value; redraw(); }),
+      graphline.choice("Differences", [["ratio", "in percent"], ["difference", "as amounts"]],
         (value) => { form = value; redraw(); })), place);
     experiment.drawn(redraw);
   },

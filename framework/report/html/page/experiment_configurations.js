@@ -23,7 +23,7 @@ graphline.section({
     const many = of.members.length > 6;
     box.append(experiment.controls(
       many && experiment.filterField("Only with", "text in a name, in all sections"), many && shown,
-      of.members.length > 2 && experiment.select("Sorted by",
+      of.members.length > 2 && graphline.choice("Sorted by",
         [["written", "order of the file"], ["p50", "p50"], ["tail", of.tail], ["throughput", "throughput"]],
         (value) => { order = value; redraw(); })) ?? "",
       times, costs);

@@ -14,9 +14,9 @@ graphline.section({
       for (const redraw of redraws) redraw();
     };
     box.append(experiment.controls(
-      experiment.select("Frames", [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
+      graphline.choice("Frames", [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
         change("tail", "longer")),
-      experiment.select("Time", [["linear", "linear"], ["log", "logarithmic"]], change("logarithmic", "log"))));
+      graphline.choice("Time", [["linear", "linear"], ["log", "logarithmic"]], change("logarithmic", "log"))));
     for (const pipeline of experiment.pipelinesOf(data)) {
       const members = experiment.membersOf(data).filter((member) => member.pipeline === pipeline);
       const own = data.experiment.distributions.filter(({ who }) => members.some((member) => member.who === who));

@@ -80,7 +80,7 @@ function addStageForest(data, pipeline, box) {
       })),
     }));
   };
-  box.append(experiment.controls(experiment.select("Intervals of", stages,
+  box.append(experiment.controls(graphline.choice("Intervals of", stages,
     (value) => { chosen = Number(value); redraw(); })), place);
   experiment.drawn(redraw);
 }

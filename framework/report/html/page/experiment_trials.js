@@ -10,7 +10,7 @@ graphline.section({
     const trials = experimentTrials(data);
     let form = "change";
     const redraws = [];
-    box.append(experiment.controls(experiment.select("Medians of trials",
+    box.append(experiment.controls(graphline.choice("Medians of trials",
       [["change", "as changes within each configuration"], ["time", "as times"]],
       (value) => { form = value; for (const redraw of redraws) redraw(); })));
     for (const pipeline of experiment.pipelinesOf(data)) {

@@ -10,8 +10,8 @@ graphline.section({
     const { latency } = data;
     const [endToEnd, ...stages] = latency.series;
     const longest = Math.max(...endToEnd.times);
-    // The summary's unit: one long frame does not change it.
-    const unit = graphline.units.find(({ name }) => name === data.summary.end_to_end.unit);
+    // The unit of what is drawn: one long frame would read "140,000 us" in that of the median.
+    const unit = graphline.unitFor(longest);
     const shown = new Set();
     const names = graphline.distinct(stages.map((stage) => graphline.brief(stage.name)));
     let fromZero = false;

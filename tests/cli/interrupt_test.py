@@ -1,0 +1,84 @@
+"""A run that somebody ends by Ctrl-C, as a user of the graphline program meets it.
+
+usage: interrupt_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import GRAPHLINE, SMALL, Case
+
+
+class interrupted(Case):
+    def start(self, *words):
+        endless = SMALL.replace("frames: 12", "frames: 1000000")
+        return subprocess.Popen([GRAPHLINE, *map(str, words[:1]), str(self.pipeline(endless)),
+                                 *map(str, words[1:])],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_ctrl_c_reports_and_saves_what_was_measured(self):
+        for strategy in ("serial", "async", "overlap"):
+            path = self.folder / f"{strategy}.json"
+            process = self.start("run", "--strategy", strategy, "--json", path)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("stopping", err)
+            self.assertIn("interrupted", out.lower())
+            result = json.loads(path.read_text())
+            self.assertTrue(result["interrupted"])
+            self.assertGreater(result["end_to_end"]["count"], 10)
+            self.assertLess(result["end_to_end"]["count"], 1000000)
+
+    def test_ctrl_c_at_any_moment_ends_with_130_and_no_debris(self):
+        for delay in (0.0, 0.01, 0.02, 0.04, 0.08, 0.16):
+            path = self.folder / "early.json"
+            process = self.start("run", "--json", path)
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            # Before the program has taken the signal over, the shell's own rule holds.
+            self.assertIn(process.returncode, (130, -signal.SIGINT), err)
+            self.assertEqual(list(self.folder.glob("*.part")), [])
+            if path.exists():
+                self.assertTrue(json.loads(path.read_text())["interrupted"])
+                path.unlink()
+
+    def test_a_second_ctrl_c_ends_at_once(self):
+        path = self.pipeline(SMALL.replace("1ms", "30s"), "slow.yaml")
+        results = [self.folder / name for name in ("r.json", "r.csv", "r.html")]
+        results[0].write_text("the one before")
+        words = [f"{option}={result}" for option, result in
+                 zip(("--json", "--csv", "--html"), results)]
+        process = subprocess.Popen([GRAPHLINE, "run", str(path), *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while len(list(self.folder.glob("*.part"))) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(len(list(self.folder.glob("*.part"))), 3)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(sorted(found.name for found in self.folder.iterdir()),
+                         ["r.json", "slow.yaml"])
+        self.assertEqual(results[0].read_text(), "the one before")
+
+    def test_overhead_reports_what_it_has(self):
+        process = self.start("overhead", "--trials", "1000", "--frames", "20")
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("event", out)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

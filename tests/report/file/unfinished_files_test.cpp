@@ -1,0 +1,66 @@
+#include "framework/report/file/unfinished_files.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "framework/report/file/output_file.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class unfinished_files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "graphline_unfinished_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string made(const std::string& name) const {
+    std::ofstream(folder_ / name) << "text";
+    return folder_ / name;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(unfinished_files, are_removed_and_no_others) {
+  const std::string first = made("first");
+  const std::string second = made("second");
+  const std::string whole = made("whole");
+  note_unfinished(first);
+  note_unfinished(whole);
+  note_unfinished(second);
+  note_finished(whole);
+  remove_unfinished();
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_FALSE(fs::exists(second));
+  EXPECT_TRUE(fs::exists(whole));
+  note_unfinished(whole);
+  remove_unfinished();
+  EXPECT_FALSE(fs::exists(whole));
+}
+
+TEST_F(unfinished_files, are_the_parts_of_results_until_they_are_committed_or_discarded) {
+  const std::string path = folder_ / "r.json";
+  {
+    output_file file(path);
+    ASSERT_TRUE(fs::exists(path + ".part"));
+    remove_unfinished();
+    EXPECT_FALSE(fs::exists(path + ".part"));
+  }
+  output_file(path).commit("{}");
+  made("r.json.part");  // somebody else's by now
+  remove_unfinished();
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_TRUE(fs::exists(path + ".part"));
+}
+
+}  // namespace
+}  // namespace graphline
