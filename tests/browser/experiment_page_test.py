@@ -3,12 +3,9 @@
 usage: experiment_page_test.py SAMPLE_EXPERIMENTS [CLASS ...]
 """
 
-import subprocess
 import sys
 
 import harness
-
-SAMPLE_EXPERIMENTS = sys.argv[1]
 
 # The texts of a table's rows: names, figures and verdicts as they are read.
 ROWS = """
@@ -42,15 +39,7 @@ SECTIONS = ["findings", "configurations", "comparisons", "stages", "trials", "di
             "settings", "origin"]
 
 
-class ExperimentCase(harness.PageCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        subprocess.run([SAMPLE_EXPERIMENTS, cls.folder], check=True, timeout=120)
-
-    def page(self, name):
-        return self.folder / f"{name}.html"
-
+class ExperimentCase(harness.SampleCase):
     def rows(self, selector):
         return self.browser.run(ROWS, selector)
 

@@ -1,11 +1,4 @@
-"""What the tests of a frame's pictures share: their pages, and what to ask of these."""
-
-import subprocess
-import sys
-
-import harness
-
-SAMPLE_PAGES = sys.argv[1]
+"""What the tests of a frame's pictures ask of their pages."""
 
 # Spans of the timeline whose text is wider than the span.
 OVERFULL = """
@@ -32,13 +25,3 @@ for (const { name, box, texts } of boxes) {
 }
 return found;
 """
-
-
-class Pictures(harness.PageCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        subprocess.run([SAMPLE_PAGES, cls.folder], check=True, timeout=120)
-
-    def page(self, name):
-        return self.folder / f"{name}.html"

@@ -6,10 +6,10 @@ usage: frames_test.py SAMPLE_PAGES [CLASS ...]
 import sys
 
 import harness
-from frame_pictures import CLASHING, OVERFULL, Pictures
+from frame_pictures import CLASHING, OVERFULL
 
 
-class attribution(Pictures):
+class attribution(harness.SampleCase):
     def setUp(self):
         self.show(self.page("event"))
 
@@ -57,7 +57,7 @@ class attribution(Pictures):
         self.assertEqual(headings[:3], ["of", "went to", "time"])
 
 
-class pipeline(Pictures):
+class pipeline(harness.SampleCase):
     def test_draws_every_stage_input_and_output_apart(self):
         for page in ("event", "odd", "detail", "none"):
             for width in (1280, 360):
@@ -93,7 +93,7 @@ class pipeline(Pictures):
         self.assertEqual(self.browser.all("#timeline, #attribution"), [])
 
 
-class looks(Pictures):
+class looks(harness.SampleCase):
     def test_names_come_out_as_they_are(self):
         self.show(self.page("odd"))
         self.assert_quiet(self.page("odd"))

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -281,6 +282,18 @@ class PageCase(unittest.TestCase):
 
     def assert_fits(self):
         self.assertEqual(self.browser.overflowing(), [])
+
+
+class SampleCase(PageCase):
+    """Tests of the pages that a program writes into a folder, the test's first argument."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        subprocess.run([sys.argv[1], cls.folder], check=True, timeout=120)
+
+    def page(self, name):
+        return self.folder / f"{name}.html"
 
 
 def main(arguments):

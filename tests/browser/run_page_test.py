@@ -4,12 +4,9 @@ usage: run_page_test.py SAMPLE_PAGES [CLASS ...]
 """
 
 import re
-import subprocess
 import sys
 
 import harness
-
-SAMPLE_PAGES = sys.argv[1]
 
 # The colours of every point of a canvas that something was drawn on, as one text.
 CONTENT = "return arguments[0].toDataURL()"
@@ -21,15 +18,7 @@ document.addEventListener("graphline:frame", (event) => window.chosen.push(event
 """
 
 
-class Page(harness.PageCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        subprocess.run([SAMPLE_PAGES, cls.folder], check=True, timeout=120)
-
-    def page(self, name):
-        return self.folder / f"{name}.html"
-
+class Page(harness.SampleCase):
     def content(self, selector):
         return self.browser.run(CONTENT, self.browser.one(selector))
 

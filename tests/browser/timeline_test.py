@@ -6,10 +6,10 @@ usage: timeline_test.py SAMPLE_PAGES [CLASS ...]
 import sys
 
 import harness
-from frame_pictures import OVERFULL, Pictures
+from frame_pictures import OVERFULL
 
 
-class timeline(Pictures):
+class timeline(harness.SampleCase):
     def shown(self):
         """The frame that is shown, by its headline."""
         return self.browser.text("#timeline .headline strong")

@@ -20,17 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-/// "a" on the device, then "b" on the CPU, which a copy brings its input.
-pipeline_spec chain() {
-  pipeline_spec spec;
-  spec.name = {"chain"};
-  spec.inputs.push_back({.name = {"x"}, .type = {shape{64}, dtype::int64}});
-  spec.stages = {make_stage("a", "device_mix", {"x"}), make_stage("b", "cpu_mix", {"a"})};
-  spec.run.frames = 6;
-  spec.run.warmup = 1;
-  return spec;
-}
-
 run_record run_of(const pipeline_spec& spec) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();

@@ -17,16 +17,6 @@ namespace {
 
 using namespace testing_kinds;
 
-pipeline_spec chain() {
-  pipeline_spec spec;
-  spec.name = {"chain"};
-  spec.inputs.push_back({.name = {"x"}, .type = {shape{64}, dtype::int64}});
-  spec.stages = {make_stage("a", "device_mix", {"x"}), make_stage("b", "cpu_mix", {"a"})};
-  spec.run.frames = 6;
-  spec.run.warmup = 1;
-  return spec;
-}
-
 const stage_record& stage_named(const run_record& record, const std::string& name) {
   for (const auto& stage : record.stages) {
     if (stage.name == name) return stage;

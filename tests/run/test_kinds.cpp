@@ -221,6 +221,16 @@ stage_spec make_stage(const std::string& name, const std::string& kind,
   return stage;
 }
 
+pipeline_spec chain() {
+  pipeline_spec spec;
+  spec.name = {"chain"};
+  spec.inputs.push_back({.name = {"x"}, .type = {shape{64}, dtype::int64}});
+  spec.stages = {make_stage("a", "device_mix", {"x"}), make_stage("b", "cpu_mix", {"a"})};
+  spec.run.frames = 6;
+  spec.run.warmup = 1;
+  return spec;
+}
+
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry) {
   diagnostics found;
   plan p = make_plan(spec, registry, {}, found);

@@ -31,6 +31,9 @@ stage_registry make_registry(hook h = {});
 stage_spec make_stage(const std::string& name, const std::string& kind,
                       const std::vector<std::string>& reads, std::int64_t salt = 1);
 
+/// "a" on the device, then "b" on the CPU, which a copy brings its input; 6 frames after 1.
+pipeline_spec chain();
+
 /// Plans for the host device; throws when there is a diagnostic.
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry);
 
