@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
@@ -117,6 +118,20 @@ TEST_F(local_trials, give_up_what_was_not_used_for_longest_to_stay_within_the_bu
 TEST_F(local_trials, keep_all_members_of_a_configuration_however_small_the_budget) {
   add("together", {named("camera"), named("batch")});
   const auto r = runner(0);
+  // The camera leads. Its last frame waits until the batch job has begun a second frame that
+  // counts, and so has ended the first: else the camera may be done before the other has its turn.
+  // Frames count from when both are warm, so those after the camera's very first one.
+  constexpr std::int64_t warmup = 2;
+  constexpr std::int64_t last = warmup + 30 - 1;
+  tally begun;
+  std::int64_t before = 0;
+  on_frame_ = [&](const std::string& stage, std::int64_t frame) {
+    if (stage == "batch in" && frame >= warmup) begun.add("batch");
+    if (stage == "camera in" && frame == 0) before = begun.of("batch");
+    if (stage == "camera in" && frame == last) {
+      EXPECT_TRUE(begun.wait_for("batch", before + 2));
+    }
+  };
   for (int round = 0; round < 2; ++round) {
     const auto records = r->run(0, {}, nullptr);
     ASSERT_THAT(records, SizeIs(2));
