@@ -43,14 +43,18 @@ std::string describe(const char* name, const shape& s, bool transpose) {
   return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
 }
 
+/// How many products each element is the sum of.
+std::int64_t depth_of(const matmul_form& form) {
+  return form.a[form.a.rank() - 1];
+}
+
 stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
   if (!form) return {};
   const auto written = form->c.checked_elements();
-  const std::int64_t depth = form->a[form->a.rank() - 1];
   std::int64_t macs = 0;
   constexpr std::int64_t limit = std::int64_t{1} << 60;
-  if (!written || __builtin_mul_overflow(*written, depth, &macs) || macs > limit) {
+  if (!written || __builtin_mul_overflow(*written, depth_of(*form), &macs) || macs > limit) {
     out.error(values.where(), fmt::format("matmul to {} would take more than 2^60 "
                                           "multiply-accumulates",
                                           to_string(form->c)));
@@ -58,10 +62,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
   }
   stage_shape result;
   result.outputs = {{form->c, dtype::float32}};
-  result.cost = {.macs = macs,
-                 .flops = 2 * macs,
-                 .bytes_read = 4 * (form->a.elements() + form->b.elements()),
-                 .bytes_written = 4 * *written};
+  result.cost = cost_of(*form);
   result.known = known_cost::all;
   return result;
 }
@@ -101,6 +102,14 @@ std::optional<matmul_form> matmul_of(const arguments& values, std::span<const te
   c[rank - 2] = a[rank - 2];
   c[rank - 1] = b[rank - 1];
   return matmul_form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
+}
+
+cost cost_of(const matmul_form& form) {
+  const std::int64_t macs = form.c.elements() * depth_of(form);
+  return {.macs = macs,
+          .flops = 2 * macs,
+          .bytes_read = 4 * (form.a.elements() + form.b.elements()),
+          .bytes_written = 4 * form.c.elements()};
 }
 
 stage_kind matmul_kind() {

@@ -23,6 +23,9 @@ struct matmul_form {
 std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
                                      diagnostics& out);
 
+/// What it amounts to: both operands as they are, before broadcasting, and the product.
+cost cost_of(const matmul_form& form);
+
 /// The `matmul` stage on a `host` device, by oneDNN.
 std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& config);
 

@@ -71,7 +71,8 @@ class matmul_stage final : public device_stage {
         precision_(precision_of(config.arguments)),
         library_(open_cuda_libraries(d, tune_of(config.arguments), owner_)),
         calls_(collapse_product(form, precision_)),
-        elements_{form.a.elements(), form.b.elements(), form.c.elements()} {
+        elements_{form.a.elements(), form.b.elements(), form.c.elements()},
+        cost_(cost_of(form)) {
     std::string why_not;
     product_ = library_->plan(calls_.form, why_not);
     if (product_ == nullptr) {
@@ -96,7 +97,7 @@ class matmul_stage final : public device_stage {
     if (calls_.calls.size() > 1)
       choice = fmt::format("{} calls of {}", calls_.calls.size(), choice);
     if (converts()) choice += fmt::format("; conversions to and from {}", to_word(precision_));
-    return {{"matmul", std::move(choice)}};
+    return {{"matmul", std::move(choice), cost_, precision_}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
@@ -144,6 +145,7 @@ class matmul_stage final : public device_stage {
   std::unique_ptr<cuda_library> library_;  // outlives the operation that it planned
   product_calls calls_;
   std::array<std::int64_t, 3> elements_;
+  cost cost_;
   std::unique_ptr<library_operation> product_;
   scratch_layout scratch_;
 };

@@ -46,7 +46,7 @@ class matmul_work final : public device_work {
 class matmul_stage final : public device_stage {
  public:
   matmul_stage(device& d, const matmul_form& form, const std::string& name, precision asked)
-      : owner_(fmt::format("stage '{}'", name)), asked_(asked) {
+      : owner_(fmt::format("stage '{}'", name)), asked_(asked), cost_(cost_of(form)) {
     host_call(d, [&] {
       try {
         const dnnl::matmul::desc wanted(layout_of(form.a, form.transpose_a),
@@ -67,7 +67,7 @@ class matmul_stage final : public device_stage {
     if (asked_ != precision::float32) {
       choice += fmt::format("; in float32, host has no {}", to_word(asked_));
     }
-    return {{"matmul", std::move(choice)}};
+    return {{"matmul", std::move(choice), cost_}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
@@ -85,6 +85,7 @@ class matmul_stage final : public device_stage {
  private:
   std::string owner_;
   precision asked_;
+  cost cost_;
   dnnl::matmul::primitive_desc chosen_;
   dnnl::matmul primitive_;
 };

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "framework/base/precision.hpp"
 #include "framework/stage/parameter.hpp"
-#include "stages/precision.hpp"
 
 namespace graphline {
 

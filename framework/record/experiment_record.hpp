@@ -53,6 +53,7 @@ struct experiment_record {
   std::vector<source_record> sources;  ///< the texts of these files, in their order
   std::vector<experiment_configuration> configurations;
   std::vector<compared_pair> pairs;
+  std::optional<graphline::calibration> calibration;  ///< of the device, where there was one
   std::vector<trial_record> trials;  ///< in the order they ran; the last block may be incomplete
   /// Why no further trials ran, in words; empty when all that were asked for did.
   std::string stopped;

@@ -11,6 +11,8 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
+#include "framework/record/calibration_record.hpp"
+#include "framework/record/cost_record.hpp"
 #include "framework/record/graph_record.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
@@ -26,7 +28,8 @@ struct stamp_pair {
 /// A part of a device stage, such as a layer of a network.
 struct part_record {
   std::string name;
-  std::string choice;              ///< what carries it out
+  std::string choice;  ///< what carries it out
+  cost_record cost;
   std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
 };
 
@@ -69,6 +72,7 @@ struct stage_record {
   bool copy = false;
   graphline::priority priority = graphline::priority::normal;  ///< as declared
   std::string stream;                                          ///< name; empty for a CPU stage
+  cost_record cost;                ///< the sum of its parts' where it has any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
   std::vector<stamp_pair>
       enqueued;  ///< device stage, host clock around the launch: host, event, layers
@@ -130,7 +134,8 @@ struct run_record {
   std::vector<stamp_pair> launches;
   std::vector<std::string> threads;  ///< host threads that had a part, by name: "main", "worker 1"
   load_record load;
-  std::vector<stage_record> stages;  ///< in planned order
+  std::optional<graphline::calibration> calibration;  ///< of the device, where there was one
+  std::vector<stage_record> stages;                   ///< in planned order
   std::vector<tensor_record> tensors;
   std::vector<graph_record> graphs;  ///< one per device stage, or the frame's; none without graphs
   std::vector<output_record> outputs;

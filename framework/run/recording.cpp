@@ -2,10 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 namespace graphline {
+
+namespace {
+
+cost_record all_of(const cost& known, precision arithmetic) {
+  return {known.flops, known.bytes_read, known.bytes_written, arithmetic};
+}
+
+cost_record cost_of(const stage_part& part) {
+  if (!part.cost) return {.flops = {}, .bytes_read = {}, .bytes_written = {}};
+  return all_of(*part.cost, part.arithmetic);
+}
+
+cost_record stated_cost(const planned_stage& stage) {
+  auto result = all_of(stage.shape.cost, precision::float32);
+  if (stage.shape.known != known_cost::all) result.flops.reset();
+  if (stage.shape.known == known_cost::none) result.bytes_read = result.bytes_written = {};
+  return result;
+}
+
+/// The sum of its parts, in the precision of the part with most FLOPs; for a stage that is one
+/// whole, or has parts of which it is not known, what its kind states.
+cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& parts) {
+  cost sum;
+  std::int64_t most = -1;
+  auto arithmetic = precision::float32;
+  for (const auto& part : parts) {
+    if (!part.cost) return stated_cost(stage);
+    sum += *part.cost;
+    if (part.cost->flops > most) arithmetic = part.arithmetic;
+    most = std::max(most, part.cost->flops);
+  }
+  return parts.empty() ? stated_cost(stage) : all_of(sum, arithmetic);
+}
+
+}  // namespace
 
 recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
                      timing_method method, std::int64_t frames, nanoseconds epoch)
@@ -25,6 +61,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     r.on = stage.on;
     r.copy = stage.kind->moves;
     r.priority = stage.priority;
+    r.cost = cost_of(stage, parts[stages_.size()]);
     for (const auto& wait : stage.waits) r.waits.push_back({wait.stage, wait.how});
     if (stage.on == side::device) {
       r.stream = p.streams[stage.stream].name;
@@ -33,7 +70,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       if (events) r.device.resize(count);
       if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
-        r.parts.push_back({part.name, part.choice, {}});
+        r.parts.push_back({part.name, part.choice, cost_of(part), {}});
         if (layers) r.parts.back().device.resize(count);
       }
     } else if (method != timing_method::none) {

@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
@@ -65,6 +67,10 @@ struct stage_tensors {
 struct stage_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< what carries it out: "cuDNN engine 8, workspace 2 MiB"
+  /// What it amounts to as it is carried out: what passes between layers inside it is not moved.
+  /// Nothing where that is not known.
+  std::optional<graphline::cost> cost = {};
+  precision arithmetic = precision::float32;  ///< of its products
 };
 
 /// Told after each part while a stage's work is enqueued.

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/precision.hpp"
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/operations.hpp"
-#include "stages/precision.hpp"
 
 namespace graphline {
 

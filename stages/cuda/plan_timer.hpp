@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/precision.hpp"
 #include "stages/cuda/plan_choices.hpp"
-#include "stages/precision.hpp"
 
 namespace graphline {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "stages/precision.hpp"
+#include "framework/base/precision.hpp"
 
 namespace graphline {
 

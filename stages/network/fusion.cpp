@@ -1,5 +1,8 @@
 #include "stages/network/fusion.hpp"
 
+#include <cstdint>
+#include <set>
+
 namespace graphline {
 
 namespace {
@@ -75,6 +78,30 @@ split_epilogue split_at_add(const network_definition& network, const fused_layer
     }
   }
   return parts;
+}
+
+cost cost_of(const network_definition& network, const fused_layers& group,
+             std::size_t element_bytes) {
+  const auto bytes_of = [&](std::size_t value) {
+    const bool outside = value == 0 || value == network.layers.size();
+    return network.shape_of(value).elements() *
+           static_cast<std::int64_t>(outside ? sizeof(float) : element_bytes);
+  };
+  cost sum;
+  std::set<std::size_t> read;
+  for (std::size_t layer = group.head; layer <= group.last(); ++layer) {
+    const network_layer& of = network.layers[layer];
+    sum.parameters += of.cost.parameters;
+    sum.macs += of.cost.macs;
+    sum.flops += of.cost.flops;
+    for (const std::size_t value : of.inputs) {
+      if (value <= group.head || value > group.last() + 1) read.insert(value);
+    }
+  }
+  sum.bytes_read = sum.parameters * static_cast<std::int64_t>(element_bytes);
+  for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
+  sum.bytes_written = bytes_of(group.last() + 1);
+  return sum;
 }
 
 std::string name_of(const network_definition& network, const fused_layers& group) {

@@ -43,6 +43,11 @@ struct split_epilogue {
 };
 split_epilogue split_at_add(const network_definition& network, const fused_layers& group);
 
+/// What a group amounts to when it is computed as one: nothing between its layers is moved. What
+/// the network reads and gives is float32, all else has elements of `element_bytes`.
+cost cost_of(const network_definition& network, const fused_layers& group,
+             std::size_t element_bytes);
+
 /// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
 std::string name_of(const network_definition& network, const fused_layers& group);
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "framework/base/cost.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "stages/cuda/cuda_library.hpp"
 #include "stages/cuda/kernel_forms.hpp"
@@ -24,8 +25,9 @@ struct cuda_step {
 
 /// Layers computed as one, and the steps that do it.
 struct cuda_part {
-  std::string name;           ///< "0.conv2d+1.gelu"
-  std::string choice;         ///< "cuDNN engine 8, 1.5 MiB workspace"
+  std::string name;    ///< "0.conv2d+1.gelu"
+  std::string choice;  ///< "cuDNN engine 8, 1.5 MiB workspace"
+  graphline::cost cost;
   std::size_t end_steps = 0;  ///< it ends before this step; the part after it begins there
 };
 

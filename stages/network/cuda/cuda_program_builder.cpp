@@ -138,8 +138,14 @@ void cuda_program_builder::note(const std::string& text) {
 void cuda_program_builder::end_part(const fused_layers& group) {
   const std::size_t begin = program_.parts.empty() ? 0 : program_.parts.back().end_steps;
   const std::size_t end = program_.steps.size();
-  if (end > begin) program_.parts.push_back({name_of(network_, group), notes_, end});
+  if (end > begin) {
+    program_.parts.push_back({name_of(network_, group), notes_, part_cost(group), end});
+  }
   notes_.clear();
+}
+
+cost cuda_program_builder::part_cost(const fused_layers& group) const {
+  return cost_of(network_, group, element_bytes(target_.precision));
 }
 
 std::string cuda_program_builder::owner(const network_layer& layer) const {
@@ -157,7 +163,10 @@ cuda_program cuda_program_builder::finish() {
     const cuda_value result{add_buffer(buffer_place::output, bytes), output_form()};
     add_conversion(value(last), result, s, network_.layers.back());
     // What brings the result to where it is wanted counts with the last layers.
-    if (program_.parts.empty()) program_.parts.push_back({network_.layers.back().name, "", 0});
+    if (program_.parts.empty()) {
+      const fused_layers whole{.head = network_.layers.size() - 1};
+      program_.parts.push_back({name_of(network_, whole), "", part_cost(whole), 0});
+    }
     cuda_part& part = program_.parts.back();
     part.choice += (part.choice.empty() ? "" : "; ") + notes_;
     part.end_steps = program_.steps.size();

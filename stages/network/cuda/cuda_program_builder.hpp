@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/base/precision.hpp"
 #include "stages/network/cuda/cuda_program.hpp"
 #include "stages/network/definition.hpp"
 #include "stages/network/fusion.hpp"
 #include "stages/network/network_weights.hpp"
-#include "stages/precision.hpp"
 
 namespace graphline {
 
@@ -101,6 +101,7 @@ class cuda_program_builder {
   cuda_program finish();
 
  private:
+  cost part_cost(const fused_layers& group) const;
   const cuda_value* find_form(std::size_t index, const value_form& form) const;
   void add_conversion(const cuda_value& from, const cuda_value& to, const shape& s,
                       const network_layer& reader);

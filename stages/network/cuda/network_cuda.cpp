@@ -57,11 +57,12 @@ class network_stage final : public device_stage {
  public:
   network_stage(device& d, const network_definition& network, const weight_table& weights,
                 const stage_config& config)
-      : library_(open_cuda_libraries(d, tune_of(config.arguments),
+      : precision_(precision_of(config.arguments)),
+        library_(open_cuda_libraries(d, tune_of(config.arguments),
                                      fmt::format("stage '{}'", config.name))),
         program_(lower_network_for_cuda(network, weights,
                                         {.library = *library_,
-                                         .precision = precision_of(config.arguments),
+                                         .precision = precision_,
                                          .stage = config.name,
                                          .input = layout_of(config.input_layouts),
                                          .output = layout_of(config.output_layouts)})) {
@@ -72,7 +73,9 @@ class network_stage final : public device_stage {
 
   std::vector<stage_part> parts() const override {
     std::vector<stage_part> all;
-    for (const cuda_part& part : program_.parts) all.push_back({part.name, part.choice});
+    for (const cuda_part& part : program_.parts) {
+      all.push_back({part.name, part.choice, part.cost, precision_});
+    }
     return all;
   }
 
@@ -95,6 +98,7 @@ class network_stage final : public device_stage {
     d.synchronize(wait_mode::block);
   }
 
+  precision precision_;
   std::unique_ptr<cuda_library> library_;  // outlives the operations that it planned
   cuda_program program_;
   memory weights_;

@@ -61,7 +61,7 @@ class network_stage final : public device_stage {
       if (asked_ != precision::float32) {
         choice += fmt::format("; in float32, host has no {}", to_word(asked_));
       }
-      all.push_back({part.name, std::move(choice)});
+      all.push_back({part.name, std::move(choice), part.cost});
     }
     return all;
   }

@@ -43,7 +43,8 @@ struct program_constant {
 
 /// Layers computed as one, and the steps that do it.
 struct program_part {
-  std::string name;           ///< "0.conv2d+1.gelu"
+  std::string name;  ///< "0.conv2d+1.gelu"
+  graphline::cost cost;
   std::size_t end_steps = 0;  ///< it ends before this step; the part after it begins there
 };
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "stages/precision.hpp"
+#include "framework/base/precision.hpp"
 
 namespace two_models {
 

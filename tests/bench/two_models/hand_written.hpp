@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/precision.hpp"
+#include "framework/base/precision.hpp"
 
 namespace two_models {
 

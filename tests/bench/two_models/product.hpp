@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "stages/precision.hpp"
+#include "framework/base/precision.hpp"
 
 namespace two_models {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/device/cuda/cuda_device.hpp"
-#include "stages/precision.hpp"
+#include "framework/base/precision.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/reference_cases.hpp"
 

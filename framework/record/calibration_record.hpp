@@ -1,0 +1,92 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/precision.hpp"
+#include "framework/base/words.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+/// What of a device a calibration measures.
+enum class ceiling {
+  read,                     ///< bytes a second, from device memory
+  copy,                     ///< bytes a second, read and written in device memory, both counted
+  host_to_device_pinned,    ///< bytes a second, each counted once, here and in the next three
+  device_to_host_pinned,    ///<
+  host_to_device_pageable,  ///<
+  device_to_host_pageable,  ///<
+  convolution,              ///< FLOPs a second
+  matmul,                   ///< FLOPs a second
+  launch,                   ///< ns of the host to launch a graph of one small operation
+  event,                    ///< ns of the host to record a timed event
+  synchronize,              ///< ns of the host to wait for a device that has nothing to do
+  round_trip,               ///< ns from the launch of a small operation until the host saw its end
+};
+inline constexpr word<ceiling> ceiling_words[] = {
+    {"read", ceiling::read},
+    {"copy", ceiling::copy},
+    {"host_to_device_pinned", ceiling::host_to_device_pinned},
+    {"device_to_host_pinned", ceiling::device_to_host_pinned},
+    {"host_to_device_pageable", ceiling::host_to_device_pageable},
+    {"device_to_host_pageable", ceiling::device_to_host_pageable},
+    {"convolution", ceiling::convolution},
+    {"matmul", ceiling::matmul},
+    {"launch", ceiling::launch},
+    {"event", ceiling::event},
+    {"synchronize", ceiling::synchronize},
+    {"round_trip", ceiling::round_trip}};
+template <>
+struct words_of<ceiling> {
+  static constexpr const auto& table = ceiling_words;
+};
+
+/// What a ceiling is stated in.
+enum class ceiling_unit { bytes_per_second, flops_per_second, nanoseconds };
+constexpr ceiling_unit unit_of(ceiling what) noexcept {
+  if (what >= ceiling::launch) return ceiling_unit::nanoseconds;
+  return what >= ceiling::convolution ? ceiling_unit::flops_per_second
+                                      : ceiling_unit::bytes_per_second;
+}
+
+/// The raw samples of one ceiling.
+struct ceiling_record {
+  ceiling what = ceiling::read;
+  precision arithmetic = precision::float32;  ///< of `convolution` and `matmul`
+  std::string how;                 ///< what ran: "512 to 512 channels, 5x5, on [1, 512, 256, 256]"
+  double amount = 0;               ///< of one sample: bytes, FLOPs, or how many calls
+  std::vector<nanoseconds> times;  ///< each of that amount
+};
+
+/// Everything one calibration of a device measured.
+struct calibration_record {
+  device_properties device;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
+  std::vector<ceiling_record> ceilings;                          ///< in the order of `ceiling`
+  std::vector<std::string> warnings;
+  bool interrupted = false;  ///< stopped by a person: not all ceilings are there
+};
+
+/// A ceiling as measured times are held against it.
+struct ceiling_figure {
+  ceiling what = ceiling::read;
+  precision arithmetic = precision::float32;
+  double value = 0;  ///< by `unit_of(what)`, at the median time
+  double worst = 0;  ///< at the 90th percentile of the times
+  double best = 0;   ///< at the 10th percentile of the times
+  friend bool operator==(const ceiling_figure&, const ceiling_figure&) = default;
+};
+
+/// What is kept of a calibration in a result that uses it.
+struct calibration {
+  std::string date;                      ///< UTC, as in environments
+  std::vector<ceiling_figure> ceilings;  ///< in the order of `ceiling`
+  std::vector<std::string> stale;        ///< why it may no longer hold, in words; empty: it should
+  friend bool operator==(const calibration&, const calibration&) = default;
+};
+
+}  // namespace graphline
