@@ -46,11 +46,14 @@ struct words_of<ceiling> {
 };
 
 /// What a ceiling is stated in.
-enum class ceiling_unit { bytes_per_second, flops_per_second, nanoseconds };
+enum class ceiling_unit {
+  bandwidth,  ///< bytes a second
+  rate,       ///< FLOPs a second
+  duration,   ///< nanoseconds
+};
 constexpr ceiling_unit unit_of(ceiling what) noexcept {
-  if (what >= ceiling::launch) return ceiling_unit::nanoseconds;
-  return what >= ceiling::convolution ? ceiling_unit::flops_per_second
-                                      : ceiling_unit::bytes_per_second;
+  if (what >= ceiling::launch) return ceiling_unit::duration;
+  return what >= ceiling::convolution ? ceiling_unit::rate : ceiling_unit::bandwidth;
 }
 
 /// The raw samples of one ceiling.

@@ -28,9 +28,9 @@ struct stamp_pair {
 /// A part of a device stage, such as a layer of a network.
 struct part_record {
   std::string name;
-  std::string choice;  ///< what carries it out
-  cost_record cost;
+  std::string choice;              ///< what carries it out
   std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
+  cost_record cost = {};
 };
 
 /// An operation of a device stage as a trace of the stage alone saw it.

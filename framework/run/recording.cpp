@@ -70,7 +70,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       if (events) r.device.resize(count);
       if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
-        r.parts.push_back({part.name, part.choice, cost_of(part), {}});
+        r.parts.push_back({part.name, part.choice, {}, cost_of(part)});
         if (layers) r.parts.back().device.resize(count);
       }
     } else if (method != timing_method::none) {
