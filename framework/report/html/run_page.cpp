@@ -11,6 +11,7 @@
 #include "framework/report/html/pipeline_data.hpp"
 #include "framework/report/html/summary_data.hpp"
 #include "framework/report/html/timeline_data.hpp"
+#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
@@ -47,6 +48,7 @@ std::string amount_of(const run_record& record) {
 
 std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
+  const floors held(record);
   json data;
   data["kind"] = "run";
   data["title"] = record.pipeline;
@@ -56,8 +58,8 @@ std::string run_html(const run_record& record, const page_options& options) {
   data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
   data["amount"] = amount_of(record);
   data["notices"] = notices(record, summary);
-  data["summary"] = summary_data(record, summary);
-  data["detail"] = detail_data(record, summary);
+  data["summary"] = summary_data(record, summary, held);
+  data["detail"] = detail_data(record, summary, held);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
   if (const auto attribution = attribute(record)) {

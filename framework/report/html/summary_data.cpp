@@ -111,6 +111,12 @@ json end_to_end_row(const distribution& times) {
   return {{"unit", unit.name}, {"cells", std::move(cells)}};
 }
 
+/// What is shown of a floor: {"least", "ratio"}; empty without one.
+json floor_data(const roofline_figures* held, time_unit unit) {
+  if (held == nullptr || !held->least) return json::object();
+  return {{"least", in_unit(held->least, unit)}, {"ratio", ratio_cell(held)}};
+}
+
 /// The unit of a column of means.
 time_unit unit_of_column(const run_summary& summary, std::size_t index) {
   double most = 0;
@@ -126,8 +132,8 @@ std::string place_of(const stage_record& stage) {
   return stage.stream.empty() ? "device" : stage.stream;
 }
 
-json stage_row(const stage_record& stage, const stage_summary& summary, time_unit unit,
-               time_unit launch_unit) {
+json stage_row(const stage_record& stage, const stage_summary& summary,
+               const roofline_figures* held, time_unit unit, time_unit launch_unit) {
   const auto& column = summary.columns.front();
   const auto& times = *column.times;
   json row = {{"name", stage.name},
@@ -148,17 +154,19 @@ json stage_row(const stage_record& stage, const stage_summary& summary, time_uni
   if (summary.columns.size() > 1 && summary.columns[1].times) {
     row["enqueue"] = in_unit(summary.columns[1].times->mean(), launch_unit);
   }
+  row.update(floor_data(held, unit));
   return row;
 }
 
-json stages_data(const run_record& record, const run_summary& summary) {
+json stages_data(const run_record& record, const run_summary& summary, const floors& held) {
   const auto unit = unit_of_column(summary, 0);
   const auto launch_unit = unit_of_column(summary, 1);
   json rows = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& columns = summary.stages[i].columns;
     if (columns.empty() || !columns.front().times) continue;
-    rows.push_back(stage_row(record.stages[i], summary.stages[i], unit, launch_unit));
+    rows.push_back(stage_row(record.stages[i], summary.stages[i],
+                             held.any_stage() ? held.of_stage(i) : nullptr, unit, launch_unit));
   }
   if (rows.empty()) return {};
   return {{"unit", unit.name}, {"enqueue_unit", launch_unit.name}, {"rows", std::move(rows)}};
@@ -173,7 +181,7 @@ bool takes_turns_on_streams(const run_record& record) {
   return record.device.backend == "host" && streams.size() > 1;
 }
 
-json notes_of(const run_record& record, const distribution& times) {
+json notes_of(const run_record& record, const distribution& times, const floors& held) {
   json notes = json::array();
   std::string missing;
   for (const auto& [name, p] : shown_percentiles) {
@@ -185,6 +193,7 @@ json notes_of(const run_record& record, const distribution& times) {
   if (timing != timing_method::none && !record.stages.empty()) {
     notes.push_back("share: of the mean end to end; stages that overlap add up to more than 100 %");
   }
+  if (held.any_stage()) notes.push_back(floor_note(record));
   notes.push_back(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
   const bool device_times = timing == timing_method::event || timing == timing_method::layers;
   if (device_times && takes_turns_on_streams(record)) {
@@ -205,7 +214,7 @@ json notes_of(const run_record& record, const distribution& times) {
 
 }  // namespace
 
-json summary_data(const run_record& record, const run_summary& summary) {
+json summary_data(const run_record& record, const run_summary& summary, const floors& held) {
   json data = {{"figures", json::array()}};
   auto& figures = data["figures"];
   if (summary.end_to_end) add_times(figures, *summary.end_to_end);
@@ -219,9 +228,9 @@ json summary_data(const run_record& record, const run_summary& summary) {
                fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
   if (summary.end_to_end) {
     data["end_to_end"] = end_to_end_row(*summary.end_to_end);
-    data["notes"] = notes_of(record, *summary.end_to_end);
+    data["notes"] = notes_of(record, *summary.end_to_end, held);
   }
-  if (auto stages = stages_data(record, summary); !stages.is_null()) {
+  if (auto stages = stages_data(record, summary, held); !stages.is_null()) {
     data["stages"] = std::move(stages);
   }
   if (const auto cost = graph_cost_of(record)) data["graphs"] = graph_sentence(*cost);

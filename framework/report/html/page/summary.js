@@ -35,11 +35,13 @@ graphline.section({
 
     function stages({ unit, enqueue_unit: enqueueUnit, rows }) {
       const launches = rows.some((row) => row.enqueue);
+      const held = rows.some((row) => row.ratio);
       const columns = [{ title: `stage (${unit})` }, { title: "time is" }];
       for (const title of ["mean", "stddev", "p50", "p90", "p99", "max"]) {
         columns.push({ title, number: true });
       }
       columns.push({ title: "share %", number: true });
+      if (held) columns.push(...floorColumns);
       if (launches) columns.push({ title: `enqueue (${enqueueUnit})`, number: true });
       return table("Stages", columns, rows.map((row) => [
         element("span", {}, name(row.name),
@@ -47,18 +49,27 @@ graphline.section({
         row.time_is,
         ...row.cells,
         bar(row.share, row.part, row.what),
+        ...(held ? floorCells(row) : []),
         ...(launches ? [row.enqueue ?? ""] : []),
       ]));
     }
 
+    // What a stage or part takes at the least, and how many times as long it took.
+    const floorColumns = [{ title: "least", number: true }, { title: "x least", number: true }];
+    function floorCells({ least, ratio }) {
+      return [least ?? "", ratio ?? ""];
+    }
+
     function parts({ stage, unit, rows }) {
+      const held = rows.some((row) => row.ratio);
       return element("details", { class: "facts" },
         element("summary", {}, name(stage), " in parts"),
         table(`Parts of ${stage}`, [
           { title: `part (${unit})` }, { title: "carried out by" }, { title: "p50", number: true },
-          { title: "of mean %", number: true },
+          { title: "of mean %", number: true }, ...(held ? floorColumns : []),
         ], rows.map((row) => [name(row.name), name(row.by || "-"), row.p50,
-                              bar(row.share, row.part, "device")])));
+                              bar(row.share, row.part, "device"),
+                              ...(held ? floorCells(row) : [])])));
     }
 
     function operations({ runs, rows }) {
