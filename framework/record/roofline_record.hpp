@@ -4,10 +4,10 @@
 
 namespace graphline {
 
-/// Two runs of one pipeline to hold against the ceilings of their device.
+/// One pipeline run twice in a process, to be held against the roofline of its device.
 struct roofline_record {
-  run_record stages;  ///< timed by event: its times are those that count
-  run_record layers;  ///< timed by layers, for the times of parts
+  run_record stages;  ///< under `timing: event`, with the calibration
+  run_record layers;  ///< under `timing: layers`, for the times of the stages' parts
 };
 
 }  // namespace graphline

@@ -1,0 +1,265 @@
+#include "framework/analysis/roofline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/summary.hpp"
+
+namespace graphline {
+
+namespace {
+
+const ceiling_figure* find(const calibration& in, ceiling what,
+                           precision arithmetic = precision::float32) {
+  const bool by_precision = unit_of(what) == ceiling_unit::rate;
+  for (const auto& figure : in.ceilings) {
+    if (figure.what != what || figure.value <= 0 || figure.best <= 0) continue;
+    if (!by_precision || figure.arithmetic == arithmetic) return &figure;
+  }
+  return nullptr;
+}
+
+/// The higher of two ceilings, with the better best of both: a time below that of either says that
+/// neither holds.
+std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
+  if (a == nullptr || b == nullptr) {
+    const auto* one = a == nullptr ? b : a;
+    return one == nullptr ? std::nullopt : std::optional(*one);
+  }
+  auto result = a->value >= b->value ? *a : *b;
+  result.best = std::max(a->best, b->best);
+  return result;
+}
+
+/// The roofs of a device, and the bandwidths to and from it.
+class ceilings_at_hand {
+ public:
+  explicit ceilings_at_hand(const calibration& from)
+      : bandwidth(higher(find(from, ceiling::read), find(from, ceiling::copy))),
+        to_device(find(from, ceiling::host_to_device_pinned)),
+        to_host(find(from, ceiling::device_to_host_pinned)) {
+    for (const auto& [name, arithmetic] : precision_words) {
+      const auto rate = higher(find(from, ceiling::convolution, arithmetic),
+                               find(from, ceiling::matmul, arithmetic));
+      if (!rate || !bandwidth) continue;
+      roofs.push_back({arithmetic, *rate, rate->value / bandwidth->value});
+    }
+  }
+
+  const ceiling_figure* rate(precision arithmetic) const {
+    for (const auto& roof : roofs) {
+      if (roof.arithmetic == arithmetic) return &roof.rate;
+    }
+    return nullptr;
+  }
+
+  std::optional<ceiling_figure> bandwidth;
+  const ceiling_figure* to_device;
+  const ceiling_figure* to_host;
+  std::vector<compute_roof> roofs;
+};
+
+std::optional<double> bytes_of(const cost_record& cost) {
+  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
+  return static_cast<double>(*cost.bytes_read) + static_cast<double>(*cost.bytes_written);
+}
+
+/// Nanoseconds for an amount at so much a second.
+double time_for(double amount, double a_second) {
+  return amount * 1e9 / a_second;
+}
+
+/// Of work in device memory. A rate that was not calibrated leaves the least time open: it may be
+/// any time above that of the bytes.
+roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& at) {
+  roofline_figures result;
+  result.cost = cost;
+  double earliest = 0;
+  const auto bytes = bytes_of(cost);
+  if (bytes) {
+    result.memory_time = time_for(*bytes, at.bandwidth->value);
+    earliest = time_for(*bytes, at.bandwidth->best);
+  }
+  if (cost.flops) {
+    const auto flops = static_cast<double>(*cost.flops);
+    if (bytes && *bytes > 0) result.intensity = flops / *bytes;
+    const auto* rate = at.rate(cost.arithmetic);
+    if (flops <= 0) {
+      result.compute_time = 0;
+    } else if (rate != nullptr) {
+      result.compute_time = time_for(flops, rate->value);
+      earliest = std::max(earliest, time_for(flops, rate->best));
+    } else {
+      return result;
+    }
+  }
+  if (!result.memory_time && !result.compute_time) return result;
+  const double memory = result.memory_time.value_or(0);
+  const double compute = result.compute_time.value_or(0);
+  result.least = std::max(memory, compute);
+  result.earliest = earliest;
+  if (*result.least > 0) result.by = compute > memory ? bound::compute : bound::memory;
+  return result;
+}
+
+/// Of a copy between host and device, which moves each byte once.
+roofline_figures against_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
+  roofline_figures result;
+  result.cost = cost;
+  if (bandwidth == nullptr || !cost.bytes_read) return result;
+  const auto bytes = static_cast<double>(*cost.bytes_read);
+  result.memory_time = result.least = time_for(bytes, bandwidth->value);
+  result.earliest = time_for(bytes, bandwidth->best);
+  if (bytes > 0) result.by = bound::transfer;
+  return result;
+}
+
+/// The bandwidth of a copy by the side of what it reads, else by that of what it writes.
+const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
+                                        const ceilings_at_hand& at) {
+  for (const auto& tensor : record.tensors) {
+    const auto& readers = tensor.readers;
+    if (std::find(readers.begin(), readers.end(), stage) == readers.end()) continue;
+    return tensor.on == side::cpu ? at.to_device : at.to_host;
+  }
+  for (const auto& tensor : record.tensors) {
+    if (tensor.writer == stage) return tensor.on == side::cpu ? at.to_host : at.to_device;
+  }
+  return nullptr;
+}
+
+void add_to(std::optional<double>& sum, const std::optional<double>& value) {
+  if (sum && value) {
+    *sum += *value;
+  } else {
+    sum.reset();
+  }
+}
+
+/// Of a stage whose parts run one after the other.
+roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_figures>& parts) {
+  roofline_figures result;
+  result.cost = whole;
+  result.memory_time = result.compute_time = result.least = result.earliest = 0;
+  std::array<double, std::size(bound_words)> least_by = {};
+  for (const auto& part : parts) {
+    add_to(result.memory_time, part.memory_time);
+    add_to(result.compute_time, part.compute_time);
+    add_to(result.least, part.least);
+    add_to(result.earliest, part.earliest);
+    if (part.by) least_by[static_cast<std::size_t>(*part.by)] += *part.least;
+  }
+  if (result.least && *result.least > 0) {
+    const auto most = std::max_element(least_by.begin(), least_by.end());
+    result.by = static_cast<bound>(most - least_by.begin());
+  }
+  const auto bytes = bytes_of(whole);
+  if (bytes && whole.flops && *bytes > 0) {
+    result.intensity = static_cast<double>(*whole.flops) / *bytes;
+  }
+  return result;
+}
+
+void hold(roofline_figures& figures, const std::vector<stamp_pair>& times) {
+  const auto measured = distribution::of(lengths(times));
+  if (!measured) return;
+  figures.measured = static_cast<double>(measured->median());
+  if (!figures.least) return;
+  if (*figures.least > 0) figures.ratio = *figures.measured / *figures.least;
+  figures.beats_its_floor = *figures.measured < *figures.earliest;
+}
+
+/// The stage of the run under `layers` that has the same parts, if there is one.
+const stage_record* stage_in_layers(const run_record& record, const run_record* layers,
+                                    std::size_t s) {
+  const auto& stage = record.stages[s];
+  if (layers == nullptr) return &stage;
+  if (s >= layers->stages.size()) return nullptr;
+  const auto& other = layers->stages[s];
+  const bool same =
+      other.name == stage.name &&
+      std::equal(other.parts.begin(), other.parts.end(), stage.parts.begin(), stage.parts.end(),
+                 [](const auto& a, const auto& b) { return a.name == b.name; });
+  return same ? &other : nullptr;
+}
+
+roofline_stage hold(const run_record& record, const run_record* layers, std::size_t s,
+                    const ceilings_at_hand& at) {
+  const auto& stage = record.stages[s];
+  roofline_stage result;
+  result.stage = s;
+  for (const auto& part : stage.parts) result.parts.push_back(against_roofs(part.cost, at));
+  const bool all_known =
+      !result.parts.empty() && std::all_of(result.parts.begin(), result.parts.end(),
+                                           [](const auto& part) { return part.least.has_value(); });
+  if (stage.copy) {
+    result.figures = against_transfer(stage.cost, bandwidth_of_copy(record, s, at));
+  } else {
+    result.figures = all_known ? sum_of(stage.cost, result.parts) : against_roofs(stage.cost, at);
+  }
+  if (record.run.timing == timing_method::sync) {
+    hold(result.figures, stage.synced);
+  } else {
+    hold(result.figures, stage.device);
+  }
+  if (const auto* timed = stage_in_layers(record, layers, s)) {
+    for (std::size_t p = 0; p < result.parts.size(); ++p) {
+      hold(result.parts[p], timed->parts[p].device);
+    }
+  }
+  return result;
+}
+
+/// What a stage takes above its floor on the path, in ns a frame; nothing where one of the two is
+/// not known.
+std::optional<double> gain_of(const roofline_figures& figures, const path_stage& path) {
+  if (!figures.measured || !figures.least) return std::nullopt;
+  const double whole = path.on_path + path.off_path;
+  const double on_path = whole > 0 ? path.on_path / whole : 0;
+  return (*figures.measured - *figures.least) * on_path;
+}
+
+std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages,
+                                       const std::vector<path_stage>& paths) {
+  std::vector<std::pair<double, std::size_t>> gains;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (const auto gain = gain_of(stages[i].figures, paths[stages[i].stage])) {
+      gains.emplace_back(*gain, i);
+    }
+  }
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::size_t> result;
+  for (const auto& [gain, index] : gains) result.push_back(index);
+  return result;
+}
+
+}  // namespace
+
+std::optional<roofline_summary> hold_against_roofline(const run_record& record,
+                                                      const run_record* layers) {
+  if (!record.calibration) return std::nullopt;
+  const ceilings_at_hand at(*record.calibration);
+  if (!at.bandwidth || at.roofs.empty()) return std::nullopt;
+
+  roofline_summary result;
+  result.bandwidth = *at.bandwidth;
+  result.roofs = at.roofs;
+  const auto path = attribute(record);
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    if (record.stages[s].on != side::device) continue;
+    auto& stage = result.stages.emplace_back(hold(record, layers, s, at));
+    if (path && !path->stages.empty() && path->end_to_end.all > 0) {
+      stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
+    }
+  }
+  if (!result.stages.empty()) result.least = 0;
+  for (const auto& stage : result.stages) add_to(result.least, stage.figures.least);
+  if (path && !path->stages.empty()) result.by_gain = order_by_gain(result.stages, path->stages);
+  return result;
+}
+
+}  // namespace graphline

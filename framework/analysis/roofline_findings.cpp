@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "framework/analysis/roofline.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+// A stage with less than this part of the path is nothing that anybody would look for.
+constexpr double worth_a_word = 0.05;
+
+// Nearer to its floor than this there is little to gain from other code for the same work.
+constexpr double near_floor = 1.3;
+
+// What caches of processors and GPUs may hold from one frame to the next.
+constexpr double fits_a_cache = 64e6;
+
+/// "743 times", "12.3 times", "1.07 times".
+std::string times(double ratio) {
+  const int decimals = ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} times", ratio, decimals);
+}
+
+/// "its memory bound is 273 us", as what keeps the work from being faster.
+std::string bound_text(const roofline_figures& figures) {
+  return fmt::format("its {} bound is {}", figures.by ? to_word(*figures.by) : "least",
+                     format_duration(*figures.least));
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most_named = 4;
+  std::string text;
+  const auto shown = names.size() > most_named ? most_named - 1 : names.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == names.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + quote(names[i]);
+  }
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// Whoever writes the sentences, stage by stage.
+class writer {
+ public:
+  writer(const run_record& record, const roofline_summary& summary)
+      : record_(record), summary_(summary) {
+    for (const auto& figure : record.calibration->ceilings) {
+      if (figure.what == ceiling::launch) launch_ = figure.value;
+    }
+  }
+
+  std::vector<std::string> all() && {
+    add_stale();
+    add_far();
+    add_near();
+    add_launch_bound();
+    for (const auto& stage : summary_.stages) add_beaten(stage);
+    add_without_rate();
+    add_rest_of_path();
+    return std::move(to_);
+  }
+
+ private:
+  std::string name_of(const roofline_stage& stage) const {
+    return quote(record_.stages[stage.stage].name);
+  }
+
+  bool matters(const roofline_stage& stage) const {
+    return stage.share_of_path.value_or(0) >= worth_a_word;
+  }
+
+  void add_stale() {
+    for (const auto& reason : record_.calibration->stale) {
+      to_.push_back(fmt::format(
+          "the calibration may no longer hold: {}; 'graphline calibrate' measures anew", reason));
+    }
+  }
+
+  /// Most time to gain first.
+  void add_far() {
+    bool first = true;
+    for (const auto index : summary_.by_gain) {
+      const auto& stage = summary_.stages[index];
+      const auto& figures = stage.figures;
+      if (!matters(stage) || !figures.ratio || *figures.ratio <= near_floor) continue;
+      auto text = fmt::format("{} {}{}: {} where {}, {} as long; that is {:.0f} % of the path",
+                              first ? "look at" : "then at", name_of(stage), first ? " first" : "",
+                              format_duration(*figures.measured), bound_text(figures),
+                              times(*figures.ratio), 100 * *stage.share_of_path);
+      if (const auto part = farthest_part(stage)) {
+        const auto& of = stage.parts[*part];
+        text += fmt::format("; most of it in {}: {} where {}",
+                            quote(record_.stages[stage.stage].parts[*part].name),
+                            format_duration(*of.measured), bound_text(of));
+      }
+      to_.push_back(std::move(text));
+      first = false;
+    }
+  }
+
+  /// The part that makes up most of what all parts take above their floors, where one does.
+  static std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
+    if (stage.parts.size() < 2) return std::nullopt;
+    double all = 0;
+    double most = 0;
+    std::optional<std::size_t> result;
+    for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+      const auto& part = stage.parts[p];
+      if (!part.measured || !part.least) continue;
+      const double above = std::max(0.0, *part.measured - *part.least);
+      all += above;
+      if (above <= most) continue;
+      most = above;
+      result = p;
+    }
+    return most > all / 2 ? result : std::nullopt;
+  }
+
+  void add_near() {
+    std::vector<std::string> names;
+    double furthest = 1;
+    bool all = true;
+    for (const auto& stage : summary_.stages) {
+      if (!matters(stage) || stage.figures.beats_its_floor) continue;
+      if (!stage.figures.ratio || *stage.figures.ratio > near_floor) {
+        all = false;
+        continue;
+      }
+      names.push_back(record_.stages[stage.stage].name);
+      furthest = std::max(furthest, *stage.figures.ratio);
+    }
+    if (names.empty()) return;
+    const auto what = all && names.size() > 1 ? "every device stage that matters" : listed(names);
+    const auto limit = std::max(furthest, 1.01);
+    to_.push_back(fmt::format(
+        "within {:.2f} times of {} floor: {}; to be faster takes less work or another precision, "
+        "not better code",
+        limit, names.size() > 1 ? "their" : "its", what));
+  }
+
+  void add_launch_bound() {
+    if (!launch_) return;
+    for (const auto& stage : summary_.stages) {
+      const auto& figures = stage.figures;
+      if (!matters(stage) || !figures.least || *figures.least >= *launch_) continue;
+      if (!figures.ratio || *figures.ratio <= near_floor) continue;
+      to_.push_back(
+          fmt::format("{} is bound by launches: its least time of {} is below the {} that a launch "
+                      "takes; larger batches or fewer operations help, faster ones do not",
+                      name_of(stage), format_duration(*figures.least), format_duration(*launch_)));
+    }
+  }
+
+  void add_beaten(const roofline_stage& stage) {
+    if (stage.figures.beats_its_floor) {
+      to_.push_back(beaten(name_of(stage), stage.figures));
+      return;
+    }
+    std::size_t others = 0;
+    const roofline_figures* first = nullptr;
+    std::string name;
+    for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+      if (!stage.parts[p].beats_its_floor) continue;
+      if (first != nullptr) {
+        ++others;
+        continue;
+      }
+      first = &stage.parts[p];
+      name =
+          fmt::format("{} of {}", quote(record_.stages[stage.stage].parts[p].name), name_of(stage));
+    }
+    if (first == nullptr) return;
+    auto text = beaten(name, *first);
+    if (others > 0) {
+      text += fmt::format("; so did {} other part{} of it", others, others == 1 ? "" : "s");
+    }
+    to_.push_back(std::move(text));
+  }
+
+  /// Why work may take less than its least time.
+  static std::string beaten(std::string_view name, const roofline_figures& figures) {
+    const auto text =
+        fmt::format("{} took {}, less than its floor of {}", name,
+                    format_duration(*figures.measured), format_duration(*figures.least));
+    if (figures.by == bound::compute) {
+      return text +
+             ": it may compute with fewer FLOPs than are counted (as Winograd's convolutions do), "
+             "or the calibration is out of date";
+    }
+    const auto& cost = figures.cost;
+    const double bytes = static_cast<double>(cost.bytes_read.value_or(0)) +
+                         static_cast<double>(cost.bytes_written.value_or(0));
+    if (figures.by == bound::memory && bytes < fits_a_cache) {
+      return text + fmt::format(
+                        ": its {} may stay in a cache, where the calibrated bandwidth of memory "
+                        "does not count",
+                        format_count(bytes, "B"));
+    }
+    return text +
+           ": it moves fewer bytes than are counted, or the calibration is out of date; "
+           "'graphline calibrate' measures anew";
+  }
+
+  /// FLOPs in a precision whose rate is not known leave the least time open.
+  void add_without_rate() {
+    for (const auto& [word, arithmetic] : precision_words) {
+      std::vector<std::string> names;
+      for (const auto& stage : summary_.stages) {
+        const auto& figures = stage.figures;
+        if (figures.least || figures.compute_time) continue;
+        if (figures.cost.flops.value_or(0) == 0 || figures.cost.arithmetic != arithmetic) continue;
+        names.push_back(record_.stages[stage.stage].name);
+      }
+      if (names.empty()) continue;
+      to_.push_back(fmt::format("no rate of {} was calibrated, so {} {} no floor", word,
+                                listed(names), names.size() > 1 ? "have" : "has"));
+    }
+  }
+
+  /// Where device stages are not what a frame waits for.
+  void add_rest_of_path() {
+    double on_device = 0;
+    for (const auto& stage : summary_.stages) {
+      if (!stage.share_of_path) return;
+      on_device += *stage.share_of_path;
+    }
+    if (summary_.stages.empty() || on_device >= 0.5) return;
+    to_.push_back(
+        fmt::format("device stages are {:.0f} % of the path; the rest is CPU work and waiting, for "
+                    "which no roof stands",
+                    100 * on_device));
+  }
+
+  const run_record& record_;
+  const roofline_summary& summary_;
+  std::optional<double> launch_;  ///< ns of the host
+  std::vector<std::string> to_;
+};
+
+}  // namespace
+
+std::vector<std::string> roofline_findings(const run_record& record,
+                                           const roofline_summary& summary) {
+  if (!record.calibration) return {};
+  return writer(record, summary).all();
+}
+
+}  // namespace graphline
