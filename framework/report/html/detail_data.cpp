@@ -69,7 +69,8 @@ json operations_data(const run_record& record) {
 
 json detail_data(const run_record& record, const run_summary& summary, const floors& held) {
   json data = json::object();
-  if (auto parts = parts_of(record, summary, held); !parts.empty()) data["parts"] = std::move(parts);
+  if (auto parts = parts_of(record, summary, held); !parts.empty())
+    data["parts"] = std::move(parts);
   if (auto traced = operations_data(record); !traced.is_null()) {
     data["operations"] = std::move(traced);
   }

@@ -10,6 +10,7 @@
 
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/base/units.hpp"
+#include "framework/report/html/figure_data.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/percentiles.hpp"
@@ -29,28 +30,16 @@ std::string words(nanoseconds ns) {
   return format_duration(static_cast<double>(ns));
 }
 
-/// A figure of a row of figures: a name, a value that stands out, and a few words about it.
-json figure(std::string_view name, const std::string& value, std::string_view unit,
-            const std::string& note, std::string_view tone = "") {
-  return {{"name", name}, {"value", value}, {"unit", unit}, {"note", note}, {"tone", tone}};
-}
-
-/// "42.5 MiB" as a figure's value and unit.
-json quantity(std::string_view name, const std::string& text, const std::string& note) {
-  const auto space = text.find(' ');
-  return figure(name, text.substr(0, space), text.substr(space + 1), note);
-}
-
 json percentile_figure(const distribution& times, std::string_view name, double p, time_unit unit) {
   const auto value = times.percentile(p);
   if (value) {
     const auto note = p == 0.5 ? "half of the frames took longer"
                                : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
-    return figure(name, in_unit(as_double(value), unit), unit.name, note);
+    return figure_data(name, in_unit(as_double(value), unit), unit.name, note);
   }
-  return figure(name, "-", "",
-                fmt::format("needs {} frames, there {} {}", samples_needed(p),
-                            times.count() == 1 ? "is" : "are", times.count()));
+  return figure_data(name, "-", "",
+                     fmt::format("needs {} frames, there {} {}", samples_needed(p),
+                                 times.count() == 1 ? "is" : "are", times.count()));
 }
 
 void add_times(json& figures, const distribution& times) {
@@ -59,7 +48,7 @@ void add_times(json& figures, const distribution& times) {
     if (name != "p90") figures.push_back(percentile_figure(times, name, p, unit));
   }
   const auto spread = times.stddev();
-  figures.push_back(figure(
+  figures.push_back(figure_data(
       "mean", in_unit(times.mean(), unit), unit.name,
       spread ? fmt::format("stddev {} {}", in_unit(spread, unit), unit.name) : "of one frame"));
 }
@@ -67,9 +56,9 @@ void add_times(json& figures, const distribution& times) {
 void add_throughput(json& figures, const run_summary& summary) {
   if (!summary.throughput) return;
   const bool due = summary.load && summary.load->offered;
-  figures.push_back(
-      figure("throughput", three_digits(*summary.throughput), "frame/s",
-             due ? fmt::format("{} frame/s were due", three_digits(*summary.load->offered)) : ""));
+  figures.push_back(figure_data(
+      "throughput", three_digits(*summary.throughput), "frame/s",
+      due ? fmt::format("{} frame/s were due", three_digits(*summary.load->offered)) : ""));
 }
 
 void add_deadline(json& figures, const deadline_summary& deadline, std::size_t frames) {
@@ -77,24 +66,24 @@ void add_deadline(json& figures, const deadline_summary& deadline, std::size_t f
                         ? std::string()
                         : fmt::format("; late by {} (median), {} (worst)",
                                       words(*deadline.median_late), words(*deadline.worst_late));
-  figures.push_back(figure("deadline missed", fmt::format("{}", deadline.missed),
-                           fmt::format("of {}", frames),
-                           fmt::format("{} allowed{}", words(deadline.limit), late),
-                           deadline.missed == 0 ? "good" : "bad"));
+  figures.push_back(figure_data("deadline missed", fmt::format("{}", deadline.missed),
+                                fmt::format("of {}", frames),
+                                fmt::format("{} allowed{}", words(deadline.limit), late),
+                                deadline.missed == 0 ? "good" : "bad"));
 }
 
 void add_load(json& figures, const run_record& record, const load_summary& load) {
-  figures.push_back(
-      figure("frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
-             fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
-             load.dropped == 0 ? "good" : "bad"));
+  figures.push_back(figure_data(
+      "frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
+      fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
+      load.dropped == 0 ? "good" : "bad"));
   const auto note = fmt::format("at most {} waited", counted(record.load.longest_queue, "frame"));
   if (!load.queue_wait) return;
   const auto unit = unit_for(static_cast<double>(load.queue_wait->median()));
-  figures.push_back(figure("queue wait",
-                           in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,
-                           fmt::format("median from due to begin; {} (worst); {}",
-                                       words(load.queue_wait->max()), note)));
+  figures.push_back(figure_data(
+      "queue wait", in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,
+      fmt::format("median from due to begin; {} (worst); {}", words(load.queue_wait->max()),
+                  note)));
 }
 
 json end_to_end_row(const distribution& times) {
@@ -223,9 +212,9 @@ json summary_data(const run_record& record, const run_summary& summary, const fl
     add_deadline(figures, *summary.deadline, record.frames.size());
   }
   if (summary.load) add_load(figures, record, *summary.load);
-  figures.push_back(
-      quantity("device memory", format_bytes(record.memory.device_peak_bytes),
-               fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
+  figures.push_back(quantity_data(
+      "device memory", format_bytes(record.memory.device_peak_bytes),
+      fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
   if (summary.end_to_end) {
     data["end_to_end"] = end_to_end_row(*summary.end_to_end);
     data["notes"] = notes_of(record, *summary.end_to_end, held);
