@@ -95,6 +95,27 @@ class drawing {
     return run;
   }
 
+  cost_record cost() {
+    cost_record result;
+    for (auto* count : {&result.flops, &result.bytes_read, &result.bytes_written}) {
+      if (coin()) *count = static_cast<std::int64_t>(natural() >> 8);
+    }
+    result.arithmetic = word(precision_words);
+    return result;
+  }
+
+  /// A bandwidth, rate or duration of every magnitude that one can have.
+  double ceiling_value() { return std::clamp(std::abs(number()), 1e-3, 1e18); }
+  ceiling_figure figure() {
+    ceiling_figure result;
+    result.what = word(ceiling_words);
+    if (unit_of(result.what) == ceiling_unit::rate) result.arithmetic = word(precision_words);
+    result.value = ceiling_value();
+    result.worst = ceiling_value();
+    result.best = ceiling_value();
+    return result;
+  }
+
   stage_record stage(std::size_t number, std::size_t frames, std::size_t threads) {
     stage_record result;
     result.name = text();
@@ -111,10 +132,11 @@ class drawing {
         result.threads.push_back(static_cast<std::uint32_t>(below(threads)));
       }
     }
+    result.cost = cost();
     for (auto* column : {&result.enqueued, &result.device, &result.synced, &result.cpu}) {
       *column = stamps(frames);
     }
-    result.parts = list([&] { return part_record{text(), text(), stamps(frames)}; });
+    result.parts = list([&] { return part_record{text(), text(), stamps(frames), cost()}; });
     result.operations = list([&] { return operation_record{text(), times(), times()}; });
     result.traced_runs = 1 + count() / 2;
     return result;
@@ -180,6 +202,9 @@ class drawing {
     record.launches = stamps(frames);
     record.threads = list([&] { return text(); });
     record.load = {times(), count(), count()};
+    if (coin()) {
+      record.calibration = {text(), list([&] { return figure(); }), list([&] { return text(); })};
+    }
     for (std::size_t n = below(4); n > 0; --n) {
       record.stages.push_back(stage(record.stages.size(), frames, record.threads.size()));
     }
@@ -222,12 +247,14 @@ void expect_same(const stage_record& a, const stage_record& b) {
   EXPECT_EQ(std::tie(a.name, a.kind, a.on, a.copy, a.stream, a.traced_runs),
             std::tie(b.name, b.kind, b.on, b.copy, b.stream, b.traced_runs));
   EXPECT_EQ(std::tie(a.priority, a.waits, a.threads), std::tie(b.priority, b.waits, b.threads));
+  EXPECT_TRUE(a.cost == b.cost);
   EXPECT_TRUE(same(a.enqueued, b.enqueued) && same(a.device, b.device));
   EXPECT_TRUE(same(a.synced, b.synced) && same(a.cpu, b.cpu));
   ASSERT_EQ(a.parts.size(), b.parts.size());
   for (std::size_t i = 0; i < a.parts.size(); ++i) {
     EXPECT_EQ(a.parts[i].name, b.parts[i].name);
     EXPECT_EQ(a.parts[i].choice, b.parts[i].choice);
+    EXPECT_TRUE(a.parts[i].cost == b.parts[i].cost);
     EXPECT_TRUE(same(a.parts[i].device, b.parts[i].device));
   }
   ASSERT_EQ(a.operations.size(), b.operations.size());
@@ -286,6 +313,7 @@ void expect_same(const run_record& a, const run_record& b) {
             std::tie(b.load.dropped, b.load.found_full, b.load.longest_queue));
   expect_same(a.frames, b.frames);
   EXPECT_EQ(std::tie(a.source, a.threads), std::tie(b.source, b.threads));
+  EXPECT_TRUE(a.calibration == b.calibration);
   EXPECT_TRUE(same(a.launches, b.launches));
   expect_same(a.stages, b.stages);
   expect_same(a.tensors, b.tensors);

@@ -1,5 +1,6 @@
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
+#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
@@ -56,6 +57,7 @@ experiment_record experiment_from(const json_part& from) {
     check_pair(from.at("pairs"), pair.what, members);
     check_pair(from.at("pairs"), pair.reference, members);
   }
+  if (const auto kept = from.find("calibration")) record.calibration = calibration_from(*kept);
   for (const auto& trial : from.at("trials").items()) {
     record.trials.push_back(trial_of(members, trial));
   }

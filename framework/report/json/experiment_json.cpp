@@ -8,6 +8,7 @@
 #include "framework/report/json/experiment_parts_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
@@ -58,6 +59,7 @@ std::string experiment_json(const experiment_record& record, const experiment_su
     result["device"] = device_json(first.device);
     result["environment"] = texts_json(first.environment);
   }
+  if (record.calibration) result["calibration"] = written(*record.calibration, write_calibration);
   result["complete_blocks"] = summary.complete_blocks;
   result["trials_left_out"] = summary.trials_left_out;
   result["stopped"] = record.stopped;

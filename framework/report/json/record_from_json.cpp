@@ -5,6 +5,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
@@ -63,6 +64,12 @@ std::vector<json_part> items_of(const json_part& from, const char* name) {
   return list ? list->items() : std::vector<json_part>();
 }
 
+/// Not known in results of earlier versions.
+cost_record known_cost_of(const json_part& from) {
+  const auto cost = from.find("cost");
+  return cost ? cost_from(*cost) : cost_record();
+}
+
 /// Reports look up what an index names.
 std::size_t index_below(const json_part& from, std::size_t end) {
   const auto index = from.whole<std::size_t>();
@@ -102,6 +109,7 @@ stage_record stage_from(const json_part& from, std::size_t number, std::size_t f
     stage.waits.push_back(
         {index_below(wait.at("stage"), number), wait.at("how").word<satisfied_by>()});
   }
+  stage.cost = known_cost_of(from);
   stage.enqueued = stamps_from(from, "enqueued", frames);
   stage.device = stamps_from(from, "device", frames);
   stage.synced = stamps_from(from, "synced", frames);
@@ -114,8 +122,8 @@ stage_record stage_from(const json_part& from, std::size_t number, std::size_t f
     }
   }
   for (const auto& part : from.at("parts").items()) {
-    stage.parts.push_back(
-        {part.at("name").text(), part.at("choice").text(), stamps_from(part, "device", frames)});
+    stage.parts.push_back({part.at("name").text(), part.at("choice").text(),
+                           stamps_from(part, "device", frames), known_cost_of(part)});
   }
   for (const auto& operation : from.at("operations").items()) {
     stage.operations.push_back({operation.at("name").text(), times_from(operation.at("calls")),
@@ -255,6 +263,7 @@ run_record run_from(const json_part& from) {
   record.launches = stamps_from(from, "launches", record.frames.size());
   for (const auto& name : items_of(from, "threads")) record.threads.push_back(name.text());
   record.load = load_from(from.at("load"));
+  if (const auto kept = from.find("calibration")) record.calibration = calibration_from(*kept);
   for (const auto& stage : from.at("stages").items()) {
     record.stages.push_back(
         stage_from(stage, record.stages.size(), record.frames.size(), record.threads.size()));

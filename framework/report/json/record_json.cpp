@@ -1,6 +1,7 @@
 #include "framework/report/json/record_json.hpp"
 
 #include "framework/base/words.hpp"
+#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
@@ -23,6 +24,11 @@ void write_stamps(compact_json& to, std::string_view name, const std::vector<sta
   to.close('}');
 }
 
+/// Left out when nothing is known.
+void write_known_cost(compact_json& to, const cost_record& cost) {
+  if (cost != cost_record()) write_cost(to.key("cost"), cost);
+}
+
 void write_stage(compact_json& to, const stage_record& stage) {
   to.open('{').member("name", stage.name).member("kind", stage.kind);
   to.member("on", to_word(stage.on)).member("copy", stage.copy).member("stream", stage.stream);
@@ -31,6 +37,7 @@ void write_stage(compact_json& to, const stage_record& stage) {
     to.open('{').member("stage", wait.stage).member("how", to_word(wait.how)).close('}');
   }
   to.close(']');
+  write_known_cost(to, stage.cost);
   write_stamps(to, "enqueued", stage.enqueued);
   write_stamps(to, "device", stage.device);
   write_stamps(to, "synced", stage.synced);
@@ -39,6 +46,7 @@ void write_stage(compact_json& to, const stage_record& stage) {
   to.key("parts").open('[');
   for (const auto& part : stage.parts) {
     to.open('{').member("name", part.name).member("choice", part.choice);
+    write_known_cost(to, part.cost);
     write_stamps(to, "device", part.device);
     to.close('}');
   }
@@ -128,6 +136,7 @@ void write_record(compact_json& to, const run_record& record) {
   to.member("threads", record.threads).key("load").open('{').member("dropped", record.load.dropped);
   to.member("found_full", record.load.found_full);
   to.member("longest_queue", record.load.longest_queue).close('}');
+  if (record.calibration) write_calibration(to.key("calibration"), *record.calibration);
   write_list(to, "stages", record.stages, write_stage);
   write_list(to, "tensors", record.tensors, write_tensor);
   write_list(to, "graphs", record.graphs, write_graph);

@@ -83,8 +83,18 @@ class record_reader : public samples::result_files {
     auto run = two_models(timing_method::event, 4);
     samples::add_graphs(run);
     samples::add_operations(run);
+    run.calibration = sample_calibration();
+    run.stages[0].cost = {947'000'000'000, 822'000'000, 1'000'000, precision::tf32};
     return run;
   }
+  static calibration sample_calibration() {
+    return {"2026-11-21 08:00:00 UTC",
+            {{ceiling::read, precision::float32, 1.2e10, 1.1e10, 1.25e10},
+             {ceiling::matmul, precision::bfloat16, 9e13, 8e13, 9.5e13},
+             {ceiling::launch, precision::float32, 2500, 3100, 2400}},
+            {"oneDNN was 2.6.2, is 2.6.3"}};
+  }
+
   static json run_value() { return json::parse(run_json(sample_run())); }
 };
 
@@ -134,6 +144,7 @@ TEST_F(record_reader, gives_the_reports_that_the_experiment_itself_gave) {
                             samples::made_of({{"rate", "0.20"}}, samples::taking(90'000'000))},
                            6);
   record.sources = {{"x.yaml", "experiment: \"x\"\n"}};
+  record.calibration = sample_calibration();
   record.stopped = "the time limit was reached";
   record.interrupted = true;
   expect_equal_reports(record);
@@ -157,9 +168,12 @@ TEST_F(record_reader, reads_an_experiment_of_an_earlier_version) {
   for (auto& configuration : value["configurations"]) configuration.erase("assigned");
   for (auto& trial : value["trials"]) {
     for (auto& member : trial["members"]) {
-      for (const auto* key : {"source", "threads", "launches", "tensors"}) member.erase(key);
+      for (const auto* key : {"source", "threads", "launches", "tensors", "calibration"}) {
+        member.erase(key);
+      }
       for (auto& stage : member["stages"]) {
-        for (const auto* key : {"priority", "waits", "threads"}) stage.erase(key);
+        for (const auto* key : {"priority", "waits", "threads", "cost"}) stage.erase(key);
+        for (auto& part : stage["parts"]) part.erase("cost");
       }
     }
   }
@@ -226,6 +240,18 @@ TEST_F(record_reader, names_what_cannot_be) {
               HasSubstr("executables is 1048576"));
   EXPECT_THAT(in_record([](json& r) { r["stages"][0]["traced_runs"] = 0; }),
               HasSubstr("traced_runs is 0"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["flops"] = 1LL << 57; }),
+              HasSubstr("stages[0].cost.flops is 144115188075855872, where a number from 0 to"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["bytes_read"] = -1; }),
+              HasSubstr("stages[0].cost.bytes_read is -1"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["precision"] = "int4"; }),
+              HasSubstr("stages[0].cost.precision is \"int4\""));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"]["ceilings"][1]["value"] = 0; }),
+              HasSubstr("calibration.ceilings[1].value is 0, where a number from 0.001 to 10^18"));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"]["ceilings"][0]["best"] = "nan"; }),
+              HasSubstr("calibration.ceilings[0].best is \"nan\""));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"].erase("date"); }),
+              HasSubstr("result.record.calibration lacks 'date'"));
   EXPECT_THAT(in_record([](json& r) { r["graphs"].erase(0); }),
               HasSubstr("result.graphs has 2 entries, where the record has 1"));
   EXPECT_THAT(refusal_of_run([](json& run) {
@@ -276,6 +302,8 @@ bool reported(const std::string& path) {
 
 TEST_F(record_reader, survives_any_value_of_a_run) {
   auto run = samples::two_models_in_parts(2);
+  run.calibration = sample_calibration();
+  run.stages[0].cost = run.stages[0].parts[0].cost = {1, 2, 3, precision::float32};
   samples::add_graphs(run);
   samples::add_operations(run);
   auto value = json::parse(run_json(run));
