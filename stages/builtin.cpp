@@ -15,7 +15,8 @@ namespace graphline {
 stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind matmul = matmul_kind();
-  network.libraries["host"] = matmul.libraries["host"] = onednn_version;
+  stage_kind gemv = gemv_kind();
+  for (stage_kind* kind : {&network, &matmul, &gemv}) kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
   network.libraries["cuda"] = matmul.libraries["cuda"] = cuda_library_versions;
   network.make_device["cuda"] = make_network_cuda;
@@ -25,6 +26,7 @@ stage_registry builtin_stages() {
   stage_registry registry;
   registry.add(std::move(network));
   registry.add(std::move(matmul));
+  registry.add(std::move(gemv));
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());

@@ -12,56 +12,6 @@ namespace graphline {
 
 namespace {
 
-const ceiling_figure* find(const calibration& in, ceiling what,
-                           precision arithmetic = precision::float32) {
-  const bool by_precision = unit_of(what) == ceiling_unit::rate;
-  for (const auto& figure : in.ceilings) {
-    if (figure.what != what || figure.value <= 0 || figure.best <= 0) continue;
-    if (!by_precision || figure.arithmetic == arithmetic) return &figure;
-  }
-  return nullptr;
-}
-
-/// The higher of two ceilings, with the better best of both: a time below that of either says that
-/// neither holds.
-std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
-  if (a == nullptr || b == nullptr) {
-    const auto* one = a == nullptr ? b : a;
-    return one == nullptr ? std::nullopt : std::optional(*one);
-  }
-  auto result = a->value >= b->value ? *a : *b;
-  result.best = std::max(a->best, b->best);
-  return result;
-}
-
-/// The roofs of a device, and the bandwidths to and from it.
-class ceilings_at_hand {
- public:
-  explicit ceilings_at_hand(const calibration& from)
-      : bandwidth(higher(find(from, ceiling::read), find(from, ceiling::copy))),
-        to_device(find(from, ceiling::host_to_device_pinned)),
-        to_host(find(from, ceiling::device_to_host_pinned)) {
-    for (const auto& [name, arithmetic] : precision_words) {
-      const auto rate = higher(find(from, ceiling::convolution, arithmetic),
-                               find(from, ceiling::matmul, arithmetic));
-      if (!rate || !bandwidth) continue;
-      roofs.push_back({arithmetic, *rate, rate->value / bandwidth->value});
-    }
-  }
-
-  const ceiling_figure* rate(precision arithmetic) const {
-    for (const auto& roof : roofs) {
-      if (roof.arithmetic == arithmetic) return &roof.rate;
-    }
-    return nullptr;
-  }
-
-  std::optional<ceiling_figure> bandwidth;
-  const ceiling_figure* to_device;
-  const ceiling_figure* to_host;
-  std::vector<compute_roof> roofs;
-};
-
 std::optional<double> bytes_of(const cost_record& cost) {
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
   return static_cast<double>(*cost.bytes_read) + static_cast<double>(*cost.bytes_written);
@@ -242,7 +192,7 @@ std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages
 std::optional<roofline_summary> hold_against_roofline(const run_record& record,
                                                       const run_record* layers) {
   if (!record.calibration) return std::nullopt;
-  const ceilings_at_hand at(*record.calibration);
+  const ceilings_at_hand at(record.calibration->ceilings);
   if (!at.bandwidth || at.roofs.empty()) return std::nullopt;
 
   roofline_summary result;

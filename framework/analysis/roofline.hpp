@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/ceilings_at_hand.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/cost_record.hpp"
@@ -45,13 +46,6 @@ struct roofline_stage {
   roofline_figures figures;
   std::optional<double> share_of_path;  ///< of the mean end-to-end time, as attributed
   std::vector<roofline_figures> parts;  ///< as in the record; measured under `layers` only
-};
-
-/// A flat roof, and the intensity above which it is the lower one.
-struct compute_roof {
-  precision arithmetic = precision::float32;
-  ceiling_figure rate;  ///< the higher of `convolution` and `matmul`
-  double knee = 0;      ///< FLOPs for each byte
 };
 
 /// A run held against what its device can do.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "framework/base/cache_folder.hpp"
 #include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/cuda/cuda_properties.hpp"
@@ -41,7 +42,7 @@ class cuda_libraries final : public cuda_library {
   cuda_libraries(device& on, bool tune, std::string owner) : owner_(std::move(owner)), device_(on) {
     const int number = use_cuda_device(device_);
     if (!tune) return;
-    cache_.emplace(tuning_cache_folder());
+    cache_.emplace(cache_folder());
     device_text_ = text_of_device(number, on.properties().name, owner_);
   }
 

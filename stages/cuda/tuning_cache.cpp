@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -42,12 +41,6 @@ void replace(const fs::path& file, const json& content) {
   if (!out || ignored) fs::remove(part, ignored);
 }
 
-/// The folder that a variable names; empty when it names none.
-fs::path folder_from(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 tuning_cache::tuning_cache(const fs::path& folder) {
@@ -79,15 +72,6 @@ void tuning_cache::forget(const std::string& key) {
   const std::lock_guard lock(file_lock);
   json content = read(file_);
   if (content["plans"].erase(key) > 0) replace(file_, content);
-}
-
-fs::path tuning_cache_folder() {
-  if (const fs::path own = folder_from("GRAPHLINE_CACHE"); !own.empty()) return own;
-  if (const fs::path caches = folder_from("XDG_CACHE_HOME"); !caches.empty()) {
-    return caches / "graphline";
-  }
-  const fs::path home = folder_from("HOME");
-  return home.empty() ? home : home / ".cache" / "graphline";
 }
 
 }  // namespace graphline

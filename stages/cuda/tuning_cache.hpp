@@ -32,8 +32,4 @@ class tuning_cache {
   std::filesystem::path file_;
 };
 
-/// GRAPHLINE_CACHE, else the folder graphline in XDG_CACHE_HOME, else in ~/.cache; empty when there
-/// is no home folder either.
-std::filesystem::path tuning_cache_folder();
-
 }  // namespace graphline

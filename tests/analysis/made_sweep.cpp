@@ -38,7 +38,7 @@ experiment_record made_sweep() {
   return made_experiment("kernel_size", all, 6);
 }
 
-calibration made_calibration() {
+calibration laptop_calibration() {
   return {.date = "2026-11-22T12:00:00Z",
           .ceilings = {figure_of(ceiling::read, 10e9), figure_of(ceiling::copy, 9e9),
                        figure_of(ceiling::convolution, 200e9), figure_of(ceiling::matmul, 180e9)},

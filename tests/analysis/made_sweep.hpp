@@ -13,6 +13,6 @@ namespace graphline::samples {
 experiment_record made_sweep();
 
 /// 10 GB/s from memory and 200 GFLOP/s: a knee of 20 FLOP/B.
-calibration made_calibration();
+calibration laptop_calibration();
 
 }  // namespace graphline::samples

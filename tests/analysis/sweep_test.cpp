@@ -12,7 +12,7 @@ namespace {
 
 using samples::figures_of;
 using samples::for_runs_of;
-using samples::made_calibration;
+using samples::laptop_calibration;
 using samples::made_sweep;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -64,7 +64,7 @@ TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
   for (const auto& point : alone->points) {
     EXPECT_FALSE(point.least || point.by || point.ratio);
   }
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   const auto found = swept(record);
   ASSERT_TRUE(found);
   // 18.9 MFLOP at 200 GFLOP/s take less than 1.2 MB at 10 GB/s, those of 3x3 more.
@@ -145,7 +145,7 @@ TEST(sweep, leaves_out_a_value_that_never_ran) {
 TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
   for (const auto method : {timing_method::none, timing_method::host}) {
     auto record = made_sweep();
-    record.calibration = made_calibration();
+    record.calibration = laptop_calibration();
     for_all_runs(record, [&](run_record& run) { run.run.timing = method; });
     const auto summary = figures_of(record);
     const auto found = sweep_of(record, summary);
@@ -201,7 +201,7 @@ TEST(sweep, findings_say_what_grows_and_what_bounds_it) {
   EXPECT_THAT(found[1],
               HasSubstr("most FLOPs a second with kernel=11, 165 GFLOP/s; fewest with 1"));
   EXPECT_THAT(found, Not(Contains(HasSubstr("bounds the least time"))));
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   found = samples::findings(record);
   EXPECT_THAT(found, Contains("up to kernel=1 the bandwidth of memory bounds the least time, from "
                               "3 on arithmetic"));
@@ -210,7 +210,7 @@ TEST(sweep, findings_say_what_grows_and_what_bounds_it) {
 
 TEST(sweep, findings_say_that_one_bound_holds_throughout) {
   auto record = made_sweep();
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   for_all_runs(record, [](run_record& run) { *run.stages.front().cost.flops /= 1000; });
   EXPECT_THAT(samples::findings(record),
               Contains("the bandwidth of memory bounds the least time of every kernel"));

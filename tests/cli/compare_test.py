@@ -289,7 +289,9 @@ class together(CompareCase):
         # Of the frames that fell due while one stalled, each counts from when it was due.
         camera = result["configurations"][0]["members"][0]
         self.assertEqual((camera["due"], camera["deadline"]["missed"] >= 8), (40, True), camera)
-        self.assertLessEqual(camera["deadline"]["missed"], 25)
+        frames = next(t for t in result["trials"] if t["configuration"] == 0)["members"][0]["frames"]
+        late = sum(end - due > 20e6 for due, end in zip(frames["due"], frames["end"]))
+        self.assertEqual(camera["deadline"]["missed"], late)
 
     def test_frames_that_a_full_queue_drops_are_counted(self):
         self.pipeline(STALLS, "camera.yaml")

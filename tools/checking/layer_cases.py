@@ -27,12 +27,17 @@ CASES = {
         ("gelu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, gelu]"),
         ("gelu_tanh", "[2, 16, 16, 16]",
          "[conv2d: {out_channels: 32, kernel: 3}, gelu: {approximate: tanh}]"),
+        ("relu6", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, relu6]"),
         ("silu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, silu]"),
         ("sigmoid", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, sigmoid]"),
         ("norm_relu", "[2, 16, 16, 16]",
          "[conv2d: {out_channels: 32, kernel: 3, bias: false}, batch_norm2d, relu]"),
         ("residual", "[2, 16, 16, 16]",
-         "[conv2d: {out_channels: 16, kernel: 3, padding: 1}, add: {from: input}, relu]")],
+         "[conv2d: {out_channels: 16, kernel: 3, padding: 1}, add: {from: input}, relu]"),
+        ("projection", "[2, 16, 17, 17]",
+         "[conv2d: {out_channels: 24, kernel: 3, stride: 2, padding: 1, bias: false}, "
+         "batch_norm2d: {name: main}, conv2d: {out_channels: 24, kernel: 1, stride: 2, "
+         "bias: false, reads: input}, batch_norm2d, add: {from: main}, relu]")],
     "linear": [
         ("plain", "[4, 96]", "[linear: {out_features: 64}]"),
         ("odd", "[3, 37]", "[linear: {out_features: 11}]"),
@@ -54,6 +59,7 @@ CASES = {
         ("adaptive", "[2, 24, 13, 11]", "[adaptive_avg_pool2d: {output: [3, 5]}]")],
     "elementwise": [
         ("relu", "[2, 8, 9, 9]", "[relu]"),
+        ("relu6", "[2, 8, 9, 9]", "[relu6]"),
         ("gelu", "[2, 8, 9, 9]", "[gelu]"),
         ("gelu_tanh", "[2, 8, 9, 9]", "[gelu: {approximate: tanh}]"),
         ("sigmoid", "[2, 8, 9, 9]", "[sigmoid]"),

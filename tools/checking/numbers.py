@@ -11,7 +11,7 @@ from .outcome import FAIL, NOT_RUN, PASS
 from .processes import OutOfTime
 
 # Where a pipeline's own size would leave little but waiting for `host` or for the disk.
-SMALLER = {"one_model": {"batch": 4}}
+SMALLER = {name: {"batch": 4} for name in ("mobilenet_v2", "one_model", "resnet50", "vgg16")}
 # `serial` has one frame in flight, whatever the pipeline asks for.
 ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
 SERIAL = ["--strategy", "serial", *ALONE["serial"]]

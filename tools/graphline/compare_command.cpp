@@ -28,6 +28,7 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -122,6 +123,14 @@ experiment_record run_trials(const experiment_plan& planned, trial_runner& runne
   return record;
 }
 
+/// With what is known of the device that it ran on.
+experiment_record calibrated(experiment_record record) {
+  std::vector<std::string> warnings;
+  record.calibration = calibration_for(record, warnings);
+  for (const auto& warning : warnings) say(fmt::format("warning: {}\n", printable(warning)));
+  return record;
+}
+
 exit_status status_of(const experiment_record& record) {
   if (record.failure) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
@@ -179,7 +188,7 @@ exit_status compare(compare_arguments& given) {
                     counted(static_cast<std::int64_t>(done.size()), "trial")));
   }
   const experiment_record record =
-      run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
+      calibrated(run_trials(planned, *runner, store, std::move(done), stop, given.quiet));
 
   const auto summary = summarize(record);
   if (!given.quiet) {

@@ -19,6 +19,7 @@
 #include "framework/run/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -92,6 +93,7 @@ exit_status run_pipeline(run_arguments& given) {
   run_record record = s.run(options);
   line.erase();
   watched.erase();
+  record.calibration = calibration_for(record.device, record.environment, record.warnings);
 
   if (!given.tensors.empty() && !record.failure) {
     outputs.attempt([&] { s.save_tensors(given.tensors); });

@@ -29,6 +29,7 @@ device_properties cuda_properties(int index) {
   };
   const int core_clock = attribute(cudaDevAttrClockRate);
   const int memory_clock = attribute(cudaDevAttrMemoryClockRate);
+  const int memory_bus = attribute(cudaDevAttrGlobalMemoryBusWidth);
   int least = 0;
   int greatest = 0;
   check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest),
@@ -44,6 +45,7 @@ device_properties cuda_properties(int index) {
       {"multiprocessors", std::to_string(given.multiProcessorCount)},
       {"core clock, at most", fmt::format("{} MHz", core_clock / 1000)},
       {"memory clock, at most", fmt::format("{} MHz", memory_clock / 1000)},
+      {"memory bus", fmt::format("{} bit", memory_bus)},
       {"L2 cache", format_bytes(static_cast<std::uint64_t>(given.l2CacheSize))},
       {"CUDA of the driver", cuda_version_text(driver)},
       {"CUDA runtime", cuda_version_text(runtime)},

@@ -13,7 +13,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json part_rows(const stage_record& stage, const stage_summary& summary, time_unit unit) {
+json part_rows(const run_record& record, std::size_t s, const stage_summary& summary,
+               const floors& held, time_unit unit) {
+  const auto& stage = record.stages[s];
   json rows = json::array();
   for (std::size_t i = 0; i < stage.parts.size(); ++i) {
     const auto& [times, share] = summary.parts[i];
@@ -24,11 +26,15 @@ json part_rows(const stage_record& stage, const stage_summary& summary, time_uni
          {"p50", in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit)},
          {"share", share ? three_digits(100 * *share, 2) : "-"},
          {"part", share ? json(*share) : json()}});
+    const auto* floor = held.any_part(s) ? held.of_part(s, i) : nullptr;
+    if (floor == nullptr || !floor->least) continue;
+    rows.back()["least"] = in_unit(floor->least, unit);
+    rows.back()["ratio"] = ratio_cell(floor);
   }
   return rows;
 }
 
-json parts_of(const run_record& record, const run_summary& summary) {
+json parts_of(const run_record& record, const run_summary& summary, const floors& held) {
   json list = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     double most = 0;
@@ -39,7 +45,7 @@ json parts_of(const run_record& record, const run_summary& summary) {
     const auto unit = unit_for(most);
     list.push_back({{"stage", record.stages[i].name},
                     {"unit", unit.name},
-                    {"rows", part_rows(record.stages[i], summary.stages[i], unit)}});
+                    {"rows", part_rows(record, i, summary.stages[i], held, unit)}});
   }
   return list;
 }
@@ -61,9 +67,10 @@ json operations_data(const run_record& record) {
 
 }  // namespace
 
-json detail_data(const run_record& record, const run_summary& summary) {
+json detail_data(const run_record& record, const run_summary& summary, const floors& held) {
   json data = json::object();
-  if (auto parts = parts_of(record, summary); !parts.empty()) data["parts"] = std::move(parts);
+  if (auto parts = parts_of(record, summary, held); !parts.empty())
+    data["parts"] = std::move(parts);
   if (auto traced = operations_data(record); !traced.is_null()) {
     data["operations"] = std::move(traced);
   }

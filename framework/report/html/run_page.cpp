@@ -9,45 +9,18 @@
 #include "framework/report/html/latency_data.hpp"
 #include "framework/report/html/origin_data.hpp"
 #include "framework/report/html/pipeline_data.hpp"
+#include "framework/report/html/run_notices.hpp"
 #include "framework/report/html/summary_data.hpp"
 #include "framework/report/html/timeline_data.hpp"
+#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
 
-namespace {
-
-using json = nlohmann::ordered_json;
-
-/// What a reader must know before the figures: [{"tone": "bad" | "warning", "text"}...].
-json notices(const run_record& record, const run_summary& summary) {
-  json list = json::array();
-  const auto done =
-      std::to_string(record.frames.size()) + " of " + counted(record.run.frames, "frame");
-  if (record.failure) {
-    list.push_back({{"tone", "bad"}, {"text", "Failed after " + done + ": " + *record.failure}});
-  }
-  if (record.interrupted) {
-    list.push_back({{"tone", "bad"}, {"text", "Interrupted after " + done}});
-  }
-  for (const auto& warning : summary.warnings) {
-    list.push_back({{"tone", "warning"}, {"text", warning}});
-  }
-  return list;
-}
-
-/// "batch=1, side=112; 300 frames after 5 warm-up".
-std::string amount_of(const run_record& record) {
-  const auto parameters = parameters_of(record);
-  return parameters + (parameters.empty() ? "" : "; ") + counted(record.run.frames, "frame") +
-         " after " + std::to_string(record.run.warmup) + " warm-up";
-}
-
-}  // namespace
-
 std::string run_html(const run_record& record, const page_options& options) {
   const auto summary = summarize(record);
-  json data;
+  const floors held(record);
+  nlohmann::ordered_json data;
   data["kind"] = "run";
   data["title"] = record.pipeline;
   data["description"] = record.description;
@@ -55,9 +28,9 @@ std::string run_html(const run_record& record, const page_options& options) {
   data["subject"] = subject_of(record);
   data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
   data["amount"] = amount_of(record);
-  data["notices"] = notices(record, summary);
-  data["summary"] = summary_data(record, summary);
-  data["detail"] = detail_data(record, summary);
+  data["notices"] = notices_of(record, summary);
+  data["summary"] = summary_data(record, summary, held);
+  data["detail"] = detail_data(record, summary, held);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
   if (const auto attribution = attribute(record)) {

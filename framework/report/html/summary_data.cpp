@@ -10,6 +10,7 @@
 
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/base/units.hpp"
+#include "framework/report/html/figure_data.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/percentiles.hpp"
@@ -29,28 +30,16 @@ std::string words(nanoseconds ns) {
   return format_duration(static_cast<double>(ns));
 }
 
-/// A figure of a row of figures: a name, a value that stands out, and a few words about it.
-json figure(std::string_view name, const std::string& value, std::string_view unit,
-            const std::string& note, std::string_view tone = "") {
-  return {{"name", name}, {"value", value}, {"unit", unit}, {"note", note}, {"tone", tone}};
-}
-
-/// "42.5 MiB" as a figure's value and unit.
-json quantity(std::string_view name, const std::string& text, const std::string& note) {
-  const auto space = text.find(' ');
-  return figure(name, text.substr(0, space), text.substr(space + 1), note);
-}
-
 json percentile_figure(const distribution& times, std::string_view name, double p, time_unit unit) {
   const auto value = times.percentile(p);
   if (value) {
     const auto note = p == 0.5 ? "half of the frames took longer"
                                : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
-    return figure(name, in_unit(as_double(value), unit), unit.name, note);
+    return figure_data(name, in_unit(as_double(value), unit), unit.name, note);
   }
-  return figure(name, "-", "",
-                fmt::format("needs {} frames, there {} {}", samples_needed(p),
-                            times.count() == 1 ? "is" : "are", times.count()));
+  return figure_data(name, "-", "",
+                     fmt::format("needs {} frames, there {} {}", samples_needed(p),
+                                 times.count() == 1 ? "is" : "are", times.count()));
 }
 
 void add_times(json& figures, const distribution& times) {
@@ -59,7 +48,7 @@ void add_times(json& figures, const distribution& times) {
     if (name != "p90") figures.push_back(percentile_figure(times, name, p, unit));
   }
   const auto spread = times.stddev();
-  figures.push_back(figure(
+  figures.push_back(figure_data(
       "mean", in_unit(times.mean(), unit), unit.name,
       spread ? fmt::format("stddev {} {}", in_unit(spread, unit), unit.name) : "of one frame"));
 }
@@ -67,9 +56,9 @@ void add_times(json& figures, const distribution& times) {
 void add_throughput(json& figures, const run_summary& summary) {
   if (!summary.throughput) return;
   const bool due = summary.load && summary.load->offered;
-  figures.push_back(
-      figure("throughput", three_digits(*summary.throughput), "frame/s",
-             due ? fmt::format("{} frame/s were due", three_digits(*summary.load->offered)) : ""));
+  figures.push_back(figure_data(
+      "throughput", three_digits(*summary.throughput), "frame/s",
+      due ? fmt::format("{} frame/s were due", three_digits(*summary.load->offered)) : ""));
 }
 
 void add_deadline(json& figures, const deadline_summary& deadline, std::size_t frames) {
@@ -77,24 +66,24 @@ void add_deadline(json& figures, const deadline_summary& deadline, std::size_t f
                         ? std::string()
                         : fmt::format("; late by {} (median), {} (worst)",
                                       words(*deadline.median_late), words(*deadline.worst_late));
-  figures.push_back(figure("deadline missed", fmt::format("{}", deadline.missed),
-                           fmt::format("of {}", frames),
-                           fmt::format("{} allowed{}", words(deadline.limit), late),
-                           deadline.missed == 0 ? "good" : "bad"));
+  figures.push_back(figure_data("deadline missed", fmt::format("{}", deadline.missed),
+                                fmt::format("of {}", frames),
+                                fmt::format("{} allowed{}", words(deadline.limit), late),
+                                deadline.missed == 0 ? "good" : "bad"));
 }
 
 void add_load(json& figures, const run_record& record, const load_summary& load) {
-  figures.push_back(
-      figure("frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
-             fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
-             load.dropped == 0 ? "good" : "bad"));
+  figures.push_back(figure_data(
+      "frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
+      fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
+      load.dropped == 0 ? "good" : "bad"));
   const auto note = fmt::format("at most {} waited", counted(record.load.longest_queue, "frame"));
   if (!load.queue_wait) return;
   const auto unit = unit_for(static_cast<double>(load.queue_wait->median()));
-  figures.push_back(figure("queue wait",
-                           in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,
-                           fmt::format("median from due to begin; {} (worst); {}",
-                                       words(load.queue_wait->max()), note)));
+  figures.push_back(figure_data(
+      "queue wait", in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,
+      fmt::format("median from due to begin; {} (worst); {}", words(load.queue_wait->max()),
+                  note)));
 }
 
 json end_to_end_row(const distribution& times) {
@@ -109,6 +98,12 @@ json end_to_end_row(const distribution& times) {
   for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
   add("max", static_cast<double>(times.max()));
   return {{"unit", unit.name}, {"cells", std::move(cells)}};
+}
+
+/// What is shown of a floor: {"least", "ratio"}; empty without one.
+json floor_data(const roofline_figures* held, time_unit unit) {
+  if (held == nullptr || !held->least) return json::object();
+  return {{"least", in_unit(held->least, unit)}, {"ratio", ratio_cell(held)}};
 }
 
 /// The unit of a column of means.
@@ -126,8 +121,8 @@ std::string place_of(const stage_record& stage) {
   return stage.stream.empty() ? "device" : stage.stream;
 }
 
-json stage_row(const stage_record& stage, const stage_summary& summary, time_unit unit,
-               time_unit launch_unit) {
+json stage_row(const stage_record& stage, const stage_summary& summary,
+               const roofline_figures* held, time_unit unit, time_unit launch_unit) {
   const auto& column = summary.columns.front();
   const auto& times = *column.times;
   json row = {{"name", stage.name},
@@ -148,17 +143,19 @@ json stage_row(const stage_record& stage, const stage_summary& summary, time_uni
   if (summary.columns.size() > 1 && summary.columns[1].times) {
     row["enqueue"] = in_unit(summary.columns[1].times->mean(), launch_unit);
   }
+  row.update(floor_data(held, unit));
   return row;
 }
 
-json stages_data(const run_record& record, const run_summary& summary) {
+json stages_data(const run_record& record, const run_summary& summary, const floors& held) {
   const auto unit = unit_of_column(summary, 0);
   const auto launch_unit = unit_of_column(summary, 1);
   json rows = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& columns = summary.stages[i].columns;
     if (columns.empty() || !columns.front().times) continue;
-    rows.push_back(stage_row(record.stages[i], summary.stages[i], unit, launch_unit));
+    rows.push_back(stage_row(record.stages[i], summary.stages[i],
+                             held.any_stage() ? held.of_stage(i) : nullptr, unit, launch_unit));
   }
   if (rows.empty()) return {};
   return {{"unit", unit.name}, {"enqueue_unit", launch_unit.name}, {"rows", std::move(rows)}};
@@ -173,7 +170,7 @@ bool takes_turns_on_streams(const run_record& record) {
   return record.device.backend == "host" && streams.size() > 1;
 }
 
-json notes_of(const run_record& record, const distribution& times) {
+json notes_of(const run_record& record, const distribution& times, const floors& held) {
   json notes = json::array();
   std::string missing;
   for (const auto& [name, p] : shown_percentiles) {
@@ -185,6 +182,7 @@ json notes_of(const run_record& record, const distribution& times) {
   if (timing != timing_method::none && !record.stages.empty()) {
     notes.push_back("share: of the mean end to end; stages that overlap add up to more than 100 %");
   }
+  if (held.any_stage()) notes.push_back(floor_note(record));
   notes.push_back(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
   const bool device_times = timing == timing_method::event || timing == timing_method::layers;
   if (device_times && takes_turns_on_streams(record)) {
@@ -205,7 +203,7 @@ json notes_of(const run_record& record, const distribution& times) {
 
 }  // namespace
 
-json summary_data(const run_record& record, const run_summary& summary) {
+json summary_data(const run_record& record, const run_summary& summary, const floors& held) {
   json data = {{"figures", json::array()}};
   auto& figures = data["figures"];
   if (summary.end_to_end) add_times(figures, *summary.end_to_end);
@@ -214,14 +212,14 @@ json summary_data(const run_record& record, const run_summary& summary) {
     add_deadline(figures, *summary.deadline, record.frames.size());
   }
   if (summary.load) add_load(figures, record, *summary.load);
-  figures.push_back(
-      quantity("device memory", format_bytes(record.memory.device_peak_bytes),
-               fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
+  figures.push_back(quantity_data(
+      "device memory", format_bytes(record.memory.device_peak_bytes),
+      fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
   if (summary.end_to_end) {
     data["end_to_end"] = end_to_end_row(*summary.end_to_end);
-    data["notes"] = notes_of(record, *summary.end_to_end);
+    data["notes"] = notes_of(record, *summary.end_to_end, held);
   }
-  if (auto stages = stages_data(record, summary); !stages.is_null()) {
+  if (auto stages = stages_data(record, summary, held); !stages.is_null()) {
     data["stages"] = std::move(stages);
   }
   if (const auto cost = graph_cost_of(record)) data["graphs"] = graph_sentence(*cost);

@@ -14,12 +14,9 @@ std::optional<std::int64_t> count_from(const json_part& from, const char* name) 
   return count;
 }
 
-/// Reports divide by it.
 double value_from(const json_part& from) {
-  constexpr double least = 1e-3;
-  constexpr double most = 1e18;
   const double value = from.number();
-  if (!(value >= least && value <= most)) from.fail("a number from 0.001 to 10^18");
+  if (!is_ceiling_value(value)) from.fail("a number from 0.001 to 10^18");
   return value;
 }
 
@@ -50,6 +47,10 @@ cost_record cost_from(const json_part& from) {
   cost.bytes_written = count_from(from, "bytes_written");
   cost.arithmetic = from.at("precision").word<precision>();
   return cost;
+}
+
+bool is_ceiling_value(double value) noexcept {
+  return value >= 1e-3 && value <= 1e18;
 }
 
 void write_calibration(compact_json& to, const calibration& kept) {

@@ -14,6 +14,9 @@ namespace graphline {
 void write_cost(compact_json& to, const cost_record& cost);
 cost_record cost_from(const json_part& from);
 
+/// Whether a ceiling can be of this value: reports divide by it.
+bool is_ceiling_value(double value) noexcept;
+
 /// Bandwidths and rates a second, durations in nanoseconds.
 void write_calibration(compact_json& to, const calibration& kept);
 calibration calibration_from(const json_part& from);

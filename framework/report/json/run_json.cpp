@@ -10,6 +10,7 @@
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/terminal/floor_cells.hpp"
 
 namespace graphline {
 
@@ -17,7 +18,21 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json parts_json(const stage_record& stage, const stage_summary& summary) {
+/// Least and ratio as tables show them; null without any. Times in ms.
+json floor_json(const roofline_figures* held) {
+  if (held == nullptr || !held->least) return {};
+  return {{"unit", "ms"},
+          {"least", ms_or_null(held->least)},
+          {"bound", held->by ? json(to_word(*held->by)) : json()},
+          {"ratio", or_null(held->ratio)}};
+}
+
+void add_floor(json& to, const roofline_figures* held) {
+  if (auto floor = floor_json(held); !floor.is_null()) to["roofline"] = std::move(floor);
+}
+
+json parts_json(const stage_record& stage, std::size_t s, const stage_summary& summary,
+                const floors& held) {
   json list = json::array();
   for (std::size_t i = 0; i < stage.parts.size(); ++i) {
     const auto& part = stage.parts[i];
@@ -26,6 +41,7 @@ json parts_json(const stage_record& stage, const stage_summary& summary) {
       entry["device_time"] = distribution_json(summary.parts[i].times, lengths(part.device));
     }
     if (summary.parts[i].share) entry["share"] = *summary.parts[i].share;
+    add_floor(entry, held.of_part(s, i));
     list.push_back(std::move(entry));
   }
   return list;
@@ -42,7 +58,9 @@ json operations_json(const stage_record& stage) {
   return list;
 }
 
-json stage_json(const stage_record& stage, const stage_summary& summary) {
+json stage_json(const run_record& record, std::size_t s, const stage_summary& summary,
+                const floors& held) {
+  const auto& stage = record.stages[s];
   json result = {{"name", stage.name}, {"kind", stage.kind}, {"on", to_word(stage.on)}};
   for (const auto& column : summary.columns) {
     result[std::string(key_of(column.what))] =
@@ -51,8 +69,9 @@ json stage_json(const stage_record& stage, const stage_summary& summary) {
   if (summary.share) result["share"] = *summary.share;
   if (stage.on == side::device) result["stream"] = stage.stream;
   if (stage.copy) result["copy"] = true;
-  if (!stage.parts.empty()) result["parts"] = parts_json(stage, summary);
+  if (!stage.parts.empty()) result["parts"] = parts_json(stage, s, summary, held);
   if (stage.traced_runs > 0) result["operations"] = operations_json(stage);
+  add_floor(result, held.of_stage(s));
   return result;
 }
 
@@ -118,9 +137,10 @@ std::string run_json(const run_record& record) {
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
+  const floors held(record);
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
-    stages.push_back(stage_json(record.stages[i], summary.stages[i]));
+    stages.push_back(stage_json(record, i, summary.stages[i], held));
   }
   result["stages"] = std::move(stages);
   json outputs = json::array();

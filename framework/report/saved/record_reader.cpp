@@ -16,8 +16,8 @@ namespace graphline {
 namespace {
 
 constexpr result_kind kinds[] = {{"graphline.run", "a run", "run"},
-                                 {"graphline.experiment", "an experiment", "compare"}};
-constexpr std::size_t run_number = 0;
+                                 {"graphline.experiment", "an experiment", "compare"},
+                                 {"graphline.roofline", "a roofline", "roofline"}};
 
 constexpr result_kind others[] = {
     {"graphline.overhead", "a comparison of timing methods", "overhead",
@@ -61,26 +61,38 @@ void add_nodes(std::vector<graph_record>& to, const json_part& graphs) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i].nodes = nodes_from(items[i].at("nodes"));
 }
 
-run_record run_of(const json_part& result) {
-  const auto from = result.find("record");
-  if (!from) {
-    throw input_error(
-        "this result does not hold what reports are made from ('record'): an earlier version of "
-        "graphline wrote it, or another program; run the pipeline again with --json");
-  }
-  auto record = run_from(*from);
+json_part raw_of(const json_part& result) {
+  if (auto from = result.find("record")) return *from;
+  throw input_error(
+      "this result does not hold what reports are made from ('record'): an earlier version of "
+      "graphline wrote it, or another program; run the pipeline again with --json");
+}
+
+any_record run_of(const json_part& result) {
+  auto record = run_from(raw_of(result));
   add_nodes(record.graphs, result.at("graphs"));
   return record;
 }
 
+any_record roofline_of(const json_part& result) {
+  const auto raw = raw_of(result);
+  return roofline_record{run_from(raw.at("stages")), run_from(raw.at("layers"))};
+}
+
+any_record experiment_of(const json_part& result) {
+  return experiment_from(result);
+}
+
+any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of};
+static_assert(std::size(kinds) == std::size(readers));
+
 }  // namespace
 
-std::variant<run_record, experiment_record> read_record(const std::string& path) {
+any_record read_record(const std::string& path) {
   const auto file = read_result_file(path, kinds, others, raw);
   const json_part result(file.content, "result");
   try {
-    if (file.number == run_number) return run_of(result);
-    return experiment_from(result);
+    return readers[file.number](result);
   } catch (const input_error& problem) {
     refuse_result(path, problem.what());
   }

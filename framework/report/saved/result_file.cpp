@@ -109,7 +109,7 @@ class key_filter {
   std::string section_;
 };
 
-[[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
+[[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
                                 const json::parse_error& problem) {
   const std::string_view text = source->text();
   refuse_trials(source->name(), schema_of(json::parse(source->line(1), nullptr, false)));
@@ -120,16 +120,16 @@ class key_filter {
   const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0: the first line
   diagnostic broken;
   broken.place = {source, line, column, 1};
-  broken.message = fmt::format("this is not JSON as 'graphline run --json' writes it: {}",
-                               reason_of(problem.what()));
+  broken.message = fmt::format("this is not JSON as 'graphline {} --json' writes it: {}",
+                               read.front().command, reason_of(problem.what()));
   throw input_error(broken.render());
 }
 
-json parsed(const std::shared_ptr<const source_text>& source, wanted_key wanted) {
+json parsed(const std::shared_ptr<const source_text>& source, kinds read, wanted_key wanted) {
   try {
     return json::parse(source->text(), key_filter(wanted));
   } catch (const json::parse_error& problem) {
-    refuse_broken(source, problem);
+    refuse_broken(source, read, problem);
   } catch (const json::out_of_range&) {
     refuse_result(source->name(), "a number in it is larger than any that a result can hold");
   }
@@ -140,7 +140,7 @@ json parsed(const std::shared_ptr<const source_text>& source, wanted_key wanted)
 result_file read_result_file(const std::string& path, kinds read, kinds refused,
                              wanted_key wanted) {
   result_file file;
-  file.content = parsed(read_text_file(path, largest_result), wanted);
+  file.content = parsed(read_text_file(path, largest_result), read, wanted);
   file.schema = schema_of(file.content);
   file.number = checked_kind(path, file.schema, read, refused);
   return file;

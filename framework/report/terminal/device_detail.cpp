@@ -26,10 +26,11 @@ constexpr std::size_t operation_width = 56;
 constexpr std::size_t least_width = 10;
 
 /// Columns for what carries out the parts of a stage: what their names and figures leave.
-std::size_t choice_width(std::size_t name_width, const look& as) {
-  constexpr std::size_t figures = 20;
+std::size_t choice_width(std::size_t name_width, bool has_floors, const look& as) {
+  constexpr std::size_t times = 20;
+  constexpr std::size_t floors = 16;
   constexpr std::size_t most = 44;
-  const auto taken = std::min(as.width, figures + name_width);
+  const auto taken = std::min(as.width, times + (has_floors ? floors : 0) + name_width);
   return std::clamp(as.width - taken, least_width, as.room(most));
 }
 
@@ -50,29 +51,39 @@ std::string brief(std::string_view choice) {
 }
 
 /// A row for each line of what carries out a part; the first has the figures.
-void add_part(text_table& table, std::string name, std::string_view choice, std::string p50,
-              std::string share, std::size_t choice_width) {
+void add_part(text_table& table, std::string name, std::string_view choice,
+              std::vector<std::string> figures, std::size_t choice_width) {
   std::istringstream lines(choice.empty() ? "-"
                                           : wrapped(printable(brief(choice)), 2, choice_width));
   std::string line;
   std::getline(lines, line);
-  table.add_row(
-      {std::move(name), table_name(line, choice_width), std::move(p50), std::move(share)});
-  while (std::getline(lines, line)) table.add_row({"", table_name(line, choice_width), "", ""});
+  const auto add = [&](std::string of, const std::vector<std::string>& cells) {
+    std::vector<std::string> row = {std::move(of), table_name(line, choice_width)};
+    row.insert(row.end(), cells.begin(), cells.end());
+    table.add_row(std::move(row));
+  };
+  add(std::move(name), figures);
+  std::fill(figures.begin(), figures.end(), "");
+  while (std::getline(lines, line)) add("", figures);
 }
 
-std::string part_table(const stage_record& stage, const stage_summary& summary, const look& as) {
+std::string part_table(const run_record& record, std::size_t s, const stage_summary& summary,
+                       const floors& held, const look& as) {
+  const auto& stage = record.stages[s];
   double most = 0;
   for (const auto& part : summary.parts) {
     if (part.times) most = std::max(most, part.times->mean());
   }
   const auto unit = unit_for(most);
-  text_table table(
-      {{fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left,
-        least_width},
-       {"carried out by", left, least_width},
-       {"p50"},
-       {"share %"}});
+  const bool has_floors = held.any_part(s);
+  std::vector<text_table::column> columns = {
+      {fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left,
+       least_width},
+      {"carried out by", left, least_width},
+      {"p50"},
+      {"share %"}};
+  if (has_floors) columns.insert(columns.end(), {{"least"}, {"x least"}});
+  text_table table(std::move(columns));
   std::size_t name_width = 0;
   for (const auto& part : stage.parts) {
     name_width = std::max(name_width, text_width(table_name(part.name, as.room(part_width))));
@@ -81,9 +92,16 @@ std::string part_table(const stage_record& stage, const stage_summary& summary, 
     const auto& [times, share] = summary.parts[i];
     const auto p50 = times ? times->percentile(0.5) : std::nullopt;
     const auto& choice = stage.parts[i].choice;
+    std::vector<std::string> figures = {
+        in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
+        share ? three_digits(100 * *share, 2) : "-"};
+    if (has_floors) {
+      const auto* floor = held.of_part(s, i);
+      figures.push_back(in_unit(floor == nullptr ? std::nullopt : floor->least, unit));
+      figures.push_back(ratio_cell(floor));
+    }
     add_part(table, table_name(stage.parts[i].name, as.room(part_width)), choice,
-             in_unit(p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt, unit),
-             share ? three_digits(100 * *share, 2) : "-", choice_width(name_width, as));
+             std::move(figures), choice_width(name_width, has_floors, as));
   }
   return table.text(as) + "\n";
 }
@@ -94,13 +112,14 @@ std::string words(nanoseconds ns) {
 
 }  // namespace
 
-std::string part_tables(const run_record& record, const run_summary& summary, const look& as) {
+std::string part_tables(const run_record& record, const run_summary& summary, const floors& held,
+                        const look& as) {
   std::string text;
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& parts = summary.stages[i].parts;
     const bool timed =
         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !!part.times; });
-    if (timed) text += part_table(record.stages[i], summary.stages[i], as);
+    if (timed) text += part_table(record, i, summary.stages[i], held, as);
   }
   return text;
 }

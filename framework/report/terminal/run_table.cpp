@@ -118,8 +118,8 @@ std::string clock_note(const run_record& record, const look& as) {
   return paragraph(text, 2, as, tone::faint);
 }
 
-std::string notes(const run_record& record, const run_summary& summary, bool shapes,
-                  const look& as) {
+std::string notes(const run_record& record, const run_summary& summary, const floors& held,
+                  bool shapes, const look& as) {
   std::string text;
   if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
     text += paragraph(fmt::format("-: too few frames: {}", missing), 2, as, tone::faint);
@@ -132,6 +132,7 @@ std::string notes(const run_record& record, const run_summary& summary, bool sha
                     timing == timing_method::layers ? ", of a part of its stage's mean" : ""),
         2, as, tone::faint);
   }
+  if (held.any_stage()) text += paragraph(floor_note(record), 2, as, tone::faint);
   if (shapes) {
     text += paragraph(
         "shape: how often which times occurred, the shortest left, each row on a scale of its own; "
@@ -149,11 +150,12 @@ std::string notes(const run_record& record, const run_summary& summary, bool sha
 
 std::string run_table(const run_record& record, const look& as) {
   const auto summary = summarize(record);
+  const floors held(record);
   std::string text = heading(record, as) + "\n";
   bool shapes = false;
   if (summary.end_to_end) {
-    const auto times = times_of(record, summary, as);
-    text += times.text + part_tables(record, summary, as);
+    const auto times = times_of(record, summary, held, as);
+    text += times.text + part_tables(record, summary, held, as);
     shapes = times.shapes;
     if (const auto where = attribute(record)) text += attribution_table(record, *where, as) + "\n";
     if (summary.throughput) text += throughput_fact(summary, as);
@@ -176,7 +178,7 @@ std::string run_table(const run_record& record, const look& as) {
   text += operation_table(record, as);
   if (summary.end_to_end) {
     text += '\n';
-    text += notes(record, summary, shapes, as);
+    text += notes(record, summary, held, shapes, as);
   }
   if (!summary.warnings.empty()) text += '\n';
   for (const auto& warning : summary.warnings) {

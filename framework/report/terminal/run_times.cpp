@@ -75,11 +75,12 @@ bool end_to_end_table(run_times& into, const distribution& times, const look& as
 /// The rows of the table of stages: those that have been timed.
 class stage_times {
  public:
-  stage_times(const run_record& record, const run_summary& summary) {
+  stage_times(const run_record& record, const run_summary& summary, const floors& held)
+      : has_floors_(held.any_stage()) {
     for (std::size_t i = 0; i < summary.stages.size(); ++i) {
       const auto& stage = summary.stages[i];
       if (stage.columns.empty() || !stage.columns.front().times) continue;
-      rows_.push_back({&record.stages[i], &stage});
+      rows_.push_back({&record.stages[i], &stage, held.of_stage(i)});
       most_mean_ = std::max(most_mean_, times(rows_.back()).mean());
       if (const auto* launch = launch_of(rows_.back())) {
         most_launch_ = std::max(most_launch_, launch->mean());
@@ -106,6 +107,7 @@ class stage_times {
       const auto share = rows_[i].summary->share;
       cells[i].push_back(share ? three_digits(100 * *share, 2) : "-");
     }
+    if (has_floors_) add_floors(columns, cells);
     if (most_launch_ > 0) add_launches(columns, cells);
     const auto bars = shapes(as);
     if (!bars.empty()) columns.push_back({"shape", left, 0, shape_rank, true});
@@ -123,6 +125,7 @@ class stage_times {
   struct row {
     const stage_record* record;
     const stage_summary* summary;
+    const roofline_figures* held;  ///< null without a floor
   };
   struct shown_figure {
     std::string_view name;
@@ -175,6 +178,23 @@ class stage_times {
     }
   }
 
+  void add_floors(std::vector<text_table::column>& columns,
+                  std::vector<std::vector<std::string>>& cells) const {
+    const auto least_of = [](const row& of) {
+      return of.held == nullptr ? std::nullopt : of.held->least;
+    };
+    double most = 0;
+    for (const auto& of : rows_) most = std::max(most, least_of(of).value_or(0));
+    const auto unit = unit_beside(unit_, most);
+    columns.push_back({heading_in("least", unit, unit_), number, 0, 4});
+    columns.push_back({"x least", number, 0, 1});
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const bool on_device = rows_[i].record->on == side::device;
+      cells[i].push_back(on_device ? in_unit(least_of(rows_[i]), unit) : "");
+      cells[i].push_back(on_device ? ratio_cell(rows_[i].held) : "");
+    }
+  }
+
   std::vector<std::string> shapes(const look& as) const {
     std::vector<const distribution*> samples;
     for (const auto& of : rows_) samples.push_back(&times(of));
@@ -184,16 +204,18 @@ class stage_times {
   std::vector<row> rows_;
   double most_mean_ = 0;
   double most_launch_ = 0;
+  bool has_floors_ = false;
   time_unit unit_;
 };
 
 }  // namespace
 
-run_times times_of(const run_record& record, const run_summary& summary, const look& as) {
+run_times times_of(const run_record& record, const run_summary& summary, const floors& held,
+                   const look& as) {
   run_times result;
   result.shapes = end_to_end_table(result, *summary.end_to_end, as);
   if (record.run.timing == timing_method::none || record.stages.empty()) return result;
-  stage_times(record, summary).add_table(result, as);
+  stage_times(record, summary, held).add_table(result, as);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "framework/analysis/summary.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {
@@ -15,6 +16,7 @@ struct run_times {
 };
 
 /// Of a run that has measured a frame.
-run_times times_of(const run_record& record, const run_summary& summary, const look& as);
+run_times times_of(const run_record& record, const run_summary& summary, const floors& held,
+                   const look& as);
 
 }  // namespace graphline

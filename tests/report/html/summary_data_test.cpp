@@ -16,7 +16,7 @@ using json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 json summary_of(const run_record& record) {
-  return summary_data(record, summarize(record));
+  return summary_data(record, summarize(record), floors(record));
 }
 
 /// The words of the first line of the terminal's table that begins with `name`.
@@ -113,7 +113,7 @@ TEST(summary_data, tells_a_copy_from_a_stage) {
 
 TEST(detail_data, has_parts_and_operations_where_they_were_taken) {
   const auto record = samples::in_detail();
-  const auto data = detail_data(record, summarize(record));
+  const auto data = detail_data(record, summarize(record), floors(record));
   ASSERT_EQ(data["parts"].size(), 1u);
   const auto& parts = data["parts"][0];
   EXPECT_EQ(parts["stage"], "backbone");
@@ -125,7 +125,7 @@ TEST(detail_data, has_parts_and_operations_where_they_were_taken) {
   EXPECT_EQ(data["operations"]["rows"][1], json({"backbone", "gelu", "1", "9000", "9000"}));
 
   const auto plain = samples::two_models(timing_method::event, 10);
-  EXPECT_TRUE(detail_data(plain, summarize(plain)).empty());
+  EXPECT_TRUE(detail_data(plain, summarize(plain), floors(plain)).empty());
 }
 
 }  // namespace

@@ -11,12 +11,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using samples::figures_of;
-using samples::made_calibration;
+using samples::laptop_calibration;
 using samples::made_sweep;
 
 TEST(sweep_json, has_a_point_for_each_value) {
   auto record = made_sweep();
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   const auto swept = sweep_of(record, figures_of(record));
   const auto result = json::parse(experiment_json(record))["sweep"];
   EXPECT_EQ(result["parameter"], "kernel");
@@ -52,7 +52,7 @@ TEST(sweep_json, is_not_there_where_nothing_is_swept) {
 
 TEST(sweep_json, comes_from_the_record_alone) {
   auto record = made_sweep();
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   const auto saved = json::parse(experiment_json(record));
   const auto again = experiment_from(json_part(saved, "the result"));
   EXPECT_EQ(json::parse(experiment_json(again))["sweep"], saved["sweep"]);

@@ -17,7 +17,7 @@ namespace {
 
 using samples::expect_golden;
 using samples::figures_of;
-using samples::made_calibration;
+using samples::laptop_calibration;
 using samples::made_sweep;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 sweep calibrated() {
   auto record = made_sweep();
-  record.calibration = made_calibration();
+  record.calibration = laptop_calibration();
   return *sweep_of(record, figures_of(record));
 }
 

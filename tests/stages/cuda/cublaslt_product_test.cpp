@@ -7,7 +7,7 @@
 
 #include "framework/base/error.hpp"
 #include "stages/cuda/form_text.hpp"
-#include "tests/stages/cuda/environment_guard.hpp"
+#include "tests/base/environment_guard.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
 
 namespace graphline {

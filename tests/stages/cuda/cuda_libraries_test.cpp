@@ -11,9 +11,9 @@
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "stages/cuda/form_text.hpp"
-#include "tests/stages/cuda/environment_guard.hpp"
+#include "tests/base/environment_guard.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
-#include "tests/stages/cuda/temporary_folder.hpp"
 
 namespace graphline {
 namespace {

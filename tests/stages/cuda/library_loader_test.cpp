@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "framework/base/error.hpp"
-#include "tests/stages/cuda/environment_guard.hpp"
-#include "tests/stages/cuda/temporary_folder.hpp"
+#include "tests/base/environment_guard.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {

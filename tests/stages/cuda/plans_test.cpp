@@ -7,7 +7,7 @@
 #include "stages/cuda/chosen_plan.hpp"
 #include "stages/cuda/cudnn_reason.hpp"
 #include "stages/cuda/random_elements.hpp"
-#include "tests/stages/cuda/temporary_folder.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {

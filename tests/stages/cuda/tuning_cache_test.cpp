@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/stages/cuda/environment_guard.hpp"
-#include "tests/stages/cuda/temporary_folder.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -95,24 +94,6 @@ TEST(tuning_cache, stays_whole_when_several_write_at_once) {
   }
   const auto files = std::distance(fs::directory_iterator(folder.path()), {});
   EXPECT_EQ(files, 1) << "parts were left over";
-}
-
-TEST(tuning_cache_folder, is_the_first_that_the_environment_names) {
-  const environment_guard home("HOME", "/home/someone");
-  const environment_guard none("XDG_CACHE_HOME", std::nullopt);
-  const environment_guard no_override("GRAPHLINE_CACHE", std::nullopt);
-  EXPECT_EQ(tuning_cache_folder(), "/home/someone/.cache/graphline");
-  const environment_guard shared("XDG_CACHE_HOME", "/var/cache");
-  EXPECT_EQ(tuning_cache_folder(), "/var/cache/graphline");
-  const environment_guard own("GRAPHLINE_CACHE", "/tmp/plans");
-  EXPECT_EQ(tuning_cache_folder(), "/tmp/plans");
-}
-
-TEST(tuning_cache_folder, is_nowhere_without_a_home) {
-  const environment_guard home("HOME", std::nullopt);
-  const environment_guard none("XDG_CACHE_HOME", std::nullopt);
-  const environment_guard no_override("GRAPHLINE_CACHE", std::nullopt);
-  EXPECT_TRUE(tuning_cache_folder().empty());
 }
 
 }  // namespace

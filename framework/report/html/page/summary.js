@@ -9,24 +9,6 @@ graphline.section({
     const { element, name, table } = graphline;
     const { summary, detail } = data;
 
-    function figures() {
-      return element("dl", { class: "figures" }, summary.figures.map((figure) =>
-        element("div", {},
-          element("dt", {}, figure.name),
-          element("dd", { class: `value ${figure.tone}` }, figure.value, " ",
-            element("span", { class: "unit" }, figure.unit)),
-          figure.note ? element("dd", { class: "note" }, figure.note) : null)));
-    }
-
-    // A bar of a part of 1 beside its figure; what is more than 1 fills it.
-    function bar(text, part, what) {
-      return element("span", { class: "barred" },
-        element("span", { class: "bar", "aria-hidden": "true" },
-          element("span", { class: what,
-                            style: `width: ${(100 * Math.min(part ?? 0, 1)).toFixed(2)}%` })),
-        element("span", { class: "beside" }, text));
-    }
-
     function endToEnd({ unit, cells }) {
       return table("End to end, from when a frame was due until the host had seen its end",
         [{ title: "" }, ...cells.map(([title]) => ({ title, number: true }))],
@@ -35,30 +17,41 @@ graphline.section({
 
     function stages({ unit, enqueue_unit: enqueueUnit, rows }) {
       const launches = rows.some((row) => row.enqueue);
+      const held = rows.some((row) => row.ratio);
       const columns = [{ title: `stage (${unit})` }, { title: "time is" }];
       for (const title of ["mean", "stddev", "p50", "p90", "p99", "max"]) {
         columns.push({ title, number: true });
       }
       columns.push({ title: "share %", number: true });
+      if (held) columns.push(...floorColumns);
       if (launches) columns.push({ title: `enqueue (${enqueueUnit})`, number: true });
       return table("Stages", columns, rows.map((row) => [
         element("span", {}, name(row.name),
           element("span", { class: "under" }, name(`${row.kind} · ${row.place}`))),
         row.time_is,
         ...row.cells,
-        bar(row.share, row.part, row.what),
+        shareBar(row.share, row.part, row.what),
+        ...(held ? floorCells(row) : []),
         ...(launches ? [row.enqueue ?? ""] : []),
       ]));
     }
 
+    // What a stage or part takes at the least, and how many times as long it took.
+    const floorColumns = [{ title: "least", number: true }, { title: "x least", number: true }];
+    function floorCells({ least, ratio }) {
+      return [least ?? "", ratio ?? ""];
+    }
+
     function parts({ stage, unit, rows }) {
+      const held = rows.some((row) => row.ratio);
       return element("details", { class: "facts" },
         element("summary", {}, name(stage), " in parts"),
         table(`Parts of ${stage}`, [
           { title: `part (${unit})` }, { title: "carried out by" }, { title: "p50", number: true },
-          { title: "of mean %", number: true },
+          { title: "of mean %", number: true }, ...(held ? floorColumns : []),
         ], rows.map((row) => [name(row.name), name(row.by || "-"), row.p50,
-                              bar(row.share, row.part, "device")])));
+                              shareBar(row.share, row.part, "device"),
+                              ...(held ? floorCells(row) : [])])));
     }
 
     function operations({ runs, rows }) {
@@ -80,7 +73,7 @@ graphline.section({
     }
 
     if (!summary.end_to_end) box.append(element("p", {}, "No frame was measured."));
-    box.append(figures());
+    box.append(figureRow(summary.figures));
     if (summary.end_to_end) box.append(endToEnd(summary.end_to_end));
     if (summary.stages) box.append(stages(summary.stages));
     if (summary.notes) {

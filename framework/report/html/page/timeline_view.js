@@ -77,8 +77,8 @@ class TimelineView {
   }
 }
 
-// Texts cut to a width in pixels.
-const fittedText = (() => {
+// How wide texts are in pixels, and texts cut to a width.
+const [textWidth, fittedText] = (() => {
   const context = document.createElement("canvas").getContext("2d");
   let family = null;
   const widths = new Map(); // at a size of 1
@@ -98,7 +98,7 @@ const fittedText = (() => {
       characters.slice(characters.length - tail).join("").trimStart()}`;
   }
   // All of it, as much as fits, or nothing where not even two characters do.
-  return (text, room, size = 12) => {
+  function fitted(text, room, size = 12) {
     if (room < 12) return "";
     if (width(text, size) <= room) return text;
     const characters = Array.from(text);
@@ -110,5 +110,6 @@ const fittedText = (() => {
       else high = middle - 1;
     }
     return low < 2 ? "" : cut(characters, low);
-  };
+  }
+  return [width, fitted];
 })();

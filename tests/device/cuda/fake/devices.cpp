@@ -36,6 +36,9 @@ cudaError_t attribute_of(cudaDeviceAttr which, int& value) {
     case cudaDevAttrMemoryClockRate:
       value = 3'201'000;
       return cudaSuccess;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      value = 6'144;
+      return cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor:
       value = 9;
       return cudaSuccess;

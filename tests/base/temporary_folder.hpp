@@ -12,7 +12,7 @@ namespace graphline {
 class temporary_folder {
  public:
   temporary_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "graphline_cuda_XXXXXX";
+    std::string name = std::filesystem::temp_directory_path() / "graphline_test_XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "framework/analysis/summary.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// What stands over the figures of a page about a run.
+
+/// What a reader must know before the figures: [{"tone": "bad" | "warning", "text"}...].
+nlohmann::ordered_json notices_of(const run_record& record, const run_summary& summary);
+
+/// "batch=1, side=112; 300 frames after 5 warm-up".
+std::string amount_of(const run_record& record);
+
+}  // namespace graphline

@@ -1,0 +1,130 @@
+#include "framework/report/json/calibration_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/theoretical_peak.hpp"
+#include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/json/roofline_inputs_json.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using texts = std::vector<std::pair<std::string, std::string>>;
+
+std::string_view unit_name(ceiling_unit unit) {
+  if (unit == ceiling_unit::duration) return "ns";
+  return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
+}
+
+json ceiling_json(const ceiling_record& record) {
+  json result = {{"what", to_word(record.what)}};
+  const auto unit = unit_of(record.what);
+  if (unit == ceiling_unit::rate) result["precision"] = to_word(record.arithmetic);
+  result["how"] = record.how;
+  result["unit"] = unit_name(unit);
+  // Nothing where there is no sample.
+  for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {
+    result["value"] = figure.value;
+    result["worst"] = figure.worst;
+    result["best"] = figure.best;
+  }
+  result["amount"] = record.amount;
+  result["times_ns"] = record.times;
+  return result;
+}
+
+json peak_json(const theoretical_peak& peak) {
+  return {{"name", peak.name},
+          {"unit", unit_name(peak.name == "memory" ? ceiling_unit::bandwidth : ceiling_unit::rate)},
+          {"value", or_null(peak.value)},
+          {"formula", peak.formula}};
+}
+
+/// An object of texts, in its order.
+texts texts_from(const json_part& from) {
+  if (!from.json().is_object()) from.fail("an object");
+  texts result;
+  for (const auto& [name, value] : from.json().items()) {
+    result.emplace_back(name, from.at(name).text());
+  }
+  return result;
+}
+
+device_properties device_from(const json_part& from) {
+  device_properties device;
+  device.backend = from.at("backend").text();
+  device.name = from.at("name").text();
+  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
+  device.compute_threads = from.at("compute_threads").whole<int>();
+  device.priority_levels = from.at("priority_levels").whole<int>();
+  device.details = texts_from(from.at("details"));
+  return device;
+}
+
+ceiling_record ceiling_from(const json_part& from) {
+  ceiling_record record;
+  record.what = from.at("what").word<ceiling>();
+  if (const auto arithmetic = from.find("precision")) {
+    record.arithmetic = arithmetic->word<precision>();
+  }
+  record.how = from.at("how").text();
+  const auto amount = from.at("amount");
+  record.amount = amount.number();
+  if (!(record.amount > 0)) amount.fail("a number above 0");
+  const auto times = from.at("times_ns");
+  record.times = times.wholes<nanoseconds>();
+  for (const auto time : record.times) {
+    if (time < 0) times.fail("a list of times that are not negative");
+  }
+  // What results keep of it must be what they can hold.
+  for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {
+    for (const double value : {figure.value, figure.worst, figure.best}) {
+      if (is_ceiling_value(value)) continue;
+      times.fail(fmt::format("a list of times that make a ceiling ({} gave {:g} {})",
+                             amount.where(), value, unit_name(unit_of(record.what))));
+    }
+  }
+  return record;
+}
+
+}  // namespace
+
+std::string calibration_json(const calibration_record& record, std::optional<double> clock_mhz) {
+  json result;
+  result["schema"] = "graphline.calibration/1";
+  result["device"] = device_json(record.device);
+  result["environment"] = texts_json(record.environment);
+  json ceilings = json::array();
+  for (const auto& measured : record.ceilings) ceilings.push_back(ceiling_json(measured));
+  result["ceilings"] = std::move(ceilings);
+  json peaks = json::array();
+  for (const auto& peak : theoretical_peaks(record.device, clock_mhz)) {
+    peaks.push_back(peak_json(peak));
+  }
+  result["theoretical_peaks"] = std::move(peaks);
+  result["warnings"] = record.warnings;
+  result["interrupted"] = record.interrupted;
+  return json_text(result);
+}
+
+calibration_record calibration_record_from(const json_part& from) {
+  calibration_record record;
+  record.device = device_from(from.at("device"));
+  record.environment = texts_from(from.at("environment"));
+  from.at("environment").at("date");  // what is kept of it says when it was made
+  for (const auto& measured : from.at("ceilings").items()) {
+    record.ceilings.push_back(ceiling_from(measured));
+  }
+  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
+  record.interrupted = from.at("interrupted").boolean();
+  return record;
+}
+
+}  // namespace graphline

@@ -1,0 +1,60 @@
+#include "framework/report/terminal/floor_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/utf8.hpp"
+#include "framework/report/terminal/quantity.hpp"
+
+namespace graphline {
+
+namespace {
+
+bool has_ratio(const roofline_figures& figures) {
+  return figures.ratio.has_value();
+}
+
+}  // namespace
+
+const roofline_stage* floors::find(std::size_t stage) const noexcept {
+  if (!held_) return nullptr;
+  const auto& list = held_->stages;
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [stage](const auto& one) { return one.stage == stage; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+const roofline_figures* floors::of_stage(std::size_t stage) const noexcept {
+  const auto* found = find(stage);
+  return found == nullptr ? nullptr : &found->figures;
+}
+
+const roofline_figures* floors::of_part(std::size_t stage, std::size_t part) const noexcept {
+  const auto* found = find(stage);
+  return found == nullptr || part >= found->parts.size() ? nullptr : &found->parts[part];
+}
+
+bool floors::any_stage() const noexcept {
+  return held_ && std::any_of(held_->stages.begin(), held_->stages.end(),
+                              [](const auto& one) { return has_ratio(one.figures); });
+}
+
+bool floors::any_part(std::size_t stage) const noexcept {
+  const auto* found = find(stage);
+  return found != nullptr && std::any_of(found->parts.begin(), found->parts.end(), has_ratio);
+}
+
+std::string ratio_cell(const roofline_figures* figures) {
+  if (figures == nullptr || !figures->ratio) return "-";
+  return three_digits(*figures->ratio, 2);
+}
+
+std::string floor_note(const run_record& record) {
+  return fmt::format(
+      "least: what the bytes and FLOPs of a device stage take at the ceilings that were "
+      "calibrated on {}; x least: how many times as long its p50 is",
+      printable(record.calibration->date.substr(0, 10)));
+}
+
+}  // namespace graphline

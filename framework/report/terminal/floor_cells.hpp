@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "framework/analysis/roofline.hpp"
+
+namespace graphline {
+
+// What tables and pages of a run show of its floors, where its device has a calibration.
+
+/// A run's stages and parts held against its calibration, by their places in the record.
+class floors {
+ public:
+  /// Without floors where the record has none.
+  explicit floors(const run_record& record) : held_(hold_against_roofline(record)) {}
+
+  /// Null for a CPU stage, and without a calibration.
+  const roofline_figures* of_stage(std::size_t stage) const noexcept;
+  const roofline_figures* of_part(std::size_t stage, std::size_t part) const noexcept;
+
+  /// Whether any stage, or any part of one, was measured and has a floor.
+  bool any_stage() const noexcept;
+  bool any_part(std::size_t stage) const noexcept;
+
+  const std::optional<roofline_summary>& summary() const noexcept { return held_; }
+
+ private:
+  const roofline_stage* find(std::size_t stage) const noexcept;
+
+  std::optional<roofline_summary> held_;
+};
+
+/// "1.53", "743": how many times as long as its floor; "-" for what is not known.
+std::string ratio_cell(const roofline_figures* figures);
+
+/// What "least" and "x least" are, for the notes below a table. Of a run with a calibration.
+std::string floor_note(const run_record& record);
+
+}  // namespace graphline

@@ -1,0 +1,359 @@
+#include "framework/analysis/roofline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/analysis/made_calibration.hpp"
+#include "tests/analysis/made_run.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::made_run;
+using samples::round_calibration;
+using testing::AllOf;
+using testing::Contains;
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Optional;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr nanoseconds us = 1'000;
+constexpr nanoseconds ms = 1'000'000;
+
+cost_record work(std::int64_t flops, std::int64_t bytes,
+                 precision arithmetic = precision::float32) {
+  return {flops, bytes / 2, bytes - bytes / 2, arithmetic};
+}
+
+/// One frame after another, in which the stages of the device follow each other on one stream.
+made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>>& stages,
+                           timing_method timing = timing_method::event) {
+  made_run made(strategy::async, timing);
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    std::vector<wait_record> waits;
+    if (s > 0) waits.push_back({s - 1, satisfied_by::stream_order});
+    made.device_stage(stages[s].first, std::move(waits));
+  }
+  nanoseconds t = 0;
+  for (int f = 0; f < 5; ++f) {
+    const nanoseconds begin = t;
+    std::vector<stamp_pair> stamps;
+    for (const auto& stage : stages) {
+      stamps.push_back({t, t + stage.second});
+      t += stage.second;
+    }
+    made.frame(begin, t);
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      if (timing == timing_method::sync) {
+        made.synced(s, stamps[s].begin, stamps[s].end);
+      } else {
+        made.device(s, stamps[s].begin, stamps[s].end);
+        if (timing != timing_method::host) made.launch(s, begin, begin);
+      }
+    }
+  }
+  made.record.calibration = round_calibration();
+  return made;
+}
+
+/// Of a run of one stage.
+roofline_figures figures_of(const made_run& made) {
+  return hold_against_roofline(made.record)->stages.at(0).figures;
+}
+
+roofline_figures figures_of(cost_record cost, nanoseconds measured) {
+  auto made = one_after_another({{"x", measured}});
+  made.record.stages[0].cost = cost;
+  return figures_of(made);
+}
+
+TEST(roofline, takes_the_higher_of_both_bandwidths_and_of_both_rates) {
+  const auto summary = hold_against_roofline(one_after_another({{"x", 1 * ms}}).record);
+  EXPECT_EQ(summary->bandwidth.what, ceiling::read);
+  ASSERT_THAT(summary->roofs, SizeIs(1));
+  EXPECT_EQ(summary->roofs[0].rate.what, ceiling::convolution);
+  EXPECT_DOUBLE_EQ(summary->roofs[0].knee, 50);
+}
+
+TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
+  auto made = one_after_another({{"x", 1 * ms}});
+  const auto whole = *made.record.calibration;
+  made.record.calibration.reset();
+  EXPECT_FALSE(hold_against_roofline(made.record));
+  for (const auto unit : {ceiling_unit::bandwidth, ceiling_unit::rate}) {
+    auto cut = whole;
+    std::erase_if(cut.ceilings, [&](const auto& figure) { return unit_of(figure.what) == unit; });
+    made.record.calibration = cut;
+    EXPECT_FALSE(hold_against_roofline(made.record));
+  }
+}
+
+TEST(roofline, bounds_work_of_low_intensity_by_memory_and_of_high_by_compute) {
+  const auto low = figures_of(work(1'000'000, 100'000'000), 1 * ms);  // 0.1 ms of bytes
+  EXPECT_THAT(low.intensity, Optional(DoubleEq(0.01)));
+  EXPECT_EQ(low.by, bound::memory);
+  EXPECT_THAT(low.least, Optional(DoubleEq(0.1 * ms)));
+  EXPECT_THAT(low.compute_time, Optional(DoubleEq(20)));
+  EXPECT_THAT(low.ratio, Optional(DoubleEq(10)));
+
+  const auto high = figures_of(work(10'000'000'000, 100'000'000), 1 * ms);  // 0.2 ms of FLOPs
+  EXPECT_EQ(high.by, bound::compute);
+  EXPECT_THAT(high.least, Optional(DoubleEq(0.2 * ms)));
+  EXPECT_THAT(high.ratio, Optional(DoubleEq(5)));
+}
+
+TEST(roofline, knows_the_least_time_of_bytes_whose_flops_are_not_known) {
+  const auto figures =
+      figures_of({.flops = {}, .bytes_read = 60'000'000, .bytes_written = 0}, 1 * ms);
+  EXPECT_FALSE(figures.compute_time);
+  EXPECT_FALSE(figures.intensity);
+  EXPECT_THAT(figures.least, Optional(DoubleEq(0.06 * ms)));
+  EXPECT_EQ(figures.by, bound::memory);
+}
+
+TEST(roofline, leaves_open_what_is_not_known) {
+  const auto nothing = figures_of({}, 1 * ms);
+  EXPECT_FALSE(nothing.least);
+  EXPECT_FALSE(nothing.by);
+  EXPECT_FALSE(nothing.ratio);
+  EXPECT_THAT(nothing.measured, Optional(DoubleEq(1 * ms)));
+
+  const auto no_rate = figures_of(work(1'000'000'000, 1'000, precision::float16), 1 * ms);
+  EXPECT_TRUE(no_rate.memory_time);
+  EXPECT_FALSE(no_rate.compute_time);
+  EXPECT_FALSE(no_rate.least);
+}
+
+TEST(roofline, has_no_ratio_to_work_that_moves_and_computes_nothing) {
+  const auto figures = figures_of(work(0, 0), 1 * ms);
+  EXPECT_THAT(figures.least, Optional(DoubleEq(0)));
+  EXPECT_FALSE(figures.by);
+  EXPECT_FALSE(figures.ratio);
+  EXPECT_FALSE(figures.beats_its_floor);
+}
+
+TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
+  auto made = one_after_another({{"x", 1 * ms}});
+  made.record.stages[0].cost = work(10'000'000'000, 1'000, precision::float16);
+  made.record.calibration->ceilings.push_back(
+      {ceiling::matmul, precision::float16, 200e12, 190e12, 210e12});
+  EXPECT_THAT(figures_of(made).least, Optional(DoubleEq(0.05 * ms)));
+}
+
+TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_bytes_once) {
+  for (const auto from : {side::cpu, side::device}) {
+    made_run made(strategy::async, timing_method::event);
+    made.device_stage("copy", {}, "copies", true).frame(0, 2 * ms).launch(0, 0, 0);
+    made.device(0, 0, 2 * ms);
+    made.record.stages[0].cost = {0, 8'000'000, 8'000'000};
+    made.record.tensors = {{"x", {}, from, std::nullopt, {0}}, {"y", {}, side::cpu, 0, {}}};
+    made.record.calibration = round_calibration();
+    const auto figures = figures_of(made);
+    EXPECT_EQ(figures.by, bound::transfer);
+    EXPECT_THAT(figures.least, Optional(DoubleEq(from == side::cpu ? 0.8 * ms : 1 * ms)));
+    EXPECT_THAT(figures.ratio, Optional(DoubleEq(from == side::cpu ? 2.5 : 2)));
+    EXPECT_FALSE(figures.intensity);
+  }
+}
+
+TEST(roofline, gives_a_copy_no_floor_where_its_link_was_not_calibrated) {
+  made_run made(strategy::async, timing_method::event);
+  made.device_stage("copy", {}, "copies", true).frame(0, 2 * ms).launch(0, 0, 0);
+  made.device(0, 0, 2 * ms);
+  made.record.stages[0].cost = {0, 8'000'000, 8'000'000};
+  made.record.tensors = {{"y", {}, side::device, 0, {}}};
+  made.record.calibration = round_calibration();
+  EXPECT_THAT(figures_of(made).least, Optional(DoubleEq(0.8 * ms)));
+  std::erase_if(made.record.calibration->ceilings,
+                [](const auto& figure) { return figure.what == ceiling::host_to_device_pinned; });
+  EXPECT_FALSE(figures_of(made).least);
+}
+
+/// A stage of two parts, one bound by compute (0.4 ms) and one by memory (0.1 ms).
+made_run in_two_parts() {
+  auto made = one_after_another({{"net", 1 * ms}});
+  auto& stage = made.record.stages[0];
+  stage.parts = {{"0.conv2d", "", {}, work(20'000'000'000, 1'000'000)},
+                 {"1.gelu", "", {}, work(1'000'000, 100'000'000)}};
+  stage.cost = work(20'001'000'000, 101'000'000);
+  return made;
+}
+
+TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
+  const auto stage = hold_against_roofline(in_two_parts().record)->stages.at(0);
+  EXPECT_THAT(stage.figures.least, Optional(DoubleEq(0.5 * ms)));
+  EXPECT_EQ(stage.figures.by, bound::compute);
+  EXPECT_THAT(stage.figures.ratio, Optional(DoubleEq(2)));
+  ASSERT_THAT(stage.parts, SizeIs(2));
+  EXPECT_EQ(stage.parts[0].by, bound::compute);
+  EXPECT_EQ(stage.parts[1].by, bound::memory);
+  EXPECT_FALSE(stage.parts[1].measured);  // event does not time parts
+}
+
+TEST(roofline, takes_a_stage_as_a_whole_where_a_part_of_it_is_not_known) {
+  auto made = in_two_parts();
+  made.record.stages[0].parts[1].cost = {};
+  const auto figures = hold_against_roofline(made.record)->stages.at(0).figures;
+  EXPECT_THAT(figures.least, Optional(DoubleEq(20'001'000'000 / 50e3)));
+}
+
+TEST(roofline, takes_the_times_of_parts_from_the_run_under_layers) {
+  const auto made = in_two_parts();
+  auto layers = made.record;
+  layers.run.timing = timing_method::layers;
+  for (int f = 0; f < 5; ++f) {
+    layers.stages[0].parts[0].device.push_back({0, 800 * us});
+    layers.stages[0].parts[1].device.push_back({800 * us, 1100 * us});
+  }
+  const auto parts = hold_against_roofline(made.record, &layers)->stages.at(0).parts;
+  EXPECT_THAT(parts[0].ratio, Optional(DoubleEq(2)));
+  EXPECT_THAT(parts[1].ratio, Optional(DoubleEq(3)));
+  EXPECT_THAT(hold_against_roofline(layers)->stages.at(0).parts[1].ratio, Optional(DoubleEq(3)));
+
+  layers.stages[0].parts[1].name = "another";
+  EXPECT_FALSE(hold_against_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+  layers.stages.clear();
+  EXPECT_FALSE(hold_against_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+}
+
+TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
+  auto made = one_after_another({{"x", 1 * ms}});
+  made.record.stages[0].cost = work(0, 1'000'000);
+  made.record.run.timing = timing_method::host;
+  made.record.stages[0].enqueued.swap(made.record.stages[0].device);
+  made.record.stages[0].device.clear();
+  const auto summary = hold_against_roofline(made.record);
+  EXPECT_FALSE(summary->stages[0].figures.measured);
+  EXPECT_FALSE(summary->stages[0].share_of_path);
+  EXPECT_THAT(summary->by_gain, IsEmpty());
+  EXPECT_TRUE(summary->least);
+
+  auto synced = one_after_another({{"x", 1 * ms}}, timing_method::sync);
+  synced.record.stages[0].cost = work(0, 100'000'000);
+  EXPECT_THAT(figures_of(synced).ratio, Optional(DoubleEq(10)));
+}
+
+TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {
+  auto made = one_after_another({{"near", 5 * ms}, {"far", 3 * ms}, {"open", 1 * ms}});
+  made.record.stages[0].cost = work(0, 4'900'000'000);
+  made.record.stages[1].cost = work(0, 1'000'000'000);
+  made.record.stages[2].cost = {};
+  const auto summary = hold_against_roofline(made.record);
+  EXPECT_THAT(summary->by_gain, ElementsAre(1, 0));
+  EXPECT_THAT(summary->stages[1].share_of_path, Optional(DoubleEq(3.0 / 9)));
+  EXPECT_FALSE(summary->least);
+  made.record.stages[2].cost = work(0, 100'000'000);
+  EXPECT_THAT(hold_against_roofline(made.record)->least, Optional(DoubleEq(6 * ms)));
+}
+
+TEST(roofline, beats_its_floor_only_below_what_the_best_ceilings_allow) {
+  // 1 ms at the median bandwidth, 0.952 ms at the best.
+  EXPECT_FALSE(figures_of(work(0, 1'000'000'000), 960 * us).beats_its_floor);
+  EXPECT_TRUE(figures_of(work(0, 1'000'000'000), 940 * us).beats_its_floor);
+}
+
+std::vector<std::string> findings(const made_run& made, const run_record* layers = nullptr) {
+  return roofline_findings(made.record, *hold_against_roofline(made.record, layers));
+}
+
+TEST(roofline_findings, name_first_what_has_most_to_gain) {
+  auto made = one_after_another({{"product", 200 * ms}, {"copy in", 20 * ms}, {"tail", 1 * ms}});
+  made.record.stages[0].cost = work(122'880'000, 250'000'000);
+  made.record.stages[1].cost = work(0, 5'000'000'000);
+  made.record.stages[2].cost = work(0, 10'000'000);
+  EXPECT_THAT(
+      findings(made),
+      ElementsAre("look at 'product' first: 200 ms where its memory bound is 250 us, 800 times as "
+                  "long; that is 90 % of the path",
+                  "then at 'copy in': 20.0 ms where its memory bound is 5.00 ms, 4.00 times as "
+                  "long; that is 9 % of the path"));
+}
+
+TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
+  const auto made = in_two_parts();
+  auto layers = made.record;
+  layers.stages[0].parts[0].device = {{0, 410 * us}};
+  layers.stages[0].parts[1].device = {{0, 590 * us}};
+  EXPECT_THAT(findings(made, &layers),
+              Contains(AllOf(StartsWith("look at 'net' first"),
+                             HasSubstr("most of it in '1.gelu': 590 us where its memory bound is "
+                                       "100 us"))));
+}
+
+TEST(roofline_findings, say_where_better_code_would_not_help) {
+  auto made = one_after_another({{"x", 1100 * us}});
+  made.record.stages[0].cost = work(0, 1'000'000'000);
+  EXPECT_THAT(findings(made),
+              ElementsAre("within 1.10 times of its floor: 'x'; to be faster takes less work or "
+                          "another precision, not better code"));
+}
+
+TEST(roofline_findings, say_what_is_bound_by_launches) {
+  auto made = one_after_another({{"small", 40 * us}});
+  made.record.stages[0].cost = work(1'000, 1'000'000);
+  EXPECT_THAT(findings(made), Contains(HasSubstr("'small' is bound by launches: its least time of "
+                                                 "1.00 us is below the 5.00 us")));
+  made.record.stages[0].cost = work(1'000, 6'000'000);
+  EXPECT_THAT(findings(made), Not(Contains(HasSubstr("launches"))));
+}
+
+TEST(roofline_findings, explain_what_is_faster_than_its_floor) {
+  const auto of = [](cost_record cost, nanoseconds measured) {
+    auto made = one_after_another({{"x", measured}});
+    made.record.stages[0].cost = cost;
+    return findings(made);
+  };
+  EXPECT_THAT(of(work(0, 3'000'000), 2 * us),
+              ElementsAre("'x' took 2.00 us, less than its floor of 3.00 us: its 3.00 MB may stay "
+                          "in a cache, where the calibrated bandwidth of memory does not count"));
+  EXPECT_THAT(of(work(0, 3'000'000'000), 2 * ms),
+              ElementsAre(HasSubstr("it moves fewer bytes than are counted, or the calibration is "
+                                    "out of date")));
+  EXPECT_THAT(of(work(100'000'000'000, 1'000), 1 * ms), ElementsAre(HasSubstr("Winograd")));
+}
+
+TEST(roofline_findings, name_parts_that_are_faster_than_their_floor) {
+  const auto made = in_two_parts();
+  auto layers = made.record;
+  layers.stages[0].parts[0].device = {{0, 300 * us}};
+  layers.stages[0].parts[1].device = {{0, 50 * us}};
+  EXPECT_THAT(findings(made, &layers), Contains(AllOf(StartsWith("'0.conv2d' of 'net' took 300 us"),
+                                                      HasSubstr("so did 1 other part of it"))));
+}
+
+TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
+  auto made = one_after_another({{"x", 1 * ms}});
+  made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3"};
+  EXPECT_THAT(findings(made), Contains(StartsWith("the calibration may no longer hold: oneDNN was "
+                                                  "2.6.2, is 2.6.3")));
+}
+
+TEST(roofline_findings, say_which_precision_was_not_calibrated) {
+  auto made = one_after_another({{"x", 1 * ms}, {"y", 1 * ms}});
+  made.record.stages[0].cost = work(1'000, 1'000, precision::tf32);
+  made.record.stages[1].cost = work(1'000, 1'000, precision::tf32);
+  EXPECT_THAT(findings(made),
+              Contains("no rate of tf32 was calibrated, so 'x' and 'y' have no floor"));
+}
+
+TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
+  auto made = made_run(strategy::async, timing_method::event)
+                  .device_stage("x")
+                  .cpu_stage("after", {{0, satisfied_by::completion}});
+  made.frame(0, 10 * ms).launch(0, 0, 0).device(0, 0, 1 * ms).cpu(1, 1 * ms, 10 * ms);
+  made.record.stages[0].cost = work(0, 1'000'000'000);
+  made.record.calibration = round_calibration();
+  EXPECT_THAT(findings(made), Contains(StartsWith("device stages are 10 % of the path")));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,131 @@
+#include "framework/analysis/theoretical_peak.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace graphline {
+namespace {
+
+device_properties gpu(const std::string& name, const std::string& capability,
+                      const std::string& multiprocessors, const std::string& core_mhz,
+                      const std::string& memory_mhz, const std::string& bus_bits) {
+  device_properties device;
+  device.backend = "cuda";
+  device.name = name;
+  device.details = {{"compute capability", capability},
+                    {"multiprocessors", multiprocessors},
+                    {"core clock, at most", core_mhz + " MHz"},
+                    {"memory clock, at most", memory_mhz + " MHz"},
+                    {"memory bus", bus_bits + " bit"}};
+  return device;
+}
+
+theoretical_peak peak(const device_properties& device, const std::string& name,
+                      std::optional<double> clock_mhz = {}) {
+  for (const auto& p : theoretical_peaks(device, clock_mhz)) {
+    if (p.name == name) return p;
+  }
+  ADD_FAILURE() << "no peak '" << name << "'";
+  return {};
+}
+
+/// In units of 10^12 a second; -1 for what is not known.
+double tera(const device_properties& device, const std::string& name) {
+  return peak(device, name).value.value_or(-1e12) / 1e12;
+}
+
+TEST(theoretical_peak, of_an_a100_is_what_its_white_paper_states) {
+  const auto a100 = gpu("NVIDIA A100-SXM4-40GB", "8.0", "108", "1410", "1215", "5120");
+  EXPECT_NEAR(tera(a100, "float64 cores"), 9.7, 0.05);
+  EXPECT_NEAR(tera(a100, "float32 cores"), 19.5, 0.05);
+  EXPECT_NEAR(tera(a100, "float16 cores"), 78, 0.5);
+  EXPECT_NEAR(tera(a100, "tf32 tensor cores"), 156, 0.5);
+  EXPECT_NEAR(tera(a100, "float16 tensor cores"), 312, 0.5);
+  EXPECT_NEAR(tera(a100, "bfloat16 tensor cores"), 312, 0.5);
+  EXPECT_NEAR(tera(a100, "memory"), 1.555, 0.001);
+}
+
+TEST(theoretical_peak, of_a_geforce_has_half_the_rate_of_tensor_cores) {
+  const auto geforce = gpu("NVIDIA GeForce RTX 4090", "8.9", "128", "2520", "10501", "384");
+  EXPECT_NEAR(tera(geforce, "float32 cores"), 82.6, 0.05);
+  EXPECT_NEAR(tera(geforce, "memory"), 1.008, 0.001);
+  EXPECT_NEAR(tera(geforce, "float16 tensor cores"), 165.2, 0.1);
+  EXPECT_NEAR(tera(geforce, "float64 cores"), 1.29, 0.005);
+
+  auto professional = geforce;
+  professional.name = "NVIDIA RTX 6000 Ada Generation";
+  EXPECT_NEAR(tera(professional, "float16 tensor cores"), 330.3, 0.1);
+  EXPECT_NEAR(tera(professional, "tf32 tensor cores"), 165.2, 0.1);
+  EXPECT_NEAR(tera(professional, "float32 cores"), 82.6, 0.05);
+}
+
+TEST(theoretical_peak, of_a_geforce_of_another_family_too) {
+  const auto ampere = gpu("NVIDIA GeForce RTX 3080", "8.6", "68", "1710", "9501", "320");
+  EXPECT_NEAR(tera(ampere, "float32 cores") / tera(ampere, "memory"), 39.2, 0.05);  // the knee
+  const auto turing = gpu("Tesla T4", "7.5", "40", "1590", "5001", "256");
+  EXPECT_NEAR(tera(turing, "float16 tensor cores"), 65.1, 0.05);
+}
+
+TEST(theoretical_peak, has_no_brake_where_a_family_has_none) {
+  const auto v100 = gpu("Tesla V100-SXM2-16GB", "7.0", "80", "1530", "877", "4096");
+  EXPECT_NEAR(tera(v100, "float32 cores"), 15.7, 0.05);
+  EXPECT_NEAR(tera(v100, "float16 tensor cores"), 125.3, 0.05);
+  const auto h100 = gpu("NVIDIA H100 80GB HBM3", "9.0", "132", "1830", "2619", "5120");
+  EXPECT_NEAR(tera(h100, "float16 tensor cores"), 989, 0.5);
+  EXPECT_NEAR(tera(h100, "tf32 tensor cores"), 495, 0.5);
+  EXPECT_NEAR(tera(h100, "float32 cores"), 61.8, 0.1);
+  EXPECT_NEAR(tera(h100, "memory"), 3.352, 0.001);
+}
+
+TEST(theoretical_peak, says_what_it_was_computed_from) {
+  const auto h200 = gpu("NVIDIA H200", "9.0", "132", "1980", "3201", "6144");
+  EXPECT_EQ(peak(h200, "float32 cores").formula, "132 SMs x 128 x 2 x 1.98 GHz");
+  EXPECT_EQ(peak(h200, "float16 tensor cores").formula, "132 SMs x 4096 x 1.98 GHz");
+  EXPECT_EQ(peak(h200, "memory").formula, "3.201 GHz x 2 x 6144 bit / 8");
+}
+
+TEST(theoretical_peak, takes_another_clock_for_what_computes_alone) {
+  const auto h200 = gpu("NVIDIA H200", "9.0", "132", "1980", "3201", "6144");
+  EXPECT_EQ(peak(h200, "float32 cores", 1000).formula, "132 SMs x 128 x 2 x 1 GHz");
+  EXPECT_NEAR(*peak(h200, "float32 cores", 1000).value, 33.792e12, 1e6);
+  EXPECT_EQ(peak(h200, "memory", 1000).formula, peak(h200, "memory").formula);
+}
+
+TEST(theoretical_peak, is_absent_for_units_that_a_device_lacks) {
+  const auto v100 = gpu("Tesla V100-SXM2-16GB", "7.0", "80", "1530", "877", "4096");
+  const auto missing = peak(v100, "tf32 tensor cores");
+  EXPECT_FALSE(missing.value);
+  EXPECT_EQ(missing.formula, "compute capability 7.0 has none, or it is not stated");
+}
+
+TEST(theoretical_peak, is_absent_with_the_reason_for_an_unknown_family) {
+  const auto unknown = gpu("A GPU of 2031", "14.2", "999", "3000", "20000", "8192");
+  for (const auto& p : theoretical_peaks(unknown)) {
+    if (p.name == "memory") continue;
+    EXPECT_FALSE(p.value) << p.name;
+    EXPECT_EQ(p.formula, "the units of compute capability 14.2 are not in the table");
+  }
+  EXPECT_NEAR(tera(unknown, "memory"), 40.96, 0.001);
+}
+
+TEST(theoretical_peak, is_absent_with_the_reason_where_a_device_does_not_say_enough) {
+  auto silent = gpu("NVIDIA H200", "9.0", "132", "0", "3201", "none");
+  EXPECT_EQ(peak(silent, "memory").formula, "the device does not state its memory bus");
+  EXPECT_FALSE(peak(silent, "memory").value);
+  EXPECT_EQ(peak(silent, "float32 cores").formula, "the device does not state its core clock");
+  EXPECT_TRUE(peak(silent, "float32 cores", 1980).value);
+  silent.details.clear();
+  EXPECT_EQ(peak(silent, "memory").formula, "the device does not state its memory clock");
+  EXPECT_EQ(peak(silent, "float32 cores").formula,
+            "the device does not state its compute capability");
+}
+
+TEST(theoretical_peak, cannot_be_told_of_a_processor) {
+  device_properties host;
+  host.backend = "host";
+  EXPECT_TRUE(theoretical_peaks(host).empty());
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,66 @@
+#include "tools/graphline/known_calibration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+#include "framework/analysis/ceilings.hpp"
+#include "framework/base/cache_folder.hpp"
+#include "framework/base/error.hpp"
+#include "framework/report/saved/calibration_store.hpp"
+
+namespace graphline {
+namespace {
+
+/// The first line of a message that may show a piece of the file below.
+std::string first_line(std::string_view message) {
+  return std::string(message.substr(0, message.find('\n')));
+}
+
+std::string date_of(const calibration_record& record) {
+  for (const auto& [name, value] : record.environment) {
+    if (name == "date") return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<calibration> calibration_for(
+    const device_properties& device,
+    const std::vector<std::pair<std::string, std::string>>& environment,
+    std::vector<std::string>& warnings) {
+  std::optional<calibration_record> found;
+  try {
+    found = calibration_store(cache_folder()).find(device);
+  } catch (const input_error& problem) {
+    warnings.push_back(
+        fmt::format("the calibration of this device cannot be read and is not used; run '{}' to "
+                    "make it anew ({})",
+                    calibrate_command(device), first_line(problem.what())));
+  }
+  if (!found) return std::nullopt;
+  calibration kept{date_of(*found), figures_of(*found), stale_reasons(*found, device, environment)};
+  if (!kept.stale.empty()) {
+    warnings.push_back(
+        fmt::format("the calibration of this device may no longer hold: {}; run '{}'",
+                    fmt::join(kept.stale, ", "), calibrate_command(device)));
+  }
+  return kept;
+}
+
+std::optional<calibration> calibration_for(const experiment_record& record,
+                                           std::vector<std::string>& warnings) {
+  const run_record* first = nullptr;
+  for (const auto& trial : record.trials) {
+    for (const auto& member : trial.members) {
+      if (first == nullptr) first = &member;
+      if (member.device.compute_threads != first->device.compute_threads) return std::nullopt;
+    }
+  }
+  if (first == nullptr) return std::nullopt;
+  return calibration_for(first->device, first->environment, warnings);
+}
+
+}  // namespace graphline
