@@ -13,7 +13,7 @@ namespace graphline {
 namespace {
 
 // Figures that differ by less than this are as good as the same.
-constexpr double noticeable = 1.1;
+constexpr double noticeable = 1.15;
 
 std::string bound_by(bound what) {
   switch (what) {
@@ -24,7 +24,7 @@ std::string bound_by(bound what) {
     case bound::transfer:
       break;
   }
-  return "transfers";
+  return "the bandwidth between host and device";
 }
 
 /// "121-fold" and "to 1/64" of a quotient that is `noticeable`.
@@ -47,24 +47,29 @@ std::string change_of(std::string_view what, double first, double last, bool plu
   return fmt::format("{} {} about the same", what, verb("stay"));
 }
 
+std::string from_to(const std::string& first, const std::string& last) {
+  return first == last ? first : fmt::format("{} to {}", first, last);
+}
+
 /// What the ends of the sweep are like beside each other.
 std::string change_of_all(const sweep& of, const sweep_point& first, const sweep_point& last) {
-  std::vector<std::string> parts = {
-      change_of("the FLOPs", static_cast<double>(*first.flops), static_cast<double>(*last.flops),
-                true),
-      change_of("the bytes", static_cast<double>(*first.bytes), static_cast<double>(*last.bytes),
-                true)};
+  std::vector<std::string> parts = {change_of("the FLOPs", static_cast<double>(*first.flops),
+                                              static_cast<double>(*last.flops), true),
+                                    change_of("the bytes", static_cast<double>(*first.bytes),
+                                              static_cast<double>(*last.bytes), true)};
   if (first.time && last.time) {
     parts.push_back(change_of("the time", *first.time, *last.time, false));
   }
   std::erase(parts, "");
   if (parts.empty()) return "";
+  const auto time = first.time && last.time
+                        ? fmt::format(", time {}", from_to(format_duration(*first.time),
+                                                           format_duration(*last.time)))
+                        : std::string();
   return fmt::format(
-      "from {}={} to {} {}; intensity {:.3g} to {:.3g} FLOP/B{}", of.key, first.text, last.text,
-      listed(parts), *first.intensity, *last.intensity,
-      first.time && last.time
-          ? fmt::format(", time {} to {}", format_duration(*first.time), format_duration(*last.time))
-          : "");
+      "from {}={} to {} {}; intensity {} FLOP/B{}", of.key, first.text, last.text, listed(parts),
+      from_to(fmt::format("{:.3g}", *first.intensity), fmt::format("{:.3g}", *last.intensity)),
+      time);
 }
 
 /// Which bound holds where; empty without a calibration, and where bounds alternate.
@@ -77,10 +82,12 @@ std::string bounds_of(const sweep& of) {
   const auto differs = [](const sweep_point* a, const sweep_point* b) { return a->by != b->by; };
   const auto turn = std::adjacent_find(known.begin(), known.end(), differs);
   const auto first = bound_by(*known.front()->by);
-  if (turn == known.end()) return fmt::format("the least time of every {} is that of {}", of.key, first);
+  if (turn == known.end()) {
+    return fmt::format("{} bounds the least time of every {}", first, of.key);
+  }
   if (std::adjacent_find(turn + 1, known.end(), differs) != known.end()) return "";
-  return fmt::format("the least time is that of {} up to {}={}, of {} from {} on", first, of.key,
-                     (*turn)->text, bound_by(*(*(turn + 1))->by), (*(turn + 1))->text);
+  return fmt::format("up to {}={} {} bounds the least time, from {} on {}", of.key, (*turn)->text,
+                     first, (*(turn + 1))->text, bound_by(*(*(turn + 1))->by));
 }
 
 /// Where the time comes nearest to its least, and where it is farthest from it.
@@ -93,9 +100,10 @@ std::string distances_of(const sweep& of) {
     if (farthest == nullptr || *point.ratio > *farthest->ratio) farthest = &point;
   }
   if (nearest == nullptr || *farthest->ratio < noticeable * *nearest->ratio) return "";
-  return fmt::format("{}={} comes nearest to its least time, {:.3g} times as long; {} takes {:.3g} "
-                     "times its own",
-                     of.key, nearest->text, *nearest->ratio, farthest->text, *farthest->ratio);
+  return fmt::format(
+      "{}={} comes nearest to its least time, {:.3g} times as long; {} takes {:.3g} "
+      "times its own",
+      of.key, nearest->text, *nearest->ratio, farthest->text, *farthest->ratio);
 }
 
 /// The fastest arithmetic and the slowest, as far as they are apart.

@@ -1,8 +1,10 @@
 #include "stages/network/manual.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "stages/network/layer_kind.hpp"
 
@@ -16,10 +18,9 @@ std::string default_of(const parameter& p) {
 }
 
 std::string type_of(const parameter& p) {
-  if (p.choices.empty()) return std::string(to_string(p.type));
-  std::string words = p.choices.front();
-  for (std::size_t i = 1; i < p.choices.size(); ++i) words += " | " + p.choices[i];
-  return words;
+  std::vector<std::string> words = p.choices;
+  if (p.type != parameter_type::choice) words.emplace(words.begin(), to_string(p.type));
+  return fmt::format("{}", fmt::join(words, " | "));
 }
 
 }  // namespace

@@ -169,8 +169,8 @@ class plot_drawing {
     const auto height = static_cast<double>(to.second) - static_cast<double>(from.second);
     for (std::size_t column = from.first + 1; column < to.first; ++column) {
       const double part = static_cast<double>(column - from.first) / width;
-      const auto row = static_cast<std::size_t>(
-          std::lround(static_cast<double>(from.second) + part * height));
+      const auto row =
+          static_cast<std::size_t>(std::lround(static_cast<double>(from.second) + part * height));
       if (cells_[row][column] == " ") cells_[row][column] = use_.line;
     }
   }
@@ -213,7 +213,8 @@ class plot_drawing {
     const auto place = [&](const sweep_point& point) {
       const auto size = text_width(point.text);
       const auto middle = label_width_ + 2 + x_.cell(point.value, columns_);
-      const auto begin = std::min(middle - std::min(middle, size / 2), width_ - std::min(width_, size));
+      const auto begin =
+          std::min(middle - std::min(middle, size / 2), width_ - std::min(width_, size));
       const auto apart = [&](const auto& other) {
         return begin + size < other.first || other.first + text_width(other.second) < begin;
       };
@@ -257,7 +258,8 @@ std::vector<plot> plots_of(const sweep& of) {
   for (const auto& point : of.points) {
     if (point.intensity) intensity.points.emplace_back(point.value, *point.intensity);
     if (point.time) time.points.emplace_back(point.value, *point.time / unit.nanoseconds);
-    if (of.what && point.least) time.others.emplace_back(point.value, *point.least / unit.nanoseconds);
+    if (of.what && point.least)
+      time.others.emplace_back(point.value, *point.least / unit.nanoseconds);
   }
   std::vector<plot> result;
   for (auto& one : {intensity, time}) {
@@ -279,6 +281,7 @@ std::string sweep_plot(const sweep& of, const look& as) {
     others = others || !one.others.empty();
     const auto drawn = plot_drawing(of, one, width, as).lines();
     if (!beside || lines.empty()) {
+      if (!lines.empty()) lines.emplace_back();
       lines.insert(lines.end(), drawn.begin(), drawn.end());
       continue;
     }
@@ -289,9 +292,10 @@ std::string sweep_plot(const sweep& of, const look& as) {
   std::string text;
   for (const auto& line : lines) text += line + '\n';
   if (others) {
-    text += toned(fmt::format("{} p50  {} least time", characters(as).mark,
-                              characters(as).other_mark),
-                  tone::faint, as) + '\n';
+    text +=
+        toned(fmt::format("{} p50  {} least time", characters(as).mark, characters(as).other_mark),
+              tone::faint, as) +
+        '\n';
   }
   return text;
 }

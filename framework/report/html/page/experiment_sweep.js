@@ -9,10 +9,9 @@ graphline.section({
     const { element } = graphline;
     const sweep = data.experiment.sweep;
     const { name, ns } = sweep.unit;
-    const time = sweep.of_stages ? `device stages, p50 in ${name}` : `end to end, p50 in ${name}`;
-    const intensity = [{ name: "FLOPs for each byte", tone: "series-1",
+    const intensity = [{ name: "FLOPs for each byte", tone: "series-2",
                          of: (point) => point.intensity, words: (value) => `${graphline.digits(value)} FLOP/B` }];
-    const times = [{ name: "measured", tone: "device",
+    const times = [{ name: sweep.of_stages ? "measured, device stages" : "measured, end to end", tone: "device",
                      of: (point) => inSweepUnit(point.time, ns), words: (value) => `${graphline.digits(value)} ${name}` }];
     if (sweep.points.some((point) => point.least !== null)) {
       times.push({ name: "least, as calibrated", tone: "ink", dash: [5, 4],
@@ -26,7 +25,7 @@ graphline.section({
         sweep.rows));
     box.append(figure);
     addSweepChart(sweep, picture, "FLOP/B", intensity);
-    addSweepChart(sweep, picture, time, times);
+    addSweepChart(sweep, picture, `p50 in ${name}`, times);
   },
 });
 
@@ -74,8 +73,8 @@ function addSweepChart(sweep, box, title, lines) {
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         // A figure at each value of the sweep: what lies between was not measured.
-        x: { type: x, title: { text: `${key}${scaled(x)}` },
-             grid: { display: false },
+        x: { type: x, min: sweep.points[0].value, max: sweep.points.at(-1).value,
+             title: { text: `${key}${scaled(x)}` }, grid: { display: false },
              afterBuildTicks: (axis) => { axis.ticks = [...values.keys()].map((value) => ({ value })); },
              ticks: { callback: (value) => values.get(value), autoSkip: true } },
         y: { type: y, beginAtZero: y === "linear", title: { text: `${title}${scaled(y)}` },
