@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
+#include "stages/gemv/gemv_form.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -67,6 +68,6 @@ struct softmax_form {
   std::int64_t inner = 1;
 };
 
-using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form>;
+using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form, gemv_form>;
 
 }  // namespace graphline
