@@ -9,6 +9,7 @@
 #include "stages/gemv/cuda/gemv_cuda.hpp"
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/network_cuda.hpp"
+#include "stages/traffic_cuda.hpp"
 #endif
 
 namespace graphline {
@@ -17,6 +18,7 @@ stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind matmul = matmul_kind();
   stage_kind gemv = gemv_kind();
+  stage_kind traffic = traffic_kind();
   for (stage_kind* kind : {&network, &matmul, &gemv}) kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
   for (stage_kind* kind : {&network, &matmul, &gemv}) {
@@ -26,11 +28,13 @@ stage_registry builtin_stages() {
   network.channels_last_on = {"cuda"};
   matmul.make_device["cuda"] = make_matmul_cuda;
   gemv.make_device["cuda"] = make_gemv_cuda;
+  traffic.make_device["cuda"] = make_traffic_cuda;
 #endif
   stage_registry registry;
   registry.add(std::move(network));
   registry.add(std::move(matmul));
   registry.add(std::move(gemv));
+  registry.add(std::move(traffic));
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());

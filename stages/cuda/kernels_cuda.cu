@@ -6,6 +6,7 @@
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
+#include "stages/cuda/sum.cuh"
 
 namespace graphline {
 
@@ -25,6 +26,9 @@ const char* name_of(const softmax_form&) {
 }
 const char* name_of(const gemv_form&) {
   return "gemv";
+}
+const char* name_of(const sum_form&) {
+  return "sum";
 }
 
 }  // namespace
