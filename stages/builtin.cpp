@@ -8,6 +8,7 @@
 #include "stages/cuda/cuda_libraries.hpp"
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/network_cuda.hpp"
+#include "stages/traffic_cuda.hpp"
 #endif
 
 namespace graphline {
@@ -15,16 +16,19 @@ namespace graphline {
 stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind matmul = matmul_kind();
+  stage_kind traffic = traffic_kind();
   network.libraries["host"] = matmul.libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
   network.libraries["cuda"] = matmul.libraries["cuda"] = cuda_library_versions;
   network.make_device["cuda"] = make_network_cuda;
   network.channels_last_on = {"cuda"};
   matmul.make_device["cuda"] = make_matmul_cuda;
+  traffic.make_device["cuda"] = make_traffic_cuda;
 #endif
   stage_registry registry;
   registry.add(std::move(network));
   registry.add(std::move(matmul));
+  registry.add(std::move(traffic));
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());

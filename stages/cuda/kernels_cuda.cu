@@ -5,6 +5,7 @@
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
+#include "stages/cuda/sum.cuh"
 
 namespace graphline {
 
@@ -21,6 +22,9 @@ const char* name_of(const pool_form&) {
 }
 const char* name_of(const softmax_form&) {
   return "softmax";
+}
+const char* name_of(const sum_form&) {
+  return "sum";
 }
 
 }  // namespace

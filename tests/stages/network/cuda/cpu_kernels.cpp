@@ -8,6 +8,7 @@
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
+#include "stages/cuda/sum.cuh"
 
 namespace graphline::test {
 

@@ -54,6 +54,13 @@ class gpu_stages : public cuda_trial {
   }
 };
 
+TEST_F(gpu_stages, read_and_copy_a_tensor_as_the_host_does) {
+  for (const char* const method : {"read", "copy"}) {
+    make("traffic", std::string("{method: ") + method + "}", {floats({200'003})});
+    expect_as_on_host(1e-4, method);
+  }
+}
+
 TEST_F(gpu_stages, compute_every_reference_network_as_the_host_does) {
   for (const reference_case& wanted : reference_cases()) {
     for (const auto& [text, p] : precision_words) {

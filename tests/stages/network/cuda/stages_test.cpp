@@ -99,6 +99,20 @@ TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
   EXPECT_THAT(marker.after, ElementsAre(2, 3, 4, 5, 6, 7, 8));
 }
 
+TEST_F(cuda_stages, read_and_copy_a_tensor_as_the_host_does) {
+  const std::vector<std::vector<float>> values{some_values(20'011)};
+  for (const char* const method : {"read", "copy"}) {
+    make("traffic", std::string("{method: ") + method + "}", {floats({20'011})});
+    const slot s = bind();
+    set_inputs(s, values);
+    s.work->enqueue(*stream_);
+    EXPECT_LE(difference(output(s), on_host(values)), 1e-4) << method;
+    const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
+    EXPECT_EQ(graph->nodes().size(), 1U) << method;
+    EXPECT_THAT(stage_->parts(), ElementsAre(Field(&stage_part::name, method)));
+  }
+}
+
 TEST_F(cuda_stages, multiply_matrices_with_vectors_in_a_call_per_interleaved_one) {
   const std::vector<tensor_type> types{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
   const std::vector<std::vector<float>> values{some_values(types[0].shape.elements(), 1),
