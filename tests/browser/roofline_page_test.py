@@ -335,7 +335,7 @@ class tables(RooflineCase):
 
     def test_have_the_calibration_and_why_it_may_not_hold(self):
         self.show(self.page("gpu"))
-        self.assertIn(["matmul", "float16", "735 TFLOP/s", "713 TFLOP/s", "750 TFLOP/s"],
+        self.assertIn(["matrix product, float16", "735 TFLOP/s", "713 TFLOP/s", "750 TFLOP/s"],
                       self.rows("#calibration"))
         self.assertIn("driver was 570.1, is 580.2; it is 200 days old",
                       self.browser.text("#calibration .notice"))
