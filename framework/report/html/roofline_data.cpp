@@ -11,7 +11,7 @@
 #include "framework/report/html/figure_data.hpp"
 #include "framework/report/html/roofline_headline.hpp"
 #include "framework/report/json/json_text.hpp"
-#include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/ceiling_words.hpp"
 
 namespace graphline {
 
@@ -108,35 +108,19 @@ json roofs_data(const roofline_summary& summary) {
   for (const auto& roof : summary.roofs) {
     list.push_back({{"name", to_word(roof.arithmetic)},
                     {"value", roof.rate.value},
-                    {"text", format_count(roof.rate.value, "FLOP/s")},
+                    {"text", in_units(roof.rate.value, ceiling_unit::rate)},
                     {"knee", roof.knee},
-                    {"by", to_word(roof.rate.what)},
                     {"used", used.contains(roof.arithmetic)}});
   }
   return list;
 }
 
-std::string value_text(ceiling what, double value) {
-  switch (unit_of(what)) {
-    case ceiling_unit::bandwidth:
-      return format_count(value, "B/s");
-    case ceiling_unit::rate:
-      return format_count(value, "FLOP/s");
-    case ceiling_unit::duration:
-      break;
-  }
-  return format_duration(value);
-}
-
 json calibration_data(const calibration& from) {
   json rows = json::array();
   for (const auto& figure : from.ceilings) {
-    std::string what(to_word(figure.what));
-    std::replace(what.begin(), what.end(), '_', ' ');
-    const bool rate = unit_of(figure.what) == ceiling_unit::rate;
-    rows.push_back({what, rate ? to_word(figure.arithmetic) : "",
-                    value_text(figure.what, figure.value), value_text(figure.what, figure.worst),
-                    value_text(figure.what, figure.best)});
+    const auto unit = unit_of(figure.what);
+    rows.push_back({label_of(figure.what, figure.arithmetic), in_units(figure.value, unit),
+                    in_units(figure.worst, unit), in_units(figure.best, unit)});
   }
   return {{"date", from.date}, {"stale", from.stale}, {"rows", std::move(rows)}};
 }
@@ -148,7 +132,7 @@ json roofline_data(const roofline_record& record, const roofline_summary& summar
   data["figures"] = roofline_headline(record, summary);
   data["findings"] = roofline_findings(record.stages, summary);
   data["memory"] = {{"value", summary.bandwidth.value},
-                    {"text", format_count(summary.bandwidth.value, "B/s")}};
+                    {"text", in_units(summary.bandwidth.value, ceiling_unit::bandwidth)}};
   data["roofs"] = roofs_data(summary);
   data["stages"] = stages_data(record, summary);
   data["by_gain"] = json::array();

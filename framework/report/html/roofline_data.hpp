@@ -11,12 +11,12 @@ namespace graphline {
 /// FLOPs for each byte, as numbers; null for what is not known.
 ///
 /// {"figures": as in `summary_data`, "findings": [text...], "memory": {"value", "text"},
-/// "roofs": [{"name", "value", "text", "knee", "by", "used"}...],
+/// "roofs": [{"name", "value", "text", "knee", "used"}...],
 /// "stages": [{"name", "kind", "what": "device" | "copy" | "cpu", a piece's figures,
 ///             "parts": [{"name", "by", a piece's figures}...]}...],
 /// "by_gain": [index into "stages"...],
-/// "calibration": {"date", "stale": [text...], "rows": [[what, arithmetic, value, 90th percentile,
-/// 10th percentile]...]}}
+/// "calibration": {"date", "stale": [text...], "rows": [[name, at the median time, at its 90th
+/// percentile, at its 10th]...]}}
 ///
 /// A piece's figures: "flops", "bytes" (texts), "intensity", "rate" (FLOPs over the measured time),
 /// "roof" (FLOPs over the least time), "arithmetic", "bound", "least", "measured", "ratio",

@@ -8,6 +8,7 @@
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"
+#include "framework/report/terminal/ceiling_words.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -73,14 +74,15 @@ json roofline_headline(const roofline_record& record, const roofline_summary& su
   json figures = json::array();
   add_times(figures, record.stages, summary);
   figures.push_back(
-      quantity_data("memory roof", format_count(summary.bandwidth.value, "B/s"),
-                    fmt::format("at best, of '{}'", to_word(summary.bandwidth.what))));
+      quantity_data("memory roof", in_units(summary.bandwidth.value, ceiling_unit::bandwidth),
+                    "measured as: " + label_of(summary.bandwidth.what, precision::float32)));
   const auto used = arithmetic_in_use(summary);
   for (const auto& roof : summary.roofs) {
     if (!used.contains(roof.arithmetic)) continue;
     figures.push_back(quantity_data(
-        fmt::format("{} roof", to_word(roof.arithmetic)), format_count(roof.rate.value, "FLOP/s"),
-        fmt::format("of '{}'; knee at {} FLOP/B", to_word(roof.rate.what),
+        fmt::format("{} roof", to_word(roof.arithmetic)),
+        in_units(roof.rate.value, ceiling_unit::rate),
+        fmt::format("measured as: {}; knee at {} FLOP/B", label_of(roof.rate.what, roof.arithmetic),
                     three_digits(roof.knee, 2))));
   }
   add_calibration(figures, *record.stages.calibration);

@@ -36,7 +36,8 @@ std::string roofline_html(const roofline_record& record) {
   data["description"] = run.description;
   data["program"] = "graphline " + std::string(version());
   data["subject"] = subject_of(run);
-  data["way"] = way_of(run.run) + ", timing event, and layers for the times of parts";
+  data["way"] =
+      way_of(run.run) + ", timing event" + (record.layers.frames.empty() ? "" : ", parts layers");
   data["amount"] = amount_of(run);
   data["notices"] = notices_of(record);
   if (const auto held = hold_against_roofline(run, &record.layers)) {

@@ -197,14 +197,17 @@ class RooflinePicture {
     const { svg, brief, isolated } = graphline;
     const size = stage ? 13 : 11;
     const { ratio } = piece.figures;
-    const name = fittedText(brief(piece.part ?? piece.name, 28), room * 0.4, size);
     const times = ratio === null ? "" : ` ${ratioText(ratio)}`;
-    // Names of stages are bold, which takes some more room.
-    const wide = textWidth(name, size) * (stage ? 1.12 : 1) + textWidth(times, 11);
-    const place = this.places.beside(x, y, reach, wide + 2, size + 3);
-    if (!place) return null;
-    return svg("text", { class: stage ? "stage" : "part", x: place[0] + 1,
-                         y: place[1] + size * 0.36 }, isolated(name), svg("tspan", {}, times));
+    for (const most of [28, 14, 8]) {
+      const name = fittedText(brief(piece.part ?? piece.name, most), room * 0.4, size);
+      // Names of stages are bold, which takes some more room.
+      const wide = textWidth(name, size) * (stage ? 1.12 : 1) + textWidth(times, 11);
+      const place = this.places.beside(x, y, reach, wide + 2, size + 3);
+      if (!place) continue;
+      return svg("text", { class: stage ? "stage" : "part", x: place[0] + 1,
+                           y: place[1] + size * 0.36 }, isolated(name), svg("tspan", {}, times));
+    }
+    return null;
   }
 
   // One point is a stop of the keyboard: the one that had it last.

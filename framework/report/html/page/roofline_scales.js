@@ -97,12 +97,14 @@ class FreePlaces {
   beside(x, y, reach, width, height) {
     const away = reach + 5;
     const slant = 0.7 * reach + 3;
+    const { bounds } = this;
+    const amid = Math.min(Math.max(x - width / 2, bounds.left), bounds.right - width);
     const corners = [
       [x + away, y - height / 2], [x - away - width, y - height / 2],
       [x + slant, y - slant - height], [x + slant, y + slant],
       [x - slant - width, y - slant - height], [x - slant - width, y + slant],
-      [x - width / 2, y - away - height], [x - width / 2, y + away],
-      [x - width / 2, y - away - 2 * height], [x - width / 2, y + away + height],
+      [amid, y - away - height], [amid, y + away],
+      [amid, y - away - 2 * height], [amid, y + away + height],
     ];
     for (const [left, top] of corners) {
       const box = { left, top, right: left + width, bottom: top + height };

@@ -70,8 +70,8 @@ graphline.section({
         name(calibration.stale.join("; ")), "."));
     }
     box.append(table("Ceilings of the device", [
-      { title: "ceiling" }, { title: "arithmetic" }, { title: "median", number },
+      { title: "ceiling" }, { title: "median", number },
       { title: "at p90 of times", number }, { title: "at p10 of times", number },
-    ], calibration.rows.map(([what, arithmetic, ...values]) => [what, arithmetic, ...values])));
+    ], calibration.rows));
   },
 });
