@@ -84,7 +84,7 @@ function addSweepChart(sweep, box, title, lines) {
         title: ([first]) => (first ? `${key} ${first.raw.point.text}` : ""),
         label: ({ raw }) => raw.words,
         afterBody: ([first]) => (first && first.raw.point.ratio !== null && lines.length > 1
-          ? [`${graphline.digits(first.raw.point.ratio)} times its least, bound by ${first.raw.point.bound}`] : []),
+          ? [`${graphline.digits(first.raw.point.ratio)} times its least time, whose bound is ${first.raw.point.bound}`] : []),
       } } },
     },
   }), 280);
