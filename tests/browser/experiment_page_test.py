@@ -256,7 +256,7 @@ class sweeps(ExperimentCase):
         self.browser.run("document.querySelectorAll('#sweep canvas')[1].focus()")
         self.browser.press("arrow_right", "arrow_right")
         self.assertRegex(self.browser.text("#said"),
-                         r"^kernel 3, 1\.\d+ ms.*times its least time, whose bound is compute$")
+                         r"^kernel 3, 1\.\d+ ms, 1\.\d+ times its least time \(compute\)$")
 
     def test_pages_without_one_have_no_section(self):
         self.show(self.page("strategies"))
