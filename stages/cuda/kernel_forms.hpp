@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
+#include "stages/gemv/gemv_form.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -67,6 +68,19 @@ struct softmax_form {
   std::int64_t inner = 1;
 };
 
-using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form>;
+/// How many elements in a row a `sum_form` adds up first.
+inline constexpr std::int64_t sum_piece = 8192;
+
+/// The sum of all elements of a float32 tensor, piece by piece, so that it is the same in every
+/// run. Operands: from, the sums of `pieces_of` pieces, to.
+struct sum_form {
+  std::int64_t count = 0;
+};
+constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
+  return (form.count + sum_piece - 1) / sum_piece;
+}
+
+using kernel_form =
+    std::variant<convert_form, pointwise_form, pool_form, softmax_form, gemv_form, sum_form>;
 
 }  // namespace graphline

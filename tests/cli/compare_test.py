@@ -71,8 +71,8 @@ class shipped_experiments(Case):
             self.check_outputs(path.stem, result)
 
     def check_outputs(self, name, result):
-        if name == "batch_size" or name.startswith("sweep_"):
-            return  # other sizes are other results
+        if name in ("batch_size", "gemv") or name.startswith("sweep_"):
+            return  # as many results as pictures; sums in another order; other sizes
         seen = {}
         for trial in result["trials"]:
             for member in trial["members"]:

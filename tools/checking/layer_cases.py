@@ -1,7 +1,8 @@
-"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`
-and `matmul`, in the shapes that lead libraries to other engines."""
+"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`,
+`matmul` and `gemv`, in the shapes that lead libraries to other engines."""
 
-# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed.
+# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed, for
+# `gemv` both shapes and the method.
 CASES = {
     "conv2d": [
         ("plain", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3}]"),
@@ -76,20 +77,30 @@ CASES = {
         ("transposed_a", "[32, 48]", "[32, 40]", "a"),
         ("transposed_b", "[5, 48, 32]", "[5, 40, 32]", "b"),
         ("vector", "[6, 1, 64]", "[6, 64, 1]", "")],
+    "gemv": [
+        ("library", "[60, 20, 8, 1, 64]", "[60, 1, 8, 64, 1]", "library"),
+        ("fused", "[60, 20, 8, 1, 64]", "[60, 1, 8, 64, 1]", "fused"),
+        ("fused_long", "[3, 7, 5000]", "[3, 5000, 1]", "fused"),
+        ("fused_odd", "[30, 9, 13]", "[30, 13, 1]", "fused"),
+        ("fused_one_matrix", "[1, 17, 100]", "[50, 100, 1]", "fused"),
+        ("fused_one_vector", "[40, 33, 64]", "[64, 1]", "fused")],
 }
 
 
-def pipeline_text(cases, more=""):
-    """A pipeline with a stage for each case, of inputs of its own; `more` are lines of further
-    parameters."""
+def kind_of(group):
+    """The kind of stage that the cases of a group are of."""
+    return group if group in ("matmul", "gemv") else "network"
+
+
+def pipeline_text(kind, cases, more=""):
+    """A pipeline with a stage of a kind for each case, of inputs of its own; `more` are lines of
+    further parameters."""
     inputs, stages = [], []
     for name, *shapes, what in cases:
         reads = [f"{name}_{letter}" for letter in "ab"[:len(shapes)]]
         inputs += [f"  {tensor}: {{shape: {shape}}}" for tensor, shape in zip(reads, shapes)]
-        if len(shapes) == 1:
-            kind, line = "network", f"    layers: {what}"
-        else:
-            kind, line = "matmul", f"    transpose_{what}: true" if what else ""
+        line = {"network": f"    layers: {what}", "gemv": f"    method: {what}",
+                "matmul": f"    transpose_{what}: true" if what else ""}[kind]
         stages.append(f"  - name: {name}\n    kind: {kind}\n    reads: [{', '.join(reads)}]\n"
                       f"    writes: {name}_y\n{more}{line}")
     return "\n".join(["pipeline: layers", "inputs:", *inputs, "stages:", *stages,

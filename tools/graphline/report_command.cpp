@@ -12,12 +12,15 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/saved/record_reader.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
+#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tools/graphline/commands.hpp"
@@ -106,6 +109,27 @@ void report(const report_arguments& given, const experiment_record& record) {
   outputs.finish();
 }
 
+void report(const report_arguments& given, const roofline_record& record) {
+  if (!given.trace.empty()) {
+    throw input_error(
+        fmt::format("--trace {}: {} holds a roofline, and a trace shows one run; make it by "
+                    "'graphline run' with --trace FILE",
+                    quote(given.trace, 200), quote(given.result, 200)));
+  }
+  if (!given.frames.empty()) {
+    throw input_error(
+        fmt::format("--frame {}: {} holds a roofline, whose page shows no single frames; leave "
+                    "--frame away",
+                    given.frames.front(), quote(given.result, 200)));
+  }
+  result_outputs outputs({{"--html", given.html, html_beginning, largest_page_bytes},
+                          {"--csv", given.csv, roofline_csv_header}});
+  if (outputs.empty()) outputs.show(roofline_table(record, look_of(outputs.for_people())));
+  outputs.write("--html", [&] { return roofline_html(record); });
+  outputs.write("--csv", [&] { return roofline_csv(record); });
+  outputs.finish();
+}
+
 exit_status make_reports(const report_arguments& given) {
   if (!given.frames.empty() && given.html.empty()) {
     throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
@@ -121,7 +145,7 @@ exit_status make_reports(const report_arguments& given) {
 void add_report_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("report", "Show a saved result, or make files of it");
   auto given = std::make_shared<report_arguments>();
-  command->add_option("RESULT.json", given->result, "What run or compare wrote to --json")
+  command->add_option("RESULT.json", given->result, "What run, compare or roofline wrote to --json")
       ->required();
   command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
   command->add_option("--trace", given->trace, "Write a run as a trace for Perfetto")

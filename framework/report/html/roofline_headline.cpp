@@ -32,7 +32,7 @@ void add_times(json& figures, const run_record& record, const roofline_summary& 
   if (whole) {
     figures.push_back(quantity_data("end to end",
                                     format_duration(static_cast<double>(whole->median())),
-                                    "the median frame, CPU stages and waits among it"));
+                                    "the median frame, with CPU work and waits"));
   }
   const auto stages = counted(static_cast<std::int64_t>(summary.stages.size()), "device stage");
   const auto measured = measured_of(summary);
@@ -44,7 +44,7 @@ void add_times(json& figures, const run_record& record, const roofline_summary& 
   figures.push_back(quantity_data("least", format_duration(*summary.least),
                                   "what their bytes and FLOPs take at the roofs"));
   if (!measured || *measured <= 0 || *summary.least <= 0) return;
-  figures.push_back(figure_data("x least", three_digits(*measured / *summary.least, 2), "times",
+  figures.push_back(figure_data("ratio", three_digits(*measured / *summary.least, 2), "x",
                                 "measured over least, of all device stages"));
 }
 

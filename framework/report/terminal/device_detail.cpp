@@ -28,7 +28,7 @@ constexpr std::size_t least_width = 10;
 /// Columns for what carries out the parts of a stage: what their names and figures leave.
 std::size_t choice_width(std::size_t name_width, bool has_floors, const look& as) {
   constexpr std::size_t times = 20;
-  constexpr std::size_t floors = 16;
+  constexpr std::size_t floors = 15;
   constexpr std::size_t most = 44;
   const auto taken = std::min(as.width, times + (has_floors ? floors : 0) + name_width);
   return std::clamp(as.width - taken, least_width, as.room(most));
@@ -76,15 +76,13 @@ std::string part_table(const run_record& record, std::size_t s, const stage_summ
   }
   const auto unit = unit_for(most);
   const bool has_floors = held.any_part(s);
+  const auto heading =
+      fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name);
   std::vector<text_table::column> columns = {
-      {fmt::format("{} in parts ({})", table_name(stage.name, stage_width), unit.name), left,
-       least_width},
-      {"carried out by", left, least_width},
-      {"p50"},
-      {"share %"}};
-  if (has_floors) columns.insert(columns.end(), {{"least"}, {"x least"}});
+      {heading, left, least_width}, {"carried out by", left, least_width}, {"p50"}, {"share %"}};
+  if (has_floors) columns.insert(columns.end(), {{"least"}, {"ratio", text_table::align::right}});
   text_table table(std::move(columns));
-  std::size_t name_width = 0;
+  std::size_t name_width = has_floors ? text_width(heading) : 0;
   for (const auto& part : stage.parts) {
     name_width = std::max(name_width, text_width(table_name(part.name, as.room(part_width))));
   }

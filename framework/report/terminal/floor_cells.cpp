@@ -47,13 +47,13 @@ bool floors::any_part(std::size_t stage) const noexcept {
 
 std::string ratio_cell(const roofline_figures* figures) {
   if (figures == nullptr || !figures->ratio) return "-";
-  return three_digits(*figures->ratio, 2);
+  return three_digits(*figures->ratio, 2) + 'x';
 }
 
 std::string floor_note(const run_record& record) {
   return fmt::format(
       "least: what the bytes and FLOPs of a device stage take at the ceilings that were "
-      "calibrated on {}; x least: how many times as long its p50 is",
+      "calibrated on {}; ratio: its p50 over that",
       printable(record.calibration->date.substr(0, 10)));
 }
 

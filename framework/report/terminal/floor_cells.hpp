@@ -32,10 +32,10 @@ class floors {
   std::optional<roofline_summary> held_;
 };
 
-/// "1.53", "743": how many times as long as its floor; "-" for what is not known.
+/// "1.53x", "743x": how many times as long as its floor; "-" for what is not known.
 std::string ratio_cell(const roofline_figures* figures);
 
-/// What "least" and "x least" are, for the notes below a table. Of a run with a calibration.
+/// What "least" and "ratio" are, for the notes below a table. Of a run with a calibration.
 std::string floor_note(const run_record& record);
 
 }  // namespace graphline

@@ -187,7 +187,7 @@ class stage_times {
     for (const auto& of : rows_) most = std::max(most, least_of(of).value_or(0));
     const auto unit = unit_beside(unit_, most);
     columns.push_back({heading_in("least", unit, unit_), number, 0, 4});
-    columns.push_back({"x least", number, 0, 1});
+    columns.push_back({"ratio", text_table::align::right, 0, 1});
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const bool on_device = rows_[i].record->on == side::device;
       cells[i].push_back(on_device ? in_unit(least_of(rows_[i]), unit) : "");

@@ -21,6 +21,10 @@ using four_lanes = float __attribute__((vector_size(16)));
 /// Rows whose sums are made together. More would not fit into the registers of AVX2.
 constexpr int rows_at_once = 4;
 
+/// How far ahead short rows are asked for. The sums between them keep a core from reading as far
+/// ahead by itself as it does in a loop that only reads.
+constexpr std::int64_t elements_ahead = 1024;
+
 /// From here on a row is long enough to be summed alone, in which memory is read in one sequence.
 constexpr std::int64_t long_row = 512;
 
@@ -37,29 +41,21 @@ GRAPHLINE_INLINE void load_first(const float* from, std::int64_t count, const la
     load(from, to);
   } else {
     to = lanes{};
-    std::memcpy(&to, from, static_cast<std::size_t>(count) * sizeof(float));
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
   }
-  lane_bits bits;
-  std::memcpy(&bits, &to, sizeof bits);
-  bits &= kept;
-  std::memcpy(&to, &bits, sizeof to);
+  to = reinterpret_cast<lanes>(reinterpret_cast<lane_bits>(to) & kept);
 }
 
 GRAPHLINE_INLINE void keep_first(std::int64_t count, lane_bits& kept) {
   for (std::int64_t i = 0; i < width; ++i) kept[i] = i < count ? -1 : 0;
 }
 
-/// Half as many lanes, each the sum of two.
+/// A fourth as many lanes, each the sum of four.
 GRAPHLINE_INLINE void fold(const lanes& from, four_lanes& to) {
-  eight_lanes low;
-  eight_lanes high;
-  std::memcpy(&low, &from, sizeof low);
-  std::memcpy(&high, reinterpret_cast<const char*>(&from) + sizeof low, sizeof high);
-  low += high;
-  four_lanes high_four;
-  std::memcpy(&to, &low, sizeof to);
-  std::memcpy(&high_four, reinterpret_cast<const char*>(&low) + sizeof to, sizeof high_four);
-  to += high_four;
+  const eight_lanes eight = __builtin_shufflevector(from, from, 0, 1, 2, 3, 4, 5, 6, 7) +
+                            __builtin_shufflevector(from, from, 8, 9, 10, 11, 12, 13, 14, 15);
+  to = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
+       __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
 }
 
 /// The sum of each row's lanes, one beside the other.
@@ -87,46 +83,47 @@ struct row_run {
   std::int64_t x;
 };
 
-/// The sums of `count` neighbouring rows, at most `rows_at_once`. The missing ones repeat the last:
-/// so a row's sum does not depend on how many are summed with it.
-template <bool shared>
-GRAPHLINE_INLINE void sum_short_rows(const row_run& run, const float* a, const float* x,
-                                     const operand_ends& ends, const lane_bits& kept, int count,
-                                     float* to) {
-  const float* row[rows_at_once];
-  const float* vector[rows_at_once];
-  lanes sums[rows_at_once];
-  for (int i = 0; i < rows_at_once; ++i) {
-    const int which = std::min(i, count - 1);
-    row[i] = a + which * run.a;
-    vector[i] = shared ? x : x + which * run.x;
-    sums[i] = lanes{};
-  }
+/// The products of a row, in `width` sums. With `steps` the row is known to be so many times as
+/// long.
+template <int steps>
+GRAPHLINE_INLINE void add_products(std::int64_t extent, const float* a, const float* x,
+                                   const operand_ends& ends, const lane_bits& kept, lanes& sum) {
   lanes values;
   lanes factors;
-  std::int64_t j = 0;
-  for (; j + width <= run.extent; j += width) {
-    if (shared) load(x + j, factors);
-    for (int i = 0; i < rows_at_once; ++i) {
-      load(row[i] + j, values);
-      if (!shared) load(vector[i] + j, factors);
-      sums[i] += values * factors;
-    }
+  const std::int64_t whole = steps > 0 ? steps * width : extent - extent % width;
+  for (std::int64_t j = 0; j < whole; j += width) {
+    __builtin_prefetch(a + j + elements_ahead);
+    load(a + j, values);
+    load(x + j, factors);
+    sum += values * factors;
   }
-  if (const std::int64_t rest = run.extent - j; rest > 0) {
-    if (shared) load_first(x + j, rest, kept, ends.x, factors);
-    for (int i = 0; i < rows_at_once; ++i) {
-      load_first(row[i] + j, rest, kept, ends.a, values);
-      if (!shared) load_first(vector[i] + j, rest, kept, ends.x, factors);
-      sums[i] += values * factors;
-    }
+  if (steps == 0 && whole < extent) {
+    load_first(a + whole, extent - whole, kept, ends.a, values);
+    load_first(x + whole, extent - whole, kept, ends.x, factors);
+    sum += values * factors;
   }
-  four_lanes result;
-  sum_lanes(sums, result);
-  if (count == rows_at_once) {
-    std::memcpy(to, &result, sizeof result);
-  } else {
-    std::memcpy(to, &result, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+/// The sums of neighbouring rows. Where there are fewer left than are summed together the last is
+/// repeated: so a row's sum does not depend on which others are summed with it.
+template <int steps>
+GRAPHLINE_INLINE void sum_short_rows(const row_run& run, const float* a, const float* x,
+                                     const operand_ends& ends, const lane_bits& kept,
+                                     std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; i += rows_at_once) {
+    const auto left = static_cast<int>(std::min<std::int64_t>(rows_at_once, count - i));
+    lanes sums[rows_at_once] = {};
+    for (int row = 0; row < rows_at_once; ++row) {
+      const std::int64_t which = i + std::min(row, left - 1);
+      add_products<steps>(run.extent, a + which * run.a, x + which * run.x, ends, kept, sums[row]);
+    }
+    four_lanes result;
+    sum_lanes(sums, result);
+    if (left == rows_at_once) {
+      std::memcpy(to + i, &result, sizeof result);
+    } else {
+      for (int row = 0; row < left; ++row) to[i + row] = result[row];
+    }
   }
 }
 
@@ -232,16 +229,10 @@ GRAPHLINE_INLINE void sum_rows(const gemv_form& form, const float* a, const floa
         for (std::int64_t i = 0; i < count; ++i) {
           sum_long_row(run.extent, row + i * run.a, vector + i * run.x, ends, kept, to + begin + i);
         }
+      } else if (run.extent == 4 * width) {
+        sum_short_rows<4>(run, row, vector, ends, kept, count, to + begin);
       } else {
-        for (std::int64_t i = 0; i < count; i += rows_at_once) {
-          const int some = static_cast<int>(std::min<std::int64_t>(rows_at_once, count - i));
-          if (run.x == 0) {
-            sum_short_rows<true>(run, row + i * run.a, vector, ends, kept, some, to + begin + i);
-          } else {
-            sum_short_rows<false>(run, row + i * run.a, vector + i * run.x, ends, kept, some,
-                                  to + begin + i);
-          }
-        }
+        sum_short_rows<0>(run, row, vector, ends, kept, count, to + begin);
       }
       begin += count;
       walk.advance(count);

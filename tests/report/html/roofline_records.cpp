@@ -75,14 +75,17 @@ class gpu_run {
       const auto begin = clock;
       for (std::size_t s = 0; s < record_.stages.size(); ++s) {
         const auto time = times_[s] + times_[s] / 200 * (f % 5);
-        add_frame(record_.stages[s], clock, time);
+        const auto launched = begin + static_cast<nanoseconds>(s) * 2'000;
+        add_frame(record_.stages[s], launched, clock, time);
         clock += time + 2'000;
       }
       record_.frames.push_back({begin, begin, clock});
       clock += 5'000;
     }
     for (std::size_t s = 1; s < record_.stages.size(); ++s) {
-      record_.stages[s].waits = {{s - 1, satisfied_by::stream_order}};
+      const bool cpu = record_.stages[s].on == side::cpu;
+      record_.stages[s].waits = {
+          {s - 1, cpu ? satisfied_by::completion : satisfied_by::stream_order}};
     }
     return std::move(record_);
   }
@@ -92,13 +95,13 @@ class gpu_run {
  private:
   static constexpr std::int64_t frames = 40;
 
-  void add_frame(stage_record& to, nanoseconds begin, nanoseconds time) {
+  void add_frame(stage_record& to, nanoseconds launched, nanoseconds begin, nanoseconds time) {
     to.threads.push_back(0);
     if (to.on == side::cpu) {
       to.cpu.push_back({begin, begin + time});
       return;
     }
-    to.enqueued.push_back({begin, begin + 2'000});
+    to.enqueued.push_back({launched, launched + 2'000});
     to.device.push_back({begin + 2'000, begin + time});
     if (method_ != timing_method::layers) return;
     const auto parts = static_cast<nanoseconds>(to.parts.size());
@@ -141,9 +144,10 @@ run_record gpu(timing_method method, std::size_t layers) {
     const bool pool = i % 6 == 5;
     part.name = std::to_string(i) + (pool ? ".max_pool2d" : ".conv2d+relu");
     part.choice = pool ? "Graphline kernel" : "cuDNN engine 8, workspace 2 MiB";
-    const auto shrink = std::pow(0.8, static_cast<double>(i));
-    part.cost =
-        cost_of((pool ? 0.2e9 : 42e9) * shrink, 160e6 * shrink, 90e6 * shrink, precision::float16);
+    const auto depth = static_cast<double>(i % 12);
+    const auto flops = pool ? 0.2e9 : 9e9 * (1 + depth);
+    part.cost = cost_of(flops, 160e6 * std::pow(0.8, depth), 90e6 * std::pow(0.75, depth),
+                        precision::float16);
     *backbone.cost.flops += *part.cost.flops;
     *backbone.cost.bytes_read += *part.cost.bytes_read;
     *backbone.cost.bytes_written += *part.cost.bytes_written;

@@ -8,6 +8,7 @@
 #include "framework/report/terminal/run_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/html/page_records.hpp"
+#include "tests/report/html/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -109,6 +110,28 @@ TEST(summary_data, tells_a_copy_from_a_stage) {
   EXPECT_EQ(rows[2]["what"], "copy");
   EXPECT_EQ(rows[1]["place"], "CPU");
   EXPECT_EQ(rows[2]["place"], "main");
+}
+
+TEST(summary_data, has_floors_of_device_stages_where_there_is_a_calibration) {
+  const auto data = summary_of(samples::calibrated_two_models().stages);
+  const auto& rows = data["stages"]["rows"];
+  EXPECT_EQ(rows[0]["least"], "62.4");
+  EXPECT_EQ(rows[0]["ratio"], "1.12x");
+  EXPECT_FALSE(rows[1].contains("ratio"));
+  EXPECT_EQ(rows[2]["ratio"], "0.86x");
+  EXPECT_THAT(data["notes"].dump(), HasSubstr("calibrated on 2026-03-14"));
+
+  const auto without = summary_of(samples::uncalibrated().stages);
+  for (const auto& row : without["stages"]["rows"]) EXPECT_FALSE(row.contains("least"));
+  EXPECT_THAT(without["notes"].dump(), testing::Not(HasSubstr("calibrated")));
+}
+
+TEST(detail_data, has_floors_of_parts_where_there_is_a_calibration) {
+  const auto record = samples::calibrated_two_models().layers;
+  const auto rows = detail_data(record, summarize(record), floors(record))["parts"][0]["rows"];
+  EXPECT_EQ(rows[0]["least"], "48.8");
+  EXPECT_EQ(rows[0]["ratio"], "1.08x");
+  EXPECT_EQ(rows[1]["ratio"], "1.28x");
 }
 
 TEST(detail_data, has_parts_and_operations_where_they_were_taken) {

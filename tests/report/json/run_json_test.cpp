@@ -8,6 +8,7 @@
 
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/html/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -47,6 +48,40 @@ TEST(run_json, names_parts_and_gives_their_times_where_they_were_taken) {
   for (auto& part : record.stages[0].parts) part.device.clear();
   EXPECT_THAT(keys(of(record)["stages"][0]["parts"][0]), ElementsAre("name", "choice"));
   EXPECT_FALSE(of(record)["stages"][1].contains("parts"));
+}
+
+TEST(run_json, holds_stages_and_parts_against_their_floors_where_there_is_a_calibration) {
+  const auto stages = of(samples::calibrated_two_models().layers)["stages"];
+  const auto& backbone = stages[0]["roofline"];
+  EXPECT_THAT(keys(backbone), ElementsAre("unit", "least", "bound", "ratio"));
+  EXPECT_EQ(backbone["unit"], "ms");
+  // 5.9 and 1.65 GFLOP at 121 GFLOP/s.
+  EXPECT_NEAR(backbone["least"].get<double>(), 7.55 / 121 * 1e3, 1e-5);
+  EXPECT_EQ(backbone["bound"], "compute");
+  EXPECT_NEAR(backbone["ratio"].get<double>(),
+              stages[0]["device_time"]["p50"].get<double>() / backbone["least"].get<double>(),
+              1e-6);
+  const auto& linear = stages[0]["parts"][1]["roofline"];
+  EXPECT_NEAR(linear["least"].get<double>(), 1.65 / 121 * 1e3, 1e-5);
+  EXPECT_FALSE(stages[1].contains("roofline"));
+  EXPECT_EQ(stages[2]["roofline"]["bound"], "memory");
+}
+
+TEST(run_json, has_a_floor_without_a_ratio_for_what_was_not_measured) {
+  auto record = two_models(timing_method::host, 7);
+  const auto calibrated = samples::calibrated_two_models().stages;
+  record.calibration = calibrated.calibration;
+  record.stages[0].cost = calibrated.stages[0].cost;
+  const auto stages = of(record)["stages"];
+  EXPECT_NEAR(stages[0]["roofline"]["least"].get<double>(), 7.55 / 121 * 1e3, 1e-5);
+  EXPECT_TRUE(stages[0]["roofline"]["ratio"].is_null());
+  EXPECT_FALSE(stages[2].contains("roofline"));  // its cost is not known
+}
+
+TEST(run_json, has_no_floors_without_a_calibration) {
+  for (const auto& stage : of(samples::uncalibrated().layers)["stages"]) {
+    EXPECT_FALSE(stage.contains("roofline"));
+  }
 }
 
 TEST(run_json, tells_what_graphs_cost_and_what_was_not_measured_of_them) {

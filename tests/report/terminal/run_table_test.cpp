@@ -9,6 +9,7 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/html/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -53,6 +54,41 @@ TEST(run_table, shows_the_parts_of_a_stage_its_operations_and_what_graphs_cost) 
   record.clock_error = 1'200;
   record.clock_drift = -300;
   expect_golden("run_layers.txt", run_table(record));
+}
+
+TEST(run_table, holds_stages_and_parts_against_their_floors_where_there_is_a_calibration) {
+  expect_golden("run_floors.txt", run_table(samples::calibrated_two_models().layers));
+}
+
+TEST(run_table, is_the_same_without_a_calibration_whatever_costs_are_known) {
+  auto record = samples::uncalibrated().layers;
+  const auto text = run_table(record);
+  for (auto& stage : record.stages) {
+    stage.cost = {};
+    for (auto& part : stage.parts) part.cost = {};
+  }
+  EXPECT_EQ(run_table(record), text);
+  EXPECT_THAT(text, Not(HasSubstr("ratio")));
+}
+
+TEST(run_table, has_no_floors_for_times_that_are_not_the_devices) {
+  for (const auto method : {timing_method::host, timing_method::none}) {
+    auto record = two_models(method, 45);
+    const auto before = run_table(record);
+    const auto calibrated = samples::calibrated_two_models().stages;
+    record.calibration = calibrated.calibration;
+    for (std::size_t s = 0; s < 3; ++s) record.stages[s].cost = calibrated.stages[s].cost;
+    EXPECT_EQ(run_table(record), before) << to_word(method);
+  }
+}
+
+TEST(run_table, keeps_ratios_where_there_is_little_room) {
+  look narrow;
+  narrow.width = 40;
+  const auto text = run_table(samples::calibrated_gpu().stages, narrow);
+  EXPECT_LE(widest_line(text), 40u) << text;
+  EXPECT_THAT(text, HasSubstr("66.1x"));
+  EXPECT_LE(widest_line(run_table(samples::calibrated_gpu().layers)), 80u);
 }
 
 TEST(run_table, shows_no_parts_where_they_were_not_timed) {

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "framework/report/terminal/calibration_table.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
@@ -12,6 +13,7 @@
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_queue.hpp"
+#include "tests/report/sample_calibrations.hpp"
 
 namespace graphline {
 namespace {
@@ -155,6 +157,20 @@ TEST(widths, are_kept_by_rates_that_were_tried) {
   }
   record.closed_loop.failure = "stage 'noise' failed in frame 3";
   expect_to_fit("capacity", [&](const look& as) { return capacity_table(record, as); });
+}
+
+TEST(widths, are_kept_by_calibrations) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    naming name(seed);
+    auto record = seed % 2 == 0 ? samples::host_calibration() : samples::gpu_calibration();
+    record.device.name = name();
+    record.interrupted = seed % 3 == 0;
+    record.warnings = {name()};
+    for (auto& ceiling : record.ceilings) ceiling.how = name() + " " + name();
+    const calibration_notes notes{{}, {name()}, name()};
+    expect_to_fit("seed " + std::to_string(seed),
+                  [&](const look& as) { return calibration_table(record, notes, as); });
+  }
 }
 
 }  // namespace

@@ -32,10 +32,10 @@ class RooflinePicture {
     const shown = this.pieces.filter(({ part }) => this.withParts || part === null);
     this.measure(width, height, shown);
     const placed = shown.map((piece) => this.placed(piece));
-    const ground = [this.grid(), this.roofLines()];
     for (const { x, y, reach } of placed) {
       this.places.take(x - reach, y - reach, x + reach, y + reach);
     }
+    const ground = [this.grid(), this.roofLines()];
     const words = this.words(placed);
     // Small ones on top, so that all can be pointed at.
     const marks = [...placed].sort((a, b) => b.reach - a.reach).map((place) => this.mark(place));
@@ -112,41 +112,53 @@ class RooflinePicture {
     const { svg, digits } = graphline;
     const { across, up, area } = this;
     const [x, y] = [across.at(roof.knee), up.at(roof.value)];
-    const words = fittedText(`${roof.name} ${roof.text}`, area.right - area.left - 20, 12);
-    const wide = textWidth(words, 12);
-    const above = { left: area.right - wide - 6, right: area.right, top: y - 17, bottom: y - 3 };
-    const below = { ...above, top: y + 4, bottom: y + 18 };
-    const at = this.places.isFree(above) ? above : below;
-    this.places.taken.push(at);
     const knee = `knee ${digits(roof.knee)}`;
-    const kneeWide = textWidth(knee, 11);
-    const besideKnee = { left: x - kneeWide - 9, right: x - 6, top: y - 8, bottom: y + 6 };
-    const told = this.places.isFree(besideKnee);
-    if (told) this.places.taken.push(besideKnee);
+    const besideKnee = this.places.first([
+      { left: x - textWidth(knee, 11) - 9, right: x - 6, top: y - 8, bottom: y + 6 }]);
     return [
       svg("line", { class: "roof", x1: x, y1: y, x2: area.right, y2: y }),
       svg("line", { class: "fall", x1: x, y1: y, x2: x, y2: area.bottom }),
       svg("circle", { class: "knee", cx: x, cy: y, r: 3.5 },
         svg("title", {}, `${roof.name}: knee at ${digits(roof.knee)} FLOP/B`)),
-      svg("text", { class: "roof-words", x: area.right - 4, y: at.bottom - 3,
-                    "text-anchor": "end" }, words),
-      told ? svg("text", { class: "knee-words", x: x - 8, y: y + 4, "text-anchor": "end" }, knee)
-           : null,
+      this.roofWords(roof, x, y),
+      besideKnee ? svg("text", { class: "knee-words", x: x - 8, y: y + 4, "text-anchor": "end" },
+        knee) : null,
     ];
   }
 
-  // Along the slope, above it, where its line is long enough.
+  // Above the roof or below it, as far to the right as there is room; shorter where there is none.
+  roofWords(roof, knee, y) {
+    for (const words of [`${roof.name} ${roof.text}`, roof.name]) {
+      const wide = textWidth(words, 12) + 6;
+      const boxes = [];
+      for (let right = this.area.right; right - wide > knee + 6; right -= 8) {
+        boxes.push({ left: right - wide, right, top: y - 17, bottom: y - 3 },
+          { left: right - wide, right, top: y + 4, bottom: y + 18 });
+      }
+      const at = this.places.first(boxes);
+      if (!at) continue;
+      return graphline.svg("text", { class: "roof-words", x: at.right - 4, y: at.bottom - 3,
+                                     "text-anchor": "end" }, words);
+    }
+    return null;
+  }
+
+  // Along the slope where there is room; shorter, or none, where there is little.
   memoryWords([x1, y1], [x2, y2]) {
-    const { svg } = graphline;
-    const words = `memory ${this.roofline.memory.text}`;
     const long = Math.hypot(x2 - x1, y2 - y1);
-    const wide = textWidth(words, 12);
-    if (long < wide + 20) return null;
-    const part = Math.min(0.42, (long - wide - 10) / long);
-    const [x, y] = [x1 + part * (x2 - x1), y1 + part * (y2 - y1)];
     const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
-    return svg("text", { class: "roof-words", x: 0, y: -6, "text-anchor": "middle",
-      transform: `translate(${x} ${y}) rotate(${angle})` }, words);
+    const point = (part) => [x1 + part * (x2 - x1), y1 + part * (y2 - y1)];
+    for (const words of [`memory ${this.roofline.memory.text}`, "memory"]) {
+      const half = (textWidth(words, 12) / 2 + 2) / long;
+      const found = [0.4, 0.5, 0.3, 0.6, 0.2, 0.7, 0.8, 0.15, 0.9].find((part) =>
+        part > half && part < 1 - half &&
+          this.places.along(...point(part - half), ...point(part + half), 17));
+      if (found === undefined) continue;
+      const [x, y] = point(found);
+      return graphline.svg("text", { class: "roof-words", x: 0, y: -6, "text-anchor": "middle",
+        transform: `translate(${x} ${y}) rotate(${angle})` }, words);
+    }
+    return null;
   }
 
   mark(place) {
@@ -169,21 +181,30 @@ class RooflinePicture {
     return group;
   }
 
-  // The names of stages; where there is room, those of the parts that matter most.
+  // The names of stages with how far they are from their least times; where there is room, those of
+  // the parts that matter most.
   words(placed) {
-    const { svg } = graphline;
     const wide = this.area.right - this.area.left;
-    const matters = (place) => place.piece.figures.share ?? 0;
-    const stages = placed.filter(({ stage }) => stage).sort((a, b) => matters(b) - matters(a));
-    const parts = placed.filter((place) => !place.stage && matters(place) >= 0.03)
-      .sort((a, b) => matters(b) - matters(a)).slice(0, wide < 480 ? 3 : 8);
-    return svg("g", { class: "words" }, [...stages, ...parts].map(({ piece, stage, reach, x, y }) => {
-      const size = stage ? 13 : 11;
-      const text = fittedText(graphline.brief(piece.part ?? piece.name, 28), wide * 0.45, size);
-      const place = this.places.beside(x, y, reach, textWidth(text, size) + 2, size + 3);
-      return place ? svg("text", { class: stage ? "stage" : "part", x: place[0] + 1,
-                                   y: place[1] + size * 0.36 }, graphline.isolated(text)) : null;
-    }));
+    const matters = ({ piece }) => piece.figures.share ?? 0;
+    const byMatter = (list) => list.sort((a, b) => matters(b) - matters(a));
+    const stages = byMatter(placed.filter(({ stage }) => stage));
+    const parts = byMatter(placed.filter((place) => !place.stage && matters(place) >= 0.03));
+    return graphline.svg("g", { class: "words" },
+      [...stages, ...parts.slice(0, wide < 480 ? 0 : 8)].map((place) => this.wordsOf(place, wide)));
+  }
+
+  wordsOf({ piece, stage, reach, x, y }, room) {
+    const { svg, brief, isolated } = graphline;
+    const size = stage ? 13 : 11;
+    const { ratio } = piece.figures;
+    const name = fittedText(brief(piece.part ?? piece.name, 28), room * 0.4, size);
+    const times = ratio === null ? "" : ` ${ratioText(ratio)}`;
+    // Names of stages are bold, which takes some more room.
+    const wide = textWidth(name, size) * (stage ? 1.12 : 1) + textWidth(times, 11);
+    const place = this.places.beside(x, y, reach, wide + 2, size + 3);
+    if (!place) return null;
+    return svg("text", { class: stage ? "stage" : "part", x: place[0] + 1,
+                         y: place[1] + size * 0.36 }, isolated(name), svg("tspan", {}, times));
   }
 
   // One point is a stop of the keyboard: the one that had it last.
@@ -244,11 +265,16 @@ function pieceWords({ figures }) {
     `${flops} in ${arithmetic}, ${bytes}: ${digits(intensity)} FLOP/B`,
     `${decimalText(rate)}FLOP/s`,
     `${duration(measured)} measured` + (least === null ? "" : `, ${duration(least)} at the least`),
-    ...(ratio === null ? [] : [`${digits(ratio)} x its least`]),
+    ...(ratio === null ? [] : [`${ratioText(ratio)} its least`]),
     ...(bound === null ? [] : [`bound by ${bound}`]),
     ...(share === null ? [] : [`${percent(share)} of the path`]),
     ...(figures.beats ? ["less than its floor: the cost or the calibration does not hold"] : []),
   ];
+}
+
+// "1.07x", "12.3x", "743x": how many times as long as its least time.
+function ratioText(ratio) {
+  return `${ratio < 9.995 ? ratio.toFixed(2) : graphline.digits(ratio)}x`;
 }
 
 function toneOf(stage) {

@@ -49,7 +49,7 @@ class LogAxis {
   }
 }
 
-// Finds room for words around points, first come first served.
+// Finds room for words around points and lines, first come first served.
 class FreePlaces {
   constructor(left, top, right, bottom) {
     this.bounds = { left, top, right, bottom };
@@ -68,6 +68,30 @@ class FreePlaces {
         box.top < other.bottom && other.top < box.bottom);
   }
 
+  // The first of some boxes that is free, which is taken then.
+  first(boxes) {
+    const found = boxes.find((box) => this.isFree(box));
+    if (found) this.taken.push(found);
+    return found;
+  }
+
+  // The same of words `height` high on a slope, on its upper left, from (x1, y1) to (x2, y2).
+  along(x1, y1, x2, y2, height) {
+    const [dx, dy] = [x2 - x1, y2 - y1];
+    const long = Math.hypot(dx, dy);
+    const half = height / 2;
+    const steps = Math.max(1, Math.ceil(long / half));
+    const boxes = [];
+    for (let i = 0; i <= steps; ++i) {
+      const x = x1 + (i / steps) * dx + (half * dy) / long;
+      const y = y1 + (i / steps) * dy - (half * dx) / long;
+      boxes.push({ left: x - half, right: x + half, top: y - half, bottom: y + half });
+    }
+    if (!boxes.every((box) => this.isFree(box))) return false;
+    this.taken.push(...boxes);
+    return true;
+  }
+
   // Room for `width` x `height` beside what reaches `reach` around (x, y): its left end and the
   // middle of its height; null where there is none.
   beside(x, y, reach, width, height) {
@@ -78,6 +102,7 @@ class FreePlaces {
       [x + slant, y - slant - height], [x + slant, y + slant],
       [x - slant - width, y - slant - height], [x - slant - width, y + slant],
       [x - width / 2, y - away - height], [x - width / 2, y + away],
+      [x - width / 2, y - away - 2 * height], [x - width / 2, y + away + height],
     ];
     for (const [left, top] of corners) {
       const box = { left, top, right: left + width, bottom: top + height };

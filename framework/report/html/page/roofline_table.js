@@ -20,7 +20,7 @@ graphline.section({
         "stage with parts, their sum",
       "measured: the median frame's; of a stage under timing event, of a part under timing layers, " +
         "whose events lengthen it a little",
-      "x least: measured over least; its bar is full where nothing is left to gain",
+      "ratio: measured over least; its bar is full where nothing is left to gain",
       "share: of the path that bounds a frame; of a part, by its part of the stage's time",
     ].map((text) => element("li", {}, text))));
     redraw("plan");
@@ -34,7 +34,7 @@ function rooflineTable({ stages, by_gain: byGain }, order) {
   return graphline.table("Stages and their parts", [
     { title: "stage or part" }, { title: "FLOPs", number }, { title: "bytes", number },
     { title: "FLOP/B", number }, { title: "bound by" }, { title: "least", number },
-    { title: "measured", number }, { title: "x least", number }, { title: "share", number },
+    { title: "measured", number }, { title: "ratio", number }, { title: "share", number },
   ], shown.flatMap((i) => [rooflineRow(stages[i], stages[i]),
                            ...stages[i].parts.map((part) => rooflineRow(part, stages[i], true))]));
 }
@@ -49,7 +49,7 @@ function rooflineRow(piece, stage, part = false) {
       under ? element("span", { class: "under" }, name(under)) : null),
     amount(piece.flops), amount(piece.bytes), digits(piece.intensity), compute ?? "-",
     duration(piece.least), duration(piece.measured),
-    piece.ratio === null ? "-" : shareBar(digits(piece.ratio), 1 / piece.ratio, stage.what),
+    piece.ratio === null ? "-" : shareBar(ratioText(piece.ratio), 1 / piece.ratio, stage.what),
     piece.share === null ? "-" : shareText(piece.share),
   ];
 }
@@ -71,7 +71,7 @@ graphline.section({
     }
     box.append(table("Ceilings of the device", [
       { title: "ceiling" }, { title: "arithmetic" }, { title: "median", number },
-      { title: "worst tenth", number }, { title: "best tenth", number },
+      { title: "at p90 of times", number }, { title: "at p10 of times", number },
     ], calibration.rows.map(([what, arithmetic, ...values]) => [what, arithmetic, ...values])));
   },
 });

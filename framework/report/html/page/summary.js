@@ -37,7 +37,7 @@ graphline.section({
     }
 
     // What a stage or part takes at the least, and how many times as long it took.
-    const floorColumns = [{ title: "least", number: true }, { title: "x least", number: true }];
+    const floorColumns = [{ title: "least", number: true }, { title: "ratio", number: true }];
     function floorCells({ least, ratio }) {
       return [least ?? "", ratio ?? ""];
     }

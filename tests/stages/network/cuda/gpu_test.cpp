@@ -6,6 +6,7 @@
 
 #include "framework/base/precision.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
+#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/reference_cases.hpp"
 
@@ -53,6 +54,13 @@ class gpu_stages : public cuda_trial {
     EXPECT_LE(difference(output(s), expected), limit) << what << ", from a graph";
   }
 };
+
+TEST_F(gpu_stages, read_and_copy_a_tensor_as_the_host_does) {
+  for (const char* const method : {"read", "copy"}) {
+    make("traffic", std::string("{method: ") + method + "}", {floats({200'003})});
+    expect_as_on_host(1e-4, method);
+  }
+}
 
 TEST_F(gpu_stages, compute_every_reference_network_as_the_host_does) {
   for (const reference_case& wanted : reference_cases()) {
@@ -103,6 +111,15 @@ TEST_F(gpu_stages, multiply_matrices_with_vectors) {
          {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
     expect_as_on_host(tolerance(p), std::string(text));
   }
+}
+
+TEST_F(gpu_stages, multiply_rows_with_vectors_of_every_shape) {
+  for (const gemv_case& wanted : gemv_cases()) {
+    make("gemv", "{method: fused}", {floats(wanted.a), floats(wanted.x)});
+    expect_as_on_host(1e-5, to_string(wanted.a) + " x " + to_string(wanted.x));
+  }
+  make("gemv", "{method: library}", {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
+  expect_as_on_host(1e-5, "by the library");
 }
 
 }  // namespace

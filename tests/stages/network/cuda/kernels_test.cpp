@@ -130,6 +130,26 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
   }
 }
 
+TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
+  for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+      // Small whole numbers, of which every sum is exact.
+      std::vector<float> from(static_cast<std::size_t>(count) + shift, 1e30F);
+      double expected = 0;
+      for (std::size_t i = shift; i < from.size(); ++i) {
+        from[i] = static_cast<float>(i * 7 % 13) - 5.0F;
+        expected += static_cast<double>(from[i]);
+      }
+      const sum_form form{count};
+      std::vector<float> pieces(static_cast<std::size_t>(pieces_of(form)),
+                                std::numeric_limits<float>::quiet_NaN());
+      float sum = -1;
+      run_on_cpu(form, std::array<void*, 3>{from.data() + shift, pieces.data(), &sum});
+      EXPECT_EQ(static_cast<double>(sum), expected) << count << ", shifted by " << shift;
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace graphline::test

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <span>
+
+#include "stages/cuda/elements.cuh"
+#include "stages/cuda/kernel_forms.hpp"
+
+namespace graphline {
+
+/// Adds up what the threads of a block hold: 16 threads take some each, one takes theirs.
+struct block_sum {
+  static constexpr int most_threads = 256;
+  static constexpr int sums = 16;
+  static constexpr int shared_floats = most_threads + sums;
+
+  GRAPHLINE_HOST_DEVICE static void gather(int thread, int threads, float* shared) {
+    if (thread >= sums) return;
+    float sum = 0;
+    for (int i = thread; i < threads; i += sums) sum += shared[sums + i];
+    shared[thread] = sum;
+  }
+  GRAPHLINE_HOST_DEVICE static float total(const float* shared) {
+    float sum = 0;
+    for (int i = 0; i < sums; ++i) sum += shared[i];
+    return sum;
+  }
+};
+
+/// A block is a piece of `sum_piece` elements in a row, read in packs, neighbouring threads reading
+/// neighbouring packs. Every thread has all its packs under way at once.
+template <int width>
+struct sum_pieces {
+  static constexpr int phases = 3;
+  static constexpr int shared_floats = block_sum::shared_floats;
+  static constexpr int packs = static_cast<int>(sum_piece) / (block_sum::most_threads * width);
+
+  const float* from;
+  float* to;
+  std::int64_t count;
+
+  template <int phase>
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
+    if constexpr (phase == 0) {
+      const std::int64_t begin = block * sum_piece;
+      shared[block_sum::sums + thread] =
+          begin + sum_piece <= count ? whole(begin, thread, threads) : rest(begin, thread, threads);
+    } else if constexpr (phase == 1) {
+      block_sum::gather(thread, threads, shared);
+    } else if (thread == 0) {
+      to[block] = block_sum::total(shared);
+    }
+  }
+
+ private:
+  GRAPHLINE_HOST_DEVICE float whole(std::int64_t begin, int thread, int threads) const {
+    pack<float, width> read[packs];
+    for (int i = 0; i < packs; ++i) {
+      read[i] =
+          load<width>(from + begin + (static_cast<std::int64_t>(i) * threads + thread) * width);
+    }
+    float sums[width] = {};
+    for (int i = 0; i < packs; ++i) {
+      for (int lane = 0; lane < width; ++lane) sums[lane] += read[i].element[lane];
+    }
+    float sum = 0;
+    for (const float lane : sums) sum += lane;
+    return sum;
+  }
+
+  GRAPHLINE_HOST_DEVICE float rest(std::int64_t begin, int thread, int threads) const {
+    float sum = 0;
+    for (std::int64_t i = begin + thread; i < count; i += threads) sum += from[i];
+    return sum;
+  }
+};
+
+/// One block adds up what the pieces came to.
+struct sum_of_pieces {
+  static constexpr int phases = 3;
+  static constexpr int shared_floats = block_sum::shared_floats;
+
+  const float* from;
+  float* to;
+  std::int64_t count;
+
+  template <int phase>
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t /*block*/, int thread, int threads,
+                                 float* shared) const {
+    if constexpr (phase == 0) {
+      float sum = 0;
+      for (std::int64_t i = thread; i < count; i += threads) sum += from[i];
+      shared[block_sum::sums + thread] = sum;
+    } else if constexpr (phase == 1) {
+      block_sum::gather(thread, threads, shared);
+    } else if (thread == 0) {
+      *to = block_sum::total(shared);
+    }
+  }
+};
+
+/// Runs a sum by `launch`, as conversions are.
+template <class Launcher>
+void run(const sum_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const auto* from = static_cast<const float*>(operands[0]);
+  auto* pieces = static_cast<float*>(operands[1]);
+  const std::int64_t count = pieces_of(form);
+  constexpr int threads = block_sum::most_threads;
+  if (begins_pack<4>(from)) {
+    launch.blocks(sum_pieces<4>{from, pieces, form.count}, count, threads);
+  } else {
+    launch.blocks(sum_pieces<1>{from, pieces, form.count}, count, threads);
+  }
+  launch.blocks(sum_of_pieces{pieces, static_cast<float*>(operands[2]), count}, 1, threads);
+}
+
+}  // namespace graphline

@@ -1,0 +1,248 @@
+#include "framework/run/calibration.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/ceilings.hpp"
+#include "framework/base/error.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/calibration_pipelines.hpp"
+#include "framework/run/pipeline_measurement.hpp"
+#include "stages/builtin.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::StartsWith;
+
+/// So small that a calibration takes a fraction of a second.
+calibration_options quick() {
+  calibration_options options;
+  options.sizes = calibration_sizes{.memory_bytes = 4000,
+                                    .transfer_bytes = 800,
+                                    .channels = 8,
+                                    .side = 6,
+                                    .matrix = 16,
+                                    .rounds = 2,
+                                    .most_samples = 4,
+                                    .calls = 5,
+                                    .time_each = 0};
+  return options;
+}
+
+const ceiling_record& measured(const calibration_record& record, ceiling what) {
+  const auto found = std::ranges::find(record.ceilings, what, &ceiling_record::what);
+  if (found == record.ceilings.end()) throw std::out_of_range(std::string(to_word(what)));
+  return *found;
+}
+
+TEST(calibrate, measures_every_ceiling_of_a_host_device_in_order) {
+  const auto d = open_host_device(1);
+  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_EQ(record.device.backend, "host");
+  EXPECT_EQ(record.device.compute_threads, 1);
+
+  std::vector<ceiling> all;
+  for (const auto& [word, what] : ceiling_words) all.push_back(what);
+  std::vector<ceiling> found;
+  for (const ceiling_record& c : record.ceilings) {
+    found.push_back(c.what);
+    EXPECT_EQ(c.arithmetic, precision::float32);
+    EXPECT_FALSE(c.how.empty());
+    EXPECT_GT(c.amount, 0);
+    EXPECT_GE(c.times.size(), 6U) << to_word(c.what);
+    EXPECT_LE(c.times.size(), 8U) << to_word(c.what);
+    EXPECT_GE(*std::ranges::min_element(c.times), 0) << to_word(c.what);
+  }
+  EXPECT_EQ(found, all);
+}
+
+TEST(calibrate, says_of_how_much_each_time_is) {
+  const auto d = open_host_device(1);
+  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+  EXPECT_EQ(measured(record, ceiling::read).amount, 4004);  // with the sum
+  EXPECT_EQ(measured(record, ceiling::copy).amount, 8000);
+  EXPECT_EQ(measured(record, ceiling::host_to_device_pinned).amount, 800);
+  EXPECT_EQ(measured(record, ceiling::device_to_host_pinned).amount, 800);
+  EXPECT_EQ(measured(record, ceiling::host_to_device_pageable).amount, 800);
+  EXPECT_EQ(measured(record, ceiling::device_to_host_pageable).amount, 800);
+  EXPECT_EQ(measured(record, ceiling::convolution).amount, 2 * 8 * 8 * 25 * 36);
+  EXPECT_EQ(measured(record, ceiling::matmul).amount, 2 * 16 * 16 * 16);
+  EXPECT_EQ(measured(record, ceiling::launch).amount, 5);
+  EXPECT_EQ(measured(record, ceiling::event).amount, 5);
+  EXPECT_EQ(measured(record, ceiling::synchronize).amount, 5);
+  EXPECT_EQ(measured(record, ceiling::round_trip).amount, 1);
+}
+
+TEST(calibrate, says_what_ran_and_what_carried_it_out) {
+  const auto d = open_host_device(1);
+  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+  EXPECT_THAT(measured(record, ceiling::read).how, StartsWith("3.91 KiB read; sums by "));
+  EXPECT_THAT(measured(record, ceiling::copy).how, StartsWith("3.91 KiB read and written; "));
+  EXPECT_THAT(measured(record, ceiling::convolution).how,
+              StartsWith("8 to 8 channels, 5x5, on [1, 8, 6, 6]; oneDNN"));
+  EXPECT_THAT(measured(record, ceiling::matmul).how, StartsWith("[16, 16] times [16, 16]; oneDNN"));
+  EXPECT_EQ(measured(record, ceiling::round_trip).how,
+            "a graph that fills 256 bytes, its end awaited by spin");
+}
+
+TEST(calibrate, names_the_libraries_that_computed_once_and_the_program) {
+  const auto d = open_host_device(1);
+  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+  EXPECT_THAT(record.environment, Contains(Pair("oneDNN", testing::_)).Times(1));
+  EXPECT_THAT(record.environment, Contains(Pair("graphline", testing::_)).Times(1));
+  EXPECT_THAT(record.environment, Contains(Pair("date", EndsWith("Z"))).Times(1));
+  EXPECT_THAT(stale_reasons(record, d->properties(), record.environment), ElementsAre());
+}
+
+TEST(calibrate, tells_before_each_measurement_how_far_it_is) {
+  const auto d = open_host_device(1);
+  auto options = quick();
+  std::vector<std::string> told;
+  std::int64_t last = -1;
+  options.on_progress = [&](const std::string& what, std::int64_t done, std::int64_t total) {
+    EXPECT_EQ(done, last + 1);
+    EXPECT_LT(done, total);
+    last = done;
+    told.push_back(what);
+  };
+  calibrate(builtin_stages(), *d, options);
+  EXPECT_EQ(told.size(), 18U);  // six to prepare, two rounds
+  EXPECT_EQ(told.front(), "preparing memory");
+  EXPECT_EQ(told[6], "memory");
+  EXPECT_EQ(told.back(), "costs of the host");
+}
+
+TEST(calibrate, leaves_out_what_it_has_no_kind_for_and_says_so) {
+  const auto d = open_host_device(1);
+  stage_registry few;
+  few.add(copy_kind());
+  few.add(spin_kind());
+  few.add(network_kind());
+  const calibration_record record = calibrate(few, *d, quick());
+  EXPECT_THAT(record.warnings, Contains(StartsWith("memory was left out: ")));
+  EXPECT_THAT(record.warnings, Contains(HasSubstr("unknown kind 'traffic'")));
+  EXPECT_EQ(record.ceilings.front().what, ceiling::host_to_device_pinned);
+  EXPECT_EQ(record.ceilings.size(), 10U);
+}
+
+/// `traffic` that has no room for more than so many bytes.
+stage_kind narrow_traffic(std::size_t most, int& refused) {
+  stage_kind kind = traffic_kind();
+  const auto make = kind.make_device.at("host");
+  kind.make_device["host"] = [make, most, &refused](device& d, const stage_config& config) {
+    if (config.inputs.at(0).bytes() <= most) return make(d, config);
+    ++refused;
+    throw run_error("there is no room for " + to_string(config.inputs.at(0)));
+  };
+  return kind;
+}
+
+TEST(calibrate, takes_half_of_what_there_is_no_room_for) {
+  const auto d = open_host_device(1);
+  int refused = 0;
+  stage_registry kinds;
+  kinds.add(narrow_traffic(1500, refused));
+  kinds.add(network_kind());
+  kinds.add(copy_kind());
+  kinds.add(spin_kind());
+  const calibration_record record = calibrate(kinds, *d, quick());
+  EXPECT_EQ(refused, 2);
+  EXPECT_EQ(measured(record, ceiling::copy).amount, 2000);
+  EXPECT_EQ(measured(record, ceiling::convolution).amount, 2 * 8 * 8 * 25 * 36);
+}
+
+TEST(calibrate, gives_up_after_an_eighth_and_says_what_was_in_the_way_first) {
+  const auto d = open_host_device(1);
+  int refused = 0;
+  stage_registry kinds;
+  kinds.add(narrow_traffic(400, refused));
+  kinds.add(network_kind());
+  kinds.add(copy_kind());
+  kinds.add(spin_kind());
+  const calibration_record record = calibrate(kinds, *d, quick());
+  EXPECT_EQ(refused, 4);
+  EXPECT_THAT(record.warnings, Contains(HasSubstr("there is no room for float32 [1000]")));
+  EXPECT_EQ(record.ceilings.front().what, ceiling::host_to_device_pinned);
+}
+
+TEST(calibrate, comes_back_with_what_was_measured_before_a_stop) {
+  const auto d = open_host_device(1);
+  auto options = quick();
+  stop_request stop;
+  options.stop = &stop;
+  options.on_progress = [&](const std::string&, std::int64_t done, std::int64_t) {
+    if (done == 7) stop.raise();  // after the first samples of memory
+  };
+  const calibration_record record = calibrate(builtin_stages(), *d, options);
+  EXPECT_TRUE(record.interrupted);
+  ASSERT_EQ(record.ceilings.size(), 2U);
+  EXPECT_EQ(record.ceilings[0].what, ceiling::read);
+  EXPECT_EQ(record.ceilings[1].what, ceiling::copy);
+  EXPECT_EQ(record.ceilings[0].times.size(), 3U);
+}
+
+TEST(calibrate, measures_nothing_once_it_was_stopped) {
+  const auto d = open_host_device(1);
+  auto options = quick();
+  stop_request stop;
+  stop.raise();
+  options.stop = &stop;
+  const calibration_record record = calibrate(builtin_stages(), *d, options);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_TRUE(record.ceilings.empty());
+  EXPECT_TRUE(record.warnings.empty());
+}
+
+TEST(calibrate, leaves_the_device_its_memory) {
+  const auto d = open_host_device(1);
+  const auto before = d->usage();
+  calibrate(builtin_stages(), *d, quick());
+  EXPECT_EQ(d->usage().device_bytes, before.device_bytes);
+  EXPECT_EQ(d->usage().pinned_bytes, before.pinned_bytes);
+}
+
+TEST(calibration_pipelines, ask_for_the_precision_in_their_network) {
+  for (const auto& [word, p] : precision_words) {
+    for (const auto& made :
+         {convolution_pipeline(*quick().sizes, p), matmul_pipeline(*quick().sizes, p)}) {
+      EXPECT_EQ(made.arithmetic, p);
+      EXPECT_THAT(made.name, EndsWith(std::string(" in ") + std::string(word)));
+      EXPECT_EQ(made.spec.stages.at(0).parameters.find("precision")->text(), word);
+    }
+  }
+}
+
+TEST(calibration_sizes, take_no_more_than_a_quarter_of_the_memory) {
+  device_properties small;
+  small.backend = "host";
+  small.memory_bytes = std::uint64_t{1} << 30;
+  EXPECT_LE(3 * sizes_for(small).memory_bytes, small.memory_bytes / 4);
+  EXPECT_LE(3 * sizes_for(small).transfer_bytes, small.memory_bytes / 4);
+  small.memory_bytes = std::uint64_t{1} << 40;
+  EXPECT_EQ(sizes_for(small).memory_bytes, std::size_t{512} << 20);
+  small.backend = "cuda";
+  EXPECT_EQ(sizes_for(small).memory_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(sizes_for(small).matrix, 8192);
+}
+
+TEST(calibration_sizes, of_a_gpu_make_the_convolution_of_docs_costs) {
+  device_properties gpu;
+  gpu.backend = "cuda";
+  const auto made = convolution_pipeline(sizes_for(gpu), precision::float16);
+  EXPECT_EQ(made.measured.at(0).how, "512 to 512 channels, 5x5, on [1, 512, 256, 256]");
+}
+
+}  // namespace
+}  // namespace graphline

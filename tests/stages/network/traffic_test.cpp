@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "stages/host/memory_loops.hpp"
+#include "stages/kinds.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+using testing::HasSubstr;
+
+double reference_sum(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+float read_by(int threads, const std::vector<float>& values) {
+  const stage_kind kind = traffic_kind();
+  const shape s{static_cast<std::int64_t>(values.size())};
+  stage_trial trial(kind, read_arguments(kind, "{method: read}"), {floats(s)}, threads);
+  return trial.run({values}).at(0);
+}
+
+TEST(traffic, reads_every_element_whatever_their_number) {
+  for (const std::int64_t count : {1, 2, 15, 127, 128, 129, 1000, 262'143, 262'145, 600'011}) {
+    const auto values = some_values(count);
+    const double tolerance = 1e-6 * std::sqrt(static_cast<double>(count)) + 1e-6;
+    EXPECT_NEAR(static_cast<double>(read_by(1, values)), reference_sum(values), tolerance) << count;
+  }
+}
+
+TEST(traffic, reads_with_any_number_of_threads_to_the_same_last_digit) {
+  const auto values = some_values(1'500'007);
+  const float alone = read_by(1, values);
+  EXPECT_EQ(read_by(2, values), alone);
+  EXPECT_EQ(read_by(3, values), alone);
+}
+
+TEST(traffic, loses_no_digits_of_many_small_numbers) {
+  // One sum in float32 would stop growing at 2^24.
+  EXPECT_EQ(read_by(1, std::vector<float>((1 << 24) + (1 << 20), 1.0F)), 17'825'792.0F);
+}
+
+TEST(traffic, copies_every_element_whatever_their_number) {
+  const stage_kind kind = traffic_kind();
+  for (const std::int64_t count : {1, 3, 15, 16, 17, 262'145, 600'011}) {
+    for (const int threads : {1, 2}) {
+      const auto values = some_values(count);
+      stage_trial trial(kind, read_arguments(kind, "{method: copy}"), {floats({count})}, threads);
+      EXPECT_EQ(trial.run({values}), values) << count << " by " << threads;
+    }
+  }
+}
+
+TEST(traffic, keeps_the_shape_of_a_copy_and_counts_what_moves) {
+  const stage_shape copied = infer(traffic_kind(), "{method: copy}", {floats({3, 5})});
+  EXPECT_EQ(copied.outputs, std::vector{floats({3, 5})});
+  EXPECT_EQ(copied.cost.flops, 0);
+  EXPECT_EQ(copied.cost.bytes_read, 60);
+  EXPECT_EQ(copied.cost.bytes_written, 60);
+  EXPECT_EQ(copied.known, known_cost::all);
+
+  const stage_shape read = infer(traffic_kind(), "{method: read}", {floats({3, 5})});
+  EXPECT_EQ(read.outputs, std::vector{floats({1})});
+  EXPECT_EQ(read.cost.flops, 15);
+  EXPECT_EQ(read.cost.bytes_read, 60);
+  EXPECT_EQ(read.cost.bytes_written, 4);
+}
+
+TEST(traffic, is_one_part_that_says_what_carries_it_out) {
+  const stage_kind kind = traffic_kind();
+  for (const auto& [method, choice] :
+       {std::pair{"read", sum_instructions()}, std::pair{"copy", copy_instructions()}}) {
+    stage_trial trial(kind, read_arguments(kind, std::string("{method: ") + method + "}"),
+                      {floats({40})});
+    const auto parts = trial.parts();
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_EQ(parts[0].name, method);
+    EXPECT_THAT(parts[0].choice, HasSubstr(std::string(choice)));
+    ASSERT_TRUE(parts[0].cost);
+    EXPECT_EQ(parts[0].cost->bytes_read, 160);
+    EXPECT_EQ(trial.enqueue_in_parts(), 1U);
+    trial.wait();
+    EXPECT_EQ(trial.operations(), std::vector{std::string("traffic ") + method});
+  }
+}
+
+TEST(traffic, refuses_what_it_cannot_read) {
+  EXPECT_EQ(problems_of(traffic_kind(), "{method: read}", {{{4}, dtype::uint8}}),
+            "1:1: traffic reads float32, but its input is uint8 [4]; declare that as float32\n");
+  EXPECT_EQ(problems_of(traffic_kind(), "{method: write}", {floats({4})}),
+            "1:10: unknown value 'write' for 'method' (known: read, copy)\n");
+}
+
+}  // namespace
+
+}  // namespace graphline::test

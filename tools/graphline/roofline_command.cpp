@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/ceilings_at_hand.hpp"
+#include "framework/analysis/summary.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/csv/roofline_csv.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/html/roofline_page.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/json/roofline_json.hpp"
+#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/terminal/roofline_table.hpp"
+#include "framework/run/environment.hpp"
+#include "framework/run/session.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/known_calibration.hpp"
+#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
+
+namespace graphline {
+namespace {
+
+struct roofline_arguments {
+  pipeline_options pipeline;
+  std::string json;
+  std::string html;
+  std::string csv;
+  bool quiet = false;
+};
+
+/// Without a calibration nothing need be run.
+calibration calibration_of(const device_properties& device) {
+  const auto command = calibrate_command(device);
+  std::vector<std::string> trouble;
+  auto found = calibration_for(device, describe_environment(), trouble);
+  if (!found) {
+    if (!trouble.empty()) throw input_error(trouble.front());
+    throw input_error(
+        fmt::format("no calibration of this device ({}: {}); run '{}' first, which "
+                    "takes about a minute",
+                    device.backend, printable(device.name), command));
+  }
+  if (ceilings_at_hand(found->ceilings).roofs.empty()) {
+    throw input_error(
+        fmt::format("the calibration of this device has no bandwidth of its memory or no rate of "
+                    "arithmetic to hold a pipeline against; run '{}' again",
+                    command));
+  }
+  return std::move(*found);
+}
+
+/// What the table would have said of runs that did not go well.
+void tell_trouble(const roofline_record& record) {
+  std::vector<std::string> told;
+  for (const auto* run : {&record.stages, &record.layers}) {
+    for (const auto& warning : summarize(*run).warnings) {
+      if (std::find(told.begin(), told.end(), warning) != told.end()) continue;
+      fmt::print(stderr, "warning: {}\n", printable(warning));
+      told.push_back(warning);
+    }
+    if (run->failure) fmt::print(stderr, "error: {}\n", printable(*run->failure));
+  }
+}
+
+/// Runs the pipeline under `event`, then under `layers`; after a run that ended early the other one
+/// has no frames.
+roofline_record measure(session& s, const stop_request& stop, progress_line& line) {
+  roofline_record record;
+  const auto run = [&](timing_method timing) {
+    run_options options;
+    options.timing = timing;
+    options.stop = &stop;
+    options.on_progress = [&](const progress& at) {
+      const auto* of = timing == timing_method::event ? "stages" : "their parts";
+      line.show(fmt::format("{} {}", at.warmup ? "warming up for" : "measuring", of), at.done,
+                at.total, "frames");
+    };
+    return s.run(options);
+  };
+  record.stages = run(timing_method::event);
+  if (record.stages.failure || record.stages.interrupted) {
+    record.layers.run = record.stages.run;
+    record.layers.run.timing = timing_method::layers;
+  } else {
+    record.layers = run(timing_method::layers);
+  }
+  return record;
+}
+
+exit_status hold_pipeline(roofline_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  plan p = given.pipeline.make_plan([](settings& run) {
+    // What a stage takes at best: one frame after another, none of them late.
+    run.arrival = arrival::closed;
+    run.rate.reset();
+    run.deadline.reset();
+  });
+  const auto device = given.pipeline.open_device(p);
+  auto known = calibration_of(device->properties());
+  result_outputs outputs({{"--json", given.json, json_beginning,
+                           expected_roofline_json_bytes(p.run.frames, p.stages.size())},
+                          {"--html", given.html, html_beginning, largest_page_bytes},
+                          {"--csv", given.csv, roofline_csv_header}});
+
+  session s(std::move(p), *device, &stop);
+  progress_line line(given.quiet);
+  auto record = measure(s, stop, line);
+  line.erase();
+  // Held against the environment of the run, which knows the libraries that its stages use.
+  std::vector<std::string> said_by_findings;
+  const auto& stages = record.stages;
+  if (auto found = calibration_for(stages.device, stages.environment, said_by_findings)) {
+    known = std::move(*found);
+  }
+  record.stages.calibration = record.layers.calibration = std::move(known);
+
+  if (given.quiet) {
+    tell_trouble(record);
+  } else {
+    outputs.show(roofline_table(record, look_of(outputs.for_people())));
+  }
+  outputs.write("--json", [&] { return roofline_json(record); });
+  outputs.write("--html", [&] { return roofline_html(record); });
+  outputs.write("--csv", [&] { return roofline_csv(record); });
+  outputs.finish();
+  if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
+  const bool interrupted = record.stages.interrupted || record.layers.interrupted;
+  return interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+}  // namespace
+
+void add_roofline_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand(
+      "roofline", "Hold each stage and layer against the least time its device allows");
+  auto given = std::make_shared<roofline_arguments>();
+  given->pipeline.add_to(*command, {"strategy", "graphs", "in_flight", "wait", "priorities",
+                                    "frames", "warmup", "seed", "threads"});
+  command->add_option("--json", given->json, "Write the result, every sample included")
+      ->type_name("FILE");
+  command->add_option("--html", given->html, "Write a page for a browser: the roofline and figures")
+      ->type_name("FILE");
+  command->add_option("--csv", given->csv, "Write a row for each stage and part")
+      ->type_name("FILE");
+  add_quiet_option(*command, given->quiet);
+  command->footer(
+      "It runs the pipeline twice, for the times of stages and for those of their parts, and\n"
+      "holds them against what 'graphline calibrate' has measured of the device. Frames follow\n"
+      "each other whatever the file says of arrivals. FILE may be - for standard output.\n"
+      "docs/roofline.md says what the figures mean.");
+  command->callback([&chosen, given] { chosen = [given] { return hold_pipeline(*given); }; });
+}
+
+}  // namespace graphline
