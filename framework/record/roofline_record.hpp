@@ -7,7 +7,9 @@ namespace graphline {
 /// One pipeline run twice in a process, to be held against the roofline of its device.
 struct roofline_record {
   run_record stages;  ///< under `timing: event`, with the calibration
-  run_record layers;  ///< under `timing: layers`, for the times of the stages' parts
+  /// Under `timing: layers`, for the times of the stages' parts; without frames where no stage has
+  /// any, and where the first run ended early.
+  run_record layers;
 };
 
 }  // namespace graphline

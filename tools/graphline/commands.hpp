@@ -15,6 +15,7 @@ void add_run_command(CLI::App& program, action& chosen);
 void add_check_command(CLI::App& program, action& chosen);
 void add_compare_command(CLI::App& program, action& chosen);
 void add_overhead_command(CLI::App& program, action& chosen);
+void add_calibrate_command(CLI::App& program, action& chosen);
 void add_capacity_command(CLI::App& program, action& chosen);
 void add_diff_command(CLI::App& program, action& chosen);
 void add_inspect_command(CLI::App& program, action& chosen);

@@ -18,19 +18,19 @@ std::uint64_t physical_memory() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-device_request request_for(const std::string& device_name, const plan& p) {
-  return {device_name, static_cast<int>(p.run.threads)};
-}
-
 bool is_host(const std::string& device_name) {
   return builtin_devices().resolve({device_name, 0}) == "host";
 }
 
-/// What the host device will compute with.
-int host_threads(const plan& p) {
-  if (p.run.threads > 0) return static_cast<int>(p.run.threads);
+/// What the host device will compute with where so many threads are asked for.
+int host_threads(int threads) {
+  if (threads > 0) return threads;
   std::string reason;
   return host_backend().list(reason).front().compute_threads;
+}
+
+int host_threads(const plan& p) {
+  return host_threads(static_cast<int>(p.run.threads));
 }
 
 }  // namespace
@@ -52,8 +52,12 @@ std::string backend_of(const std::string& device_name) {
 }
 
 std::unique_ptr<device> open_device(const std::string& device_name, const plan& p) {
-  if (is_host(device_name)) make_openmp_passive(host_threads(p));
-  return builtin_devices().open(request_for(device_name, p));
+  return open_device(device_name, static_cast<int>(p.run.threads));
+}
+
+std::unique_ptr<device> open_device(const std::string& device_name, int threads) {
+  if (is_host(device_name)) make_openmp_passive(host_threads(threads));
+  return builtin_devices().open({device_name, threads});
 }
 
 device_set::device_set(std::string device_name, const std::vector<const plan*>& plans)
@@ -66,7 +70,7 @@ device_set::device_set(std::string device_name, const std::vector<const plan*>& 
 
 device& device_set::operator()(const plan& p) {
   auto& slot = open_[host_ ? host_threads(p) : 0];
-  if (slot == nullptr) slot = builtin_devices().open(request_for(name_, p));
+  if (slot == nullptr) slot = builtin_devices().open({name_, static_cast<int>(p.run.threads)});
   return *slot;
 }
 

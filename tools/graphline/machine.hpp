@@ -23,6 +23,9 @@ std::string backend_of(const std::string& device_name);
 /// is printed: the program may start itself again for it.
 std::unique_ptr<device> open_device(const std::string& device_name, const plan& p);
 
+/// The same without a plan. `threads`: compute threads of `host`, 0: half the cores.
+std::unique_ptr<device> open_device(const std::string& device_name, int threads);
+
 /// The devices that the plans of an experiment run on: one, or on `host` one for each number of
 /// compute threads that they ask for. Opened when first asked for.
 class device_set {

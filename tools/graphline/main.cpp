@@ -29,6 +29,7 @@ Start here:
   graphline overhead PIPELINE.yaml   what each timing method costs on it
   graphline compare EXPERIMENT.yaml  strategies and settings against each other
   graphline capacity PIPELINE.yaml   the highest rate of frames it can keep up with
+  graphline calibrate                what the device can do at best; kept for other commands
   graphline roofline PIPELINE.yaml   how far stages and layers are from the least time they need
   graphline report RESULT.json       what a saved result shows, as a page with --html FILE
   graphline diff OLD.json NEW.json   what changed between two saved results
@@ -110,6 +111,7 @@ int run_program(int argc, char** argv) {
   add_compare_command(program, chosen);
   add_overhead_command(program, chosen);
   add_capacity_command(program, chosen);
+  add_calibrate_command(program, chosen);
   add_roofline_command(program, chosen);
   add_report_command(program, chosen);
   add_diff_command(program, chosen);

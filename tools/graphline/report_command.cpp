@@ -122,8 +122,8 @@ void report(const report_arguments& given, const roofline_record& record) {
                     "--frame away",
                     given.frames.front(), quote(given.result, 200)));
   }
-  result_outputs outputs({{"--html", given.html, html_beginning, largest_page_bytes},
-                          {"--csv", given.csv, roofline_csv_header}});
+  result_outputs outputs(
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, roofline_csv_header}});
   if (outputs.empty()) outputs.show(roofline_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&] { return roofline_html(record); });
   outputs.write("--csv", [&] { return roofline_csv(record); });

@@ -72,8 +72,19 @@ void tell_trouble(const roofline_record& record) {
   }
 }
 
-/// Runs the pipeline under `event`, then under `layers`; after a run that ended early the other one
-/// has no frames.
+/// A run that was not made: without frames.
+run_record not_run(const run_record& other, timing_method timing) {
+  run_record record;
+  record.pipeline = other.pipeline;
+  record.run = other.run;
+  record.run.timing = timing;
+  record.device = other.device;
+  record.environment = other.environment;
+  return record;
+}
+
+/// Runs the pipeline under `event`, then under `layers` where there are parts to tell apart and the
+/// first run came to its end.
 roofline_record measure(session& s, const stop_request& stop, progress_line& line) {
   roofline_record record;
   const auto run = [&](timing_method timing) {
@@ -88,12 +99,11 @@ roofline_record measure(session& s, const stop_request& stop, progress_line& lin
     return s.run(options);
   };
   record.stages = run(timing_method::event);
-  if (record.stages.failure || record.stages.interrupted) {
-    record.layers.run = record.stages.run;
-    record.layers.run.timing = timing_method::layers;
-  } else {
-    record.layers = run(timing_method::layers);
-  }
+  const auto methods = s.timing_methods();
+  const bool has_parts = std::ranges::find(methods, timing_method::layers) != methods.end();
+  const bool go_on = has_parts && !record.stages.failure && !record.stages.interrupted;
+  record.layers =
+      go_on ? run(timing_method::layers) : not_run(record.stages, timing_method::layers);
   return record;
 }
 
@@ -109,7 +119,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   auto known = calibration_of(device->properties());
   result_outputs outputs({{"--json", given.json, json_beginning,
                            expected_roofline_json_bytes(p.run.frames, p.stages.size())},
-                          {"--html", given.html, html_beginning, largest_page_bytes},
+                          {"--html", given.html, html_beginning},
                           {"--csv", given.csv, roofline_csv_header}});
 
   session s(std::move(p), *device, &stop);
@@ -154,7 +164,7 @@ void add_roofline_command(CLI::App& program, action& chosen) {
       ->type_name("FILE");
   add_quiet_option(*command, given->quiet);
   command->footer(
-      "It runs the pipeline twice, for the times of stages and for those of their parts, and\n"
+      "It runs the pipeline for the times of its stages, again for those of their parts, and\n"
       "holds them against what 'graphline calibrate' has measured of the device. Frames follow\n"
       "each other whatever the file says of arrivals. FILE may be - for standard output.\n"
       "docs/roofline.md says what the figures mean.");

@@ -30,12 +30,11 @@ std::string heading(const roofline_record& record, const look& as) {
   const auto parameters = parameters_of(stages);
   std::string text = paragraph(subject_of(stages), 2, as, tone::heading);
   text += paragraph(way_of(stages.run), 2, as);
-  text += paragraph(
-      fmt::format("{}{}{} after {} warm-up, for stages under timing {}, then for their parts under "
-                  "{}",
-                  parameters, parameters.empty() ? "" : "; ", counted(stages.run.frames, "frame"),
-                  stages.run.warmup, to_word(stages.run.timing), to_word(record.layers.run.timing)),
-      2, as);
+  text += paragraph(fmt::format("{}{}{} after {} warm-up; timing {}{}", parameters,
+                                parameters.empty() ? "" : "; ", counted(stages.run.frames, "frame"),
+                                stages.run.warmup, to_word(stages.run.timing),
+                                record.layers.frames.empty() ? "" : ", parts layers"),
+                    2, as);
   for (const auto* run : {&stages, &record.layers}) {
     if (run->failure) {
       text += '\n' + paragraph(fmt::format("FAILED under timing {}: {}", to_word(run->run.timing),
@@ -95,7 +94,7 @@ class figure_rows {
                       {"least"},
                       {"took"},
                       {"ratio", right},
-                      {"path %", text_table::align::number, 0, 1}});
+                      {"path", text_table::align::number, 0, 1}});
     std::size_t next = 0;
     for (std::size_t s = 0; s < record_.stages.size(); ++s) {
       if (next < summary_.stages.size() && summary_.stages[next].stage == s) {
@@ -157,7 +156,7 @@ std::string roofs(const run_record& record, const roofline_summary& summary, con
 std::string notes(const look& as) {
   return paragraph(
       "least: the larger of bytes over bandwidth and FLOPs over rate, of a stage with parts the "
-      "sum of theirs; took: the median; ratio: took over least; path %: of the mean end to end. "
+      "sum of theirs; took: the median; ratio: took over least; path: % of the mean end to end. "
       "\"-\": not known. docs/roofline.md says what a ratio means.",
       0, as, tone::faint);
 }

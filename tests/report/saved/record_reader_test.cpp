@@ -9,17 +9,22 @@
 
 #include "framework/base/error.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/html/experiment_page.hpp"
+#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
+#include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
+#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/random_records.hpp"
+#include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/result_files.hpp"
 
 namespace graphline {
@@ -57,6 +62,15 @@ class record_reader : public samples::result_files {
     EXPECT_EQ(experiment_csv(back), experiment_csv(record));
     EXPECT_EQ(experiment_json(back), experiment_json(record));
     EXPECT_TRUE(experiment_html(back) == experiment_html(record)) << "the pages differ";
+  }
+
+  void expect_equal_reports(const roofline_record& record) const {
+    const auto back =
+        std::get<roofline_record>(read_record(write("r.json", roofline_json(record))));
+    EXPECT_EQ(roofline_table(back), roofline_table(record));
+    EXPECT_EQ(roofline_csv(back), roofline_csv(record));
+    EXPECT_EQ(roofline_json(back), roofline_json(record));
+    EXPECT_TRUE(roofline_html(back) == roofline_html(record)) << "the pages differ";
   }
 
   /// Why a text is no record, without the path before it.
@@ -182,6 +196,34 @@ TEST_F(record_reader, reads_an_experiment_of_an_earlier_version) {
   EXPECT_TRUE(back.trials[0].members[0].tensors.empty());
 }
 
+TEST_F(record_reader, makes_the_same_reports_of_a_roofline) {
+  auto record = samples::two_models_roofline(20);
+  expect_equal_reports(record);
+  run_record not_run;
+  not_run.run.timing = timing_method::layers;
+  not_run.device = record.stages.device;
+  record.layers = not_run;
+  record.stages.failure = "the device was lost";
+  expect_equal_reports(record);
+}
+
+TEST_F(record_reader, names_what_a_roofline_lacks) {
+  const auto whole = json::parse(roofline_json(samples::two_models_roofline(5)));
+  const auto without = [&](auto change) {
+    auto cut = whole;
+    change(cut);
+    return refusal(cut.dump());
+  };
+  EXPECT_THAT(without([](json& r) { r.erase("record"); }), HasSubstr("('record')"));
+  EXPECT_THAT(without([](json& r) { r["record"].erase("layers"); }),
+              HasSubstr("result.record lacks 'layers'"));
+  EXPECT_THAT(
+      without([](json& r) { r["record"]["stages"]["stages"][0]["parts"][0].erase("name"); }),
+      HasSubstr("result.record.stages.stages[0].parts[0] lacks 'name'"));
+  EXPECT_THAT(without([](json& r) { r["schema"] = "graphline.roofline/2"; }),
+              HasSubstr("a roofline of another version"));
+}
+
 TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
   EXPECT_THAT(refusal(overhead_json(samples::two_models_overhead(6))),
               AllOf(StartsWith(": error: this is a comparison of timing methods "
@@ -191,9 +233,10 @@ TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
   EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
   EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
               AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));
-  EXPECT_THAT(refusal(R"({"schema": "graphline.run/2"})"),
-              AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
-                    HasSubstr("reads graphline.run/1 and graphline.experiment/1")));
+  EXPECT_THAT(
+      refusal(R"({"schema": "graphline.run/2"})"),
+      AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
+            HasSubstr("reads graphline.run/1, graphline.experiment/1 and graphline.roofline/1")));
   EXPECT_THAT(refusal(R"({"schema": "trace"})"), HasSubstr("this is 'trace'; "));
   EXPECT_THAT(refusal("{}"), HasSubstr("does not say its 'schema'"));
 }

@@ -8,12 +8,14 @@
 #include "framework/report/terminal/capacity_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
+#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 #include "tests/report/sample_calibrations.hpp"
+#include "tests/report/sample_roofline.hpp"
 
 namespace graphline {
 namespace {
@@ -138,6 +140,29 @@ TEST(widths, are_kept_by_what_timing_costs) {
   }
   record.interrupted = true;
   expect_to_fit("overhead", [&](const look& as) { return overhead_table(record, as); });
+}
+
+TEST(widths, are_kept_by_rooflines) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    naming name(seed);
+    auto record = samples::two_models_roofline(1 + name.below(40));
+    for (std::size_t s = 0; s < record.stages.stages.size(); ++s) {
+      auto& stage = record.stages.stages[s];
+      stage.name = record.layers.stages[s].name = name();
+      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+        stage.parts[p].name = record.layers.stages[s].parts[p].name = name();
+        stage.parts[p].cost.flops = std::int64_t{1} << name.below(62);
+        stage.parts[p].cost.bytes_read = std::int64_t{1} << name.below(62);
+      }
+      if (name.below(4) == 0) stage.cost.flops.reset();
+    }
+    record.stages.pipeline = name();
+    record.stages.calibration->stale = {name()};
+    record.stages.warnings = {name() + name()};
+    record.layers.failure = name();
+    expect_to_fit("seed " + std::to_string(seed),
+                  [&](const look& as) { return roofline_table(record, as); });
+  }
 }
 
 TEST(widths, are_kept_by_rates_that_were_tried) {

@@ -1,0 +1,184 @@
+"""A pipeline held against the roofline of its device, as a user of the graphline program meets it.
+
+usage: roofline_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from cli_test import GRAPHLINE, SMALL, Case, graphline
+
+NO_DEVICE = """pipeline: no_device
+stages:
+  - {name: pause, kind: cpu.spin, duration: 1ms}
+run: {frames: 5, warmup: 1}
+"""
+
+
+class roofline(Case):
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.environment = {**os.environ, "GRAPHLINE_CACHE": str(self.cache), "COLUMNS": "100"}
+
+    def graphline(self, *words, **more):
+        return graphline(*words, env=self.environment, **more)
+
+    def calibrate(self, change=lambda record: None):
+        """Keeps a calibration of `host` with made-up figures: 10 GB/s and 100 GFLOP/s."""
+        done = self.graphline("run", self.pipeline(name="first.yaml"), "--device", "host",
+                              "--frames", "1", "--quiet", "--json", "-")
+        self.expect(done, 0)
+        run = json.loads(done.stdout)
+        figures = {"read": 10e9, "copy": 9e9, "host_to_device_pinned": 8e9,
+                   "device_to_host_pinned": 7e9, "convolution": 100e9, "matmul": 90e9}
+        ceilings = [{"what": what, "how": "made up", "unit": "a second", "amount": value / 1000,
+                     "times_ns": [1_000_000] * 5} for what, value in figures.items()]
+        ceilings.append({"what": "launch", "how": "made up", "unit": "ns", "amount": 1,
+                         "times_ns": [2000] * 5})
+        for ceiling in ceilings[4:6]:
+            ceiling["precision"] = "float32"
+        record = {"schema": "graphline.calibration/1", "device": run["device"],
+                  "environment": run["environment"], "ceilings": ceilings,
+                  "theoretical_peaks": [], "warnings": [], "interrupted": False}
+        change(record)
+        device = run["device"]
+        threads = device["compute_threads"]
+        name = re.sub("[^A-Za-z0-9]+", "-", f"host {device['name']}").strip("-")
+        path = self.cache / "calibrations" / (
+            f"{name}-{threads}-thread{'' if threads == 1 else 's'}.json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record))
+        return path
+
+    def test_without_a_calibration_nothing_runs_and_the_remedy_is_said(self):
+        saved = self.folder / "r.json"
+        done = self.graphline("roofline", self.pipeline(), "--device", "host", "--json", saved)
+        self.expect(done, 2, "no calibration of this device (host: ",
+                    "run 'graphline calibrate --device host --threads ", "about a minute")
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(saved.exists())
+
+    def test_a_calibration_that_cannot_be_read_or_has_no_roofs_is_refused(self):
+        path = self.calibrate()
+        path.write_text("{")
+        self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
+                    "cannot be read", "graphline calibrate")
+
+        def without_rates(record):
+            record["ceilings"] = [c for c in record["ceilings"] if "precision" not in c]
+        self.calibrate(without_rates)
+        self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
+                    "no bandwidth of its memory or no rate", "graphline calibrate")
+
+    def test_stages_and_parts_are_held_against_their_least_time(self):
+        self.calibrate()
+        saved = self.folder / "r.json"
+        done = self.graphline("roofline", self.pipeline(), "--device", "host", "--json", saved)
+        self.expect(done, 0, "net", "0.conv2d+1.relu", "best", "cpu", "100 GFLOP/s (convolution)",
+                    "knee at 10.0 FLOP/B", "10.0 GB/s (read)", stream="stdout")
+        result = json.loads(saved.read_text())
+        self.assertEqual(result["schema"], "graphline.roofline/1")
+        net = next(stage for stage in result["stages"] if stage["name"] == "net")
+        part = net["parts"][0]
+        flops, moved = part["flops"], part["bytes_read"] + part["bytes_written"]
+        self.assertAlmostEqual(part["memory_time"], moved / 10e9 * 1e3, delta=1e-6)
+        self.assertAlmostEqual(part["compute_time"], flops / 100e9 * 1e3, delta=1e-6)
+        self.assertEqual(part["least"], max(part["memory_time"], part["compute_time"]))
+        self.assertEqual(part["bound"], "memory" if moved / 10 > flops / 100 else "compute")
+        self.assertGreater(part["measured"], 0)
+        self.assertEqual(net["least"], sum(p["least"] for p in net["parts"]))
+        self.assertAlmostEqual(net["ratio"] * net["least"], net["measured"], delta=1e-4)
+        best = next(stage for stage in result["stages"] if stage["name"] == "best")
+        self.assertEqual(best["on"], "cpu")
+        self.assertNotIn("least", best)
+        copy = next(stage for stage in result["stages"] if stage.get("copy"))
+        self.assertEqual(copy["bound"], "transfer")
+        self.assertAlmostEqual(copy["least"], copy["bytes_read"] / 7e9 * 1e3, delta=1e-6)
+
+    def test_a_saved_result_is_reported_again(self):
+        self.calibrate()
+        files = {form: self.folder / f"r.{form}" for form in ("json", "html", "csv")}
+        options = [word for form, path in files.items() for word in (f"--{form}", path)]
+        done = self.graphline("roofline", self.pipeline(), "--device", "host", *options)
+        self.expect(done, 0)
+        again = self.graphline("report", files["json"])
+        self.expect(again, 0)
+        self.assertEqual(again.stdout, done.stdout)
+        for form in ("html", "csv"):
+            other = self.folder / f"again.{form}"
+            self.expect(self.graphline("report", files["json"], f"--{form}", other), 0)
+            self.assertEqual(other.read_text(), files[form].read_text())
+        rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
+        self.assertEqual([row["level"] for row in rows if row["stage"] == "net"],
+                         ["stage", "part"])
+        self.expect(self.graphline("report", files["json"], "--trace", "t.json"), 2,
+                    "holds a roofline, and a trace shows one run")
+        self.expect(self.graphline("report", files["json"], "--html", "p.html", "--frame", "1"), 2,
+                    "whose page shows no single frames")
+        self.expect(self.graphline("diff", files["json"], files["json"]), 2, "graphline.roofline")
+
+    def test_settings_are_those_of_run_but_for_load_and_timing(self):
+        self.calibrate()
+        text = SMALL.replace("warmup: 2", "warmup: 2, arrival: constant, rate: 5, deadline: 1us")
+        done = self.graphline("roofline", self.pipeline(text), "--device", "host", "--frames", "6",
+                              "--graphs", "frame", "--in-flight", "2", "--json", "-", "--quiet")
+        self.expect(done, 0)
+        settings = json.loads(done.stdout)["settings"]
+        self.assertEqual((settings["frames"], settings["graphs"], settings["in_flight"]),
+                         (6, "frame", 2))
+        self.assertEqual(settings["arrival"], "closed")
+        self.assertNotIn("deadline_ms", settings)
+        self.assertEqual(done.stderr, "")
+        self.expect(self.graphline("roofline", self.pipeline(), "--timing", "sync"), 2,
+                    "unknown option '--timing'")
+
+    def test_a_pipeline_without_parts_runs_once_and_one_of_cpu_stages_has_no_floor(self):
+        self.calibrate()
+        done = self.graphline("roofline", self.pipeline(NO_DEVICE), "--device", "host", "--json",
+                              "-")
+        self.expect(done, 0, "pause", "timing event")
+        self.assertNotIn("parts layers", done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual([stage["on"] for stage in result["stages"]], ["cpu"])
+        self.assertIsNone(result["least"]["value"])
+        self.assertEqual(result["record"]["layers"]["frames"]["end"], [])
+
+    def test_a_stale_calibration_is_used_and_says_so(self):
+        def older(record):
+            record["environment"]["date"] = "2020-01-01T00:00:00Z"
+        self.calibrate(older)
+        done = self.graphline("roofline", self.pipeline(), "--device", "host")
+        self.expect(done, 0, "the calibration may no longer hold", stream="stdout")
+
+    def test_a_device_that_is_not_there_is_no_matter_of_calibration(self):
+        done = self.graphline("roofline", self.pipeline(), "--device", "cuda:99")
+        self.expect(done, 3)
+        self.assertNotIn("calibrat", done.stderr)
+
+    def test_ctrl_c_reports_what_was_measured_until_then(self):
+        self.calibrate()
+        endless = self.pipeline(SMALL.replace("frames: 12", "frames: 1000000"))
+        saved = self.folder / "r.json"
+        process = subprocess.Popen([GRAPHLINE, "roofline", str(endless), "--device", "host",
+                                    "--json", str(saved)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=self.environment)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("INTERRUPTED", out)
+        result = json.loads(saved.read_text())
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(self.graphline("report", saved).stdout, out)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["roofline_test"], verbosity=2)

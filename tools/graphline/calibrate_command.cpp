@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/ceilings.hpp"
+#include "framework/base/cache_folder.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/json/calibration_json.hpp"
+#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/terminal/calibration_table.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/run/calibration.hpp"
+#include "framework/run/environment.hpp"
+#include "stages/builtin.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/machine.hpp"
+#include "tools/graphline/progress_line.hpp"
+#include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/terminal_look.hpp"
+
+namespace graphline {
+namespace {
+
+struct calibrate_arguments {
+  std::string device = "auto";
+  int threads = 0;
+  std::optional<double> clock_mhz;
+  std::string json;
+  bool show = false;
+  bool quiet = false;
+};
+
+std::unique_ptr<device> open(const calibrate_arguments& given) {
+  auto opened = open_device(given.device, given.threads);
+  if (given.clock_mhz && opened->properties().backend == "host") {
+    throw input_error(
+        fmt::format("--clock {:g}: it is that of theoretical peaks, of which a processor has none "
+                    "that could be told; leave it away for 'host'",
+                    *given.clock_mhz));
+  }
+  return opened;
+}
+
+/// The environment as a run of all kinds would describe it.
+std::vector<std::pair<std::string, std::string>> environment_on(const std::string& backend) {
+  auto result = describe_environment();
+  const auto stages = builtin_stages();
+  for (const auto* kind : stages.all()) {
+    const auto of = kind->libraries.find(backend);
+    if (of == kind->libraries.end()) continue;
+    for (auto& library : of->second()) {
+      if (std::ranges::find(result, library) == result.end()) result.push_back(std::move(library));
+    }
+  }
+  return result;
+}
+
+calibration_record kept_of(const calibration_store& store, const device_properties& device) {
+  const auto command = calibrate_command(device);
+  std::optional<calibration_record> found;
+  try {
+    found = store.find(device);
+  } catch (const input_error& problem) {
+    throw input_error(fmt::format("{}\nrun '{}' to make it anew", problem.what(), command));
+  }
+  if (!found) {
+    throw input_error(
+        fmt::format("there is no calibration of {}; run '{}' first, which takes about a minute",
+                    device_of(device), command));
+  }
+  return std::move(*found);
+}
+
+exit_status show_kept(const calibrate_arguments& given) {
+  const auto device = open(given)->properties();
+  const calibration_store store(cache_folder());
+  const auto record = kept_of(store, device);
+  result_outputs outputs({{"--json", given.json, json_beginning}});
+  if (!given.quiet) {
+    const calibration_notes notes{given.clock_mhz,
+                                  stale_reasons(record, device, environment_on(device.backend)),
+                                  store.path_of(device)};
+    outputs.show(calibration_table(record, notes, look_of(outputs.for_people())));
+  }
+  outputs.write("--json", [&] { return calibration_json(record, given.clock_mhz); });
+  outputs.finish();
+  return exit_status::done;
+}
+
+calibration_record measure(device& d, const stop_request& stop, bool quiet) {
+  const auto stages = builtin_stages();
+  progress_line line(quiet);
+  calibration_options options;
+  options.stop = &stop;
+  options.on_progress = [&](const std::string& what, std::int64_t done, std::int64_t total) {
+    line.show("measuring " + what, done, total, "measurements");
+  };
+  return calibrate(stages, d, options);
+}
+
+exit_status measure_and_keep(const calibrate_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  const auto device = open(given);
+  result_outputs outputs({{"--json", given.json, json_beginning}});
+  const auto record = measure(*device, stop, given.quiet);
+  std::string kept_in;
+  // Half of a calibration would be worse than the one before.
+  if (!record.interrupted) {
+    outputs.attempt(
+        [&] { kept_in = calibration_store(cache_folder()).keep(record, given.clock_mhz); });
+  }
+  if (given.quiet) {
+    for (const auto& warning : record.warnings) {
+      fmt::print(stderr, "warning: {}\n", printable(warning));
+    }
+  } else {
+    outputs.show(
+        calibration_table(record, {given.clock_mhz, {}, kept_in}, look_of(outputs.for_people())));
+  }
+  outputs.write("--json", [&] { return calibration_json(record, given.clock_mhz); });
+  outputs.finish();
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& program, action& chosen) {
+  auto* command = program.add_subcommand(
+      "calibrate", "Measure what a device can do at best, and keep it for other commands");
+  auto given = std::make_shared<calibrate_arguments>();
+  command->add_option("--device", given->device, "auto, host, cuda or cuda:N")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  command
+      ->add_option("--threads", given->threads,
+                   "Compute threads of the host device (0: half the cores)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+  command
+      ->add_option("--clock", given->clock_mhz,
+                   "Clock of a GPU's cores for its theoretical peaks (default: its highest)")
+      ->type_name("MHZ")
+      ->check(CLI::Range(1.0, 100000.0));
+  command->add_option("--json", given->json, "Write the result, every sample included")
+      ->type_name("FILE");
+  command->add_flag("--show", given->show, "Show what is kept of the device, without measuring");
+  add_quiet_option(*command, given->quiet);
+  command->footer(
+      "It takes about a minute, in which the machine should have nothing else to do. What it\n"
+      "finds is kept in the folder 'calibrations' of GRAPHLINE_CACHE, else of ~/.cache/graphline;\n"
+      "'run' and 'compare' take it into their results. FILE may be - for standard output.\n"
+      "Ctrl-C shows what is known by then, and keeps nothing.");
+  command->callback([&chosen, given] {
+    chosen = [given] { return given->show ? show_kept(*given) : measure_and_keep(*given); };
+  });
+}
+
+}  // namespace graphline
