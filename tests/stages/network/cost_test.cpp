@@ -22,6 +22,17 @@ TEST(network_cost, counts_the_known_convolution_exactly) {
   EXPECT_EQ(c.bytes_written, 4 * 512LL * 256 * 256);
 }
 
+TEST(network_cost, takes_padding_that_keeps_the_size) {
+  const shape input{1, 4, 9, 12};
+  const auto bytes = [&](const std::string& layer) {
+    return cost_of("[{conv2d: {out_channels: 8, " + layer + "}}]", input).bytes_written;
+  };
+  EXPECT_EQ(bytes("kernel: 1, padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: [7, 3], padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: 4, dilation: 2, padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: [7, 3]"), 4 * 8 * 3 * 10);
+}
+
 TEST(network_cost, counts_a_bias_as_one_addition_per_output) {
   const cost c = cost_of("[{conv2d: {out_channels: 4, kernel: 3}}]", {2, 3, 8, 8});
   const std::int64_t outputs = 2 * 4 * 6 * 6;

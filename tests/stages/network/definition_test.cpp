@@ -47,6 +47,19 @@ TEST(network_problems, refuse_a_kernel_larger_than_the_padded_input) {
               HasSubstr("covers 9x9, larger than the padded input of 8x8"));
 }
 
+TEST(network_problems, refuse_the_same_size_where_no_even_padding_gives_it) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: [3, 4], padding: same}\n"),
+            "2:54: conv2d has the padding 'same', which takes a kernel that covers an odd number "
+            "of elements, not 4\n");
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 3, stride: [1, 2], padding: same}\n"),
+            "2:61: conv2d has the padding 'same', which takes a stride of 1\n");
+  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n"),
+              HasSubstr("(did you mean 'same'?)"));
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 4, dilation: 2, padding: same}\n"), "");
+  // Pools have no such word.
+  EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, padding: same}\n"), HasSubstr("'padding'"));
+}
+
 TEST(network_problems, refuse_groups_that_do_not_divide) {
   EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, groups: 2}\n"),
             "2:50: conv2d cannot divide 3 input channels into 2 groups (the network's input gives "
