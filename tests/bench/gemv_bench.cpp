@@ -1,6 +1,6 @@
 // How near matrix-vector products come to what memory gives: kind `gemv` by the library and by its
-// own loops, beside a loop that only reads the same operands, on the `host` device, with one compute
-// thread and with all. The shares are of medians, and of bests, of interleaved repetitions.
+// own loops, beside a loop that only reads the same operands, on the `host` device, with one
+// compute thread and with all. The shares are of medians, and of bests, of interleaved repetitions.
 //
 //   gemv_bench [--batch=N] [--benchmark_... as Google Benchmark has them]
 
@@ -203,9 +203,13 @@ void measure(const product_case& product, int threads) {
   benchmark::ClearRegisteredBenchmarks();
   for (const char* what : {"read", "library", "fused"}) {
     t.time(what);
-    benchmark::RegisterBenchmark(what, [&t, what](benchmark::State& state) {
-      for (auto _ : state) state.SetIterationTime(t.time(what));
-    })->UseManualTime()->Iterations(3)->Repetitions(11);
+    benchmark::RegisterBenchmark(what,
+                                 [&t, what](benchmark::State& state) {
+                                   for (auto _ : state) state.SetIterationTime(t.time(what));
+                                 })
+        ->UseManualTime()
+        ->Iterations(3)
+        ->Repetitions(11);
   }
   share_reporter reporter(t.bytes());
   benchmark::RunSpecifiedBenchmarks(&reporter);

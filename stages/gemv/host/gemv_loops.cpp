@@ -120,8 +120,8 @@ GRAPHLINE_INLINE void add_products(std::int64_t extent, const float* a, const fl
 template <int width, int length>
 GRAPHLINE_INLINE void sum_short_rows(const row_run& run, const float* a, const float* x,
                                      const operand_ends& ends,
-                                     const typename vectors<width>::bits& kept,
-                                     std::int64_t count, float* to) {
+                                     const typename vectors<width>::bits& kept, std::int64_t count,
+                                     float* to) {
   for (std::int64_t i = 0; i < count; i += rows_at_once) {
     const std::int64_t left = std::min<std::int64_t>(rows_at_once, count - i);
     typename vectors<width>::lanes sums[rows_at_once] = {};
@@ -275,8 +275,8 @@ std::vector<gemv_code> supported() {
 }  // namespace
 
 gemv_pieces pieces_of(const gemv_form& form) {
-  // 32 kB of a row, and as much of its vector, which then stays in a core's cache for other rows.
-  constexpr std::int64_t piece = 8192;
+  // 128 kB of a row, and as much of its vector, which then stays in a core's cache for other rows.
+  constexpr std::int64_t piece = 32768;
   if (form.k <= 2 * piece) return {form.k, 1};
   return {piece, (form.k + piece - 1) / piece};
 }

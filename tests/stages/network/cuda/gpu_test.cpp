@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/device/cuda/cuda_device.hpp"
 #include "framework/base/precision.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
 #include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/reference_cases.hpp"
