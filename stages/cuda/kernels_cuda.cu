@@ -2,6 +2,7 @@
 
 #include "stages/cuda/convert.cuh"
 #include "stages/cuda/launch.cuh"
+#include "stages/cuda/layer_norm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
@@ -21,6 +22,9 @@ const char* name_of(const pool_form&) {
 }
 const char* name_of(const softmax_form&) {
   return "softmax";
+}
+const char* name_of(const layer_norm_form&) {
+  return "layer_norm";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stages/cuda/convert.cuh"
+#include "stages/cuda/layer_norm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
