@@ -109,11 +109,6 @@ cost cost_of(const network_definition& network, const fused_layers& group,
   return sum;
 }
 
-shape as_rows(const shape& s) {
-  const std::int64_t last = s[s.rank() - 1];
-  return {s.elements() / last, last};
-}
-
 std::string name_of(const network_definition& network, const fused_layers& group) {
   // A group is a run of neighbouring layers.
   std::string name = network.layers[group.head].name;

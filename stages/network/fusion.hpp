@@ -48,9 +48,6 @@ split_epilogue split_at_add(const network_definition& network, const fused_layer
 cost cost_of(const network_definition& network, const fused_layers& group,
              std::size_t element_bytes);
 
-/// The extents of a value seen as rows of its last dimension: [2, 197, 192] as [394, 192].
-shape as_rows(const shape& s);
-
 /// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
 std::string name_of(const network_definition& network, const fused_layers& group);
 

@@ -4,14 +4,10 @@ namespace graphline {
 
 void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
   const network_layer& head = b.layer(group.head);
-  const std::size_t input = head.inputs[0];
-  // The last dimension must be what neighbours in memory, of whatever elements there are.
-  const bool packed = b.value(input).form.layout == tensor_layout::row_major;
-  const cuda_value x =
-      packed ? b.value(input)
-             : b.in_form(input, {tensor_layout::row_major, b.value(input).form.element}, head);
-  const shape rows = as_rows(head.output);
   const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.value(head.inputs[0]).form.element;
+  const cuda_value x = b.in_form(head.inputs[0], {layout, element}, head);
+  const shape rows = as_rows(head.output);
   const cuda_value y =
       b.make_value(head.output.elements(), {layout, b.result_element(group.head, layout)});
   const auto constant = [&](std::string_view name) {
