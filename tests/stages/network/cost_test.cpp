@@ -83,6 +83,34 @@ TEST(network_cost, counts_what_pools_and_norms_do) {
   EXPECT_EQ(cost_of("[batch_norm2d]", input).parameters, 8);
 }
 
+TEST(network_cost, counts_a_linear_layer_of_tokens_once_for_each) {
+  const cost c = cost_of("[{linear: {out_features: 6}}]", {2, 5, 4});
+  EXPECT_EQ(c.macs, 2 * 5 * 4 * 6);
+  EXPECT_EQ(c.flops, 2 * c.macs + 2 * 5 * 6);
+  EXPECT_EQ(c.parameters, 4 * 6 + 6);
+  EXPECT_EQ(c.bytes_read, 4 * (2 * 5 * 4 + 30));
+  EXPECT_EQ(c.bytes_written, 4 * 2 * 5 * 6);
+}
+
+TEST(network_cost, counts_a_layer_norm_by_its_formula) {
+  const cost c = cost_of("[layer_norm]", {2, 5, 8});
+  EXPECT_EQ(c.macs, 0);
+  EXPECT_EQ(c.flops, 7 * 80 + 4 * 10);
+  EXPECT_EQ(c.parameters, 16);
+  EXPECT_EQ(c.bytes_read, 4 * (80 + 16));
+  EXPECT_EQ(c.bytes_written, 4 * 80);
+}
+
+TEST(network_cost, counts_both_products_of_attention_and_its_softmax_but_moves_no_scores) {
+  const cost c = cost_of("[{scaled_dot_product_attention: {heads: 3}}]", {2, 5, 36});
+  const std::int64_t scores = 2 * 3 * 5 * 5;
+  EXPECT_EQ(c.macs, scores * 4 * 2);  // four features of a head, in two products
+  EXPECT_EQ(c.flops, 2 * c.macs + 6 * scores);
+  EXPECT_EQ(c.parameters, 0);
+  EXPECT_EQ(c.bytes_read, 4 * 2 * 5 * 36);
+  EXPECT_EQ(c.bytes_written, 4 * 2 * 5 * 12);
+}
+
 TEST(network_cost, counts_nothing_for_flatten_and_two_reads_for_add) {
   const shape input{2, 3, 4};
   EXPECT_EQ(cost_of("[flatten]", input).bytes_read, 0);
