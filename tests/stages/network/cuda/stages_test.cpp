@@ -198,6 +198,17 @@ TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) 
   }
 }
 
+TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
+  make("gemv", "{method: fused}", {floats({2, 3000}), floats({3000, 1})});
+  EXPECT_THAT(stage_->parts(),
+              ElementsAre(Field(&stage_part::choice, "a kernel of its own, rows in 5 pieces")));
+  const slot s = bind();
+  const std::vector<std::vector<float>> values{some_values(6000, 1), some_values(3000, 2)};
+  set_inputs(s, values);
+  s.work->enqueue(*stream_);
+  EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
+}
+
 TEST_F(cuda_stages, name_the_stage_whose_kernel_cannot_be_launched) {
   make("gemv", "{method: fused}", {floats({3, 4}), floats({4, 1})});
   const slot s = bind();
