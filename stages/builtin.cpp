@@ -6,6 +6,7 @@
 #include "stages/onednn/onednn_version.hpp"
 #ifdef GRAPHLINE_CUDA
 #include "stages/cuda/cuda_libraries.hpp"
+#include "stages/gemv/cuda/gemv_cuda.hpp"
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/network_cuda.hpp"
 #include "stages/traffic_cuda.hpp"
@@ -16,18 +17,23 @@ namespace graphline {
 stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind matmul = matmul_kind();
+  stage_kind gemv = gemv_kind();
   stage_kind traffic = traffic_kind();
-  network.libraries["host"] = matmul.libraries["host"] = onednn_version;
+  for (stage_kind* kind : {&network, &matmul, &gemv}) kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
-  network.libraries["cuda"] = matmul.libraries["cuda"] = cuda_library_versions;
+  for (stage_kind* kind : {&network, &matmul, &gemv}) {
+    kind->libraries["cuda"] = cuda_library_versions;
+  }
   network.make_device["cuda"] = make_network_cuda;
   network.channels_last_on = {"cuda"};
   matmul.make_device["cuda"] = make_matmul_cuda;
+  gemv.make_device["cuda"] = make_gemv_cuda;
   traffic.make_device["cuda"] = make_traffic_cuda;
 #endif
   stage_registry registry;
   registry.add(std::move(network));
   registry.add(std::move(matmul));
+  registry.add(std::move(gemv));
   registry.add(std::move(traffic));
   registry.add(copy_kind());
   registry.add(random_normal_kind());

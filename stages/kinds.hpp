@@ -8,6 +8,7 @@ namespace graphline {
 
 stage_kind network_kind();        // network/network.cpp
 stage_kind matmul_kind();         // matmul.cpp
+stage_kind gemv_kind();           // gemv/gemv.cpp
 stage_kind traffic_kind();        // traffic.cpp
 stage_kind copy_kind();           // copy.cpp
 stage_kind random_normal_kind();  // cpu/random_normal.cpp

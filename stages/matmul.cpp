@@ -15,15 +15,15 @@ namespace {
 /// The most dimensions that oneDNN's tensors have.
 constexpr std::size_t largest_rank = 12;
 
-bool check_operand(const char* name, const tensor_type& type, const place& where,
+bool check_operand(const char* kind, const char* name, const tensor_type& type, const place& where,
                    diagnostics& out) {
   if (type.element != dtype::float32) {
     out.error(where,
-              fmt::format("matmul multiplies float32, but '{}' is {}", name, to_string(type)));
+              fmt::format("{} multiplies float32, but '{}' is {}", kind, name, to_string(type)));
     return false;
   }
   if (type.shape.rank() < 2 || type.shape.rank() > largest_rank) {
-    out.error(where, fmt::format("matmul needs '{}' with 2 to {} dimensions, found {}", name,
+    out.error(where, fmt::format("{} needs '{}' with 2 to {} dimensions, found {}", kind, name,
                                  largest_rank, to_string(type.shape)));
     return false;
   }
@@ -50,51 +50,43 @@ std::int64_t depth_of(const matmul_form& form) {
 
 stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
-  if (!form) return {};
-  const auto written = form->c.checked_elements();
-  std::int64_t macs = 0;
-  constexpr std::int64_t limit = std::int64_t{1} << 60;
-  if (!written || __builtin_mul_overflow(*written, depth_of(*form), &macs) || macs > limit) {
-    out.error(values.where(), fmt::format("matmul to {} would take more than 2^60 "
-                                          "multiply-accumulates",
-                                          to_string(form->c)));
-    return {};
-  }
-  stage_shape result;
-  result.outputs = {{form->c, dtype::float32}};
-  result.cost = cost_of(*form);
-  result.known = known_cost::all;
-  return result;
+  return form ? shape_of(*form, "matmul", values.where(), out) : stage_shape{};
 }
 
 }  // namespace
 
 std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
                                      diagnostics& out) {
-  const place& where = values.where();
-  const bool a_fits = check_operand("a", inputs[0], where, out);
-  const bool b_fits = check_operand("b", inputs[1], where, out);
+  const wanted_product wanted{.transpose_a = values.boolean("transpose_a"),
+                              .transpose_b = values.boolean("transpose_b")};
+  return product_of(wanted, inputs, values.where(), out);
+}
+
+std::optional<matmul_form> product_of(const wanted_product& wanted,
+                                      std::span<const tensor_type> inputs, const place& where,
+                                      diagnostics& out) {
+  const auto& [kind, name_a, name_b, transpose_a, transpose_b] = wanted;
+  const bool a_fits = check_operand(kind, name_a, inputs[0], where, out);
+  const bool b_fits = check_operand(kind, name_b, inputs[1], where, out);
   if (!a_fits || !b_fits) return {};
 
-  const bool transpose_a = values.boolean("transpose_a");
-  const bool transpose_b = values.boolean("transpose_b");
   const std::size_t rank = std::max(inputs[0].shape.rank(), inputs[1].shape.rank());
   const std::vector<std::int64_t> a = aligned(inputs[0].shape, rank, transpose_a);
   const std::vector<std::int64_t> b = aligned(inputs[1].shape, rank, transpose_b);
-  const std::string operands = describe("a", inputs[0].shape, transpose_a) + " and " +
-                               describe("b", inputs[1].shape, transpose_b);
+  const std::string operands = describe(name_a, inputs[0].shape, transpose_a) + " and " +
+                               describe(name_b, inputs[1].shape, transpose_b);
   if (a[rank - 1] != b[rank - 2]) {
-    out.error(where, fmt::format("matmul needs as many columns in 'a' as rows in 'b', {} against "
+    out.error(where, fmt::format("{} needs as many columns in '{}' as rows in '{}', {} against "
                                  "{}, but {}",
-                                 a[rank - 1], b[rank - 2], operands));
+                                 kind, name_a, name_b, a[rank - 1], b[rank - 2], operands));
     return {};
   }
   std::vector<std::int64_t> c(rank);
   for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
     if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
-      out.error(where, fmt::format("matmul cannot broadcast {} against {} in the leading "
+      out.error(where, fmt::format("{} cannot broadcast {} against {} in the leading "
                                    "dimensions, for {}",
-                                   a[axis], b[axis], operands));
+                                   kind, a[axis], b[axis], operands));
       return {};
     }
     c[axis] = std::max(a[axis], b[axis]);
@@ -110,6 +102,23 @@ cost cost_of(const matmul_form& form) {
           .flops = 2 * macs,
           .bytes_read = 4 * (form.a.elements() + form.b.elements()),
           .bytes_written = 4 * form.c.elements()};
+}
+
+stage_shape shape_of(const matmul_form& form, const char* kind, const place& where,
+                     diagnostics& out) {
+  const auto written = form.c.checked_elements();
+  std::int64_t macs = 0;
+  constexpr std::int64_t limit = std::int64_t{1} << 60;
+  if (!written || __builtin_mul_overflow(*written, depth_of(form), &macs) || macs > limit) {
+    out.error(where, fmt::format("{} to {} would take more than 2^60 multiply-accumulates", kind,
+                                 to_string(form.c)));
+    return {};
+  }
+  stage_shape result;
+  result.outputs = {{form.c, dtype::float32}};
+  result.cost = cost_of(form);
+  result.known = known_cost::all;
+  return result;
 }
 
 stage_kind matmul_kind() {

@@ -18,15 +18,38 @@ struct matmul_form {
   bool transpose_b = false;
 };
 
-/// The product of these inputs by the rules of torch.matmul for ranks of at least 2; reports what
-/// does not fit and answers nothing.
+/// A product as it is asked for, and what messages call it and its operands.
+struct wanted_product {
+  const char* kind = "matmul";
+  const char* a = "a";
+  const char* b = "b";
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+
+/// The product of these inputs by the rules of torch.matmul for ranks of at least 2; reports at
+/// `where` what does not fit and answers nothing.
+std::optional<matmul_form> product_of(const wanted_product& wanted,
+                                      std::span<const tensor_type> inputs, const place& where,
+                                      diagnostics& out);
+
+/// That of a `matmul` stage.
 std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
                                      diagnostics& out);
 
 /// What it amounts to: both operands as they are, before broadcasting, and the product.
 cost cost_of(const matmul_form& form);
 
+/// The product's type with its cost. Reports one that nobody would wait for, of a stage of that
+/// kind.
+stage_shape shape_of(const matmul_form& form, const char* kind, const place& where,
+                     diagnostics& out);
+
 /// The `matmul` stage on a `host` device, by oneDNN.
 std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& config);
+
+/// A stage of another kind that is such a product, likewise; `kind` names its operation.
+std::unique_ptr<device_stage> make_product_host(device& d, const matmul_form& form,
+                                                const char* kind, const stage_config& config);
 
 }  // namespace graphline

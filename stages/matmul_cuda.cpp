@@ -66,8 +66,9 @@ class matmul_work final : public device_work {
 
 class matmul_stage final : public device_stage {
  public:
-  matmul_stage(device& d, const matmul_form& form, const stage_config& config)
-      : owner_(fmt::format("stage '{}'", config.name)),
+  matmul_stage(device& d, const matmul_form& form, const char* kind, const stage_config& config)
+      : kind_(kind),
+        owner_(fmt::format("stage '{}'", config.name)),
         precision_(precision_of(config.arguments)),
         library_(open_cuda_libraries(d, tune_of(config.arguments), owner_)),
         calls_(collapse_product(form, precision_)),
@@ -77,8 +78,9 @@ class matmul_stage final : public device_stage {
     product_ = library_->plan(calls_.form, why_not);
     if (product_ == nullptr) {
       throw run_error(fmt::format(
-          "{}: no implementation in {} for matmul to {}: {}; another 'precision' may have one",
-          owner_, to_word(precision_), to_string(form.c), why_not));
+          "{}: no implementation in {} for {} to {}: {}; another {} may have one", owner_,
+          to_word(precision_), kind_, to_string(form.c), why_not,
+          config.arguments.has("precision") ? "'precision'" : "'method'"));
     }
     // The three tensors as other elements and the workspace, all in use at once.
     std::vector<scratch_block> blocks;
@@ -97,7 +99,7 @@ class matmul_stage final : public device_stage {
     if (calls_.calls.size() > 1)
       choice = fmt::format("{} calls of {}", calls_.calls.size(), choice);
     if (converts()) choice += fmt::format("; conversions to and from {}", to_word(precision_));
-    return {{"matmul", std::move(choice), cost_, precision_}};
+    return {{kind_, std::move(choice), cost_, precision_}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
@@ -140,6 +142,7 @@ class matmul_stage final : public device_stage {
     return {form, {given, converted}};
   }
 
+  std::string kind_;
   std::string owner_;
   precision precision_;
   std::unique_ptr<cuda_library> library_;  // outlives the operation that it planned
@@ -156,7 +159,12 @@ std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& co
   diagnostics problems;
   const auto form = matmul_of(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
-  return std::make_unique<matmul_stage>(d, *form, config);
+  return make_product_cuda(d, *form, "matmul", config);
+}
+
+std::unique_ptr<device_stage> make_product_cuda(device& d, const matmul_form& form,
+                                                const char* kind, const stage_config& config) {
+  return std::make_unique<matmul_stage>(d, form, kind, config);
 }
 
 }  // namespace graphline

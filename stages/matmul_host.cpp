@@ -45,8 +45,11 @@ class matmul_work final : public device_work {
 
 class matmul_stage final : public device_stage {
  public:
-  matmul_stage(device& d, const matmul_form& form, const std::string& name, precision asked)
-      : owner_(fmt::format("stage '{}'", name)), asked_(asked), cost_(cost_of(form)) {
+  matmul_stage(device& d, const matmul_form& form, const char* kind, const stage_config& config)
+      : kind_(kind),
+        owner_(fmt::format("stage '{}'", config.name)),
+        asked_(precision_of(config.arguments)),
+        cost_(cost_of(form)) {
     host_call(d, [&] {
       try {
         const dnnl::matmul::desc wanted(layout_of(form.a, form.transpose_a),
@@ -54,7 +57,7 @@ class matmul_stage final : public device_stage {
         chosen_ = dnnl::matmul::primitive_desc(wanted, onednn_attributes(), onednn_engine());
         primitive_ = dnnl::matmul(chosen_);
       } catch (const dnnl::error& e) {
-        throw run_error(fmt::format("{}: oneDNN cannot prepare matmul to {}: {} ({})", owner_,
+        throw run_error(fmt::format("{}: oneDNN cannot prepare {} to {}: {} ({})", owner_, kind_,
                                     to_string(form.c), e.what(), describe_status(e.status)));
       }
     });
@@ -63,11 +66,11 @@ class matmul_stage final : public device_stage {
   std::size_t scratch_bytes() const override { return chosen_.scratchpad_desc().get_size(); }
 
   std::vector<stage_part> parts() const override {
-    std::string choice = "oneDNN " + operation_name("matmul", chosen_);
+    std::string choice = "oneDNN " + operation_name(kind_, chosen_);
     if (asked_ != precision::float32) {
       choice += fmt::format("; in float32, host has no {}", to_word(asked_));
     }
-    return {{"matmul", std::move(choice), cost_}};
+    return {{kind_, std::move(choice), cost_}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
@@ -78,11 +81,12 @@ class matmul_stage final : public device_stage {
     if (scratch_bytes() > 0) {
       operands.push_back({DNNL_ARG_SCRATCHPAD, chosen_.scratchpad_desc(), tensors.scratch});
     }
-    return std::make_unique<matmul_work>(operation_name("matmul", chosen_), owner_, primitive_,
+    return std::make_unique<matmul_work>(operation_name(kind_, chosen_), owner_, primitive_,
                                          operands);
   }
 
  private:
+  std::string kind_;
   std::string owner_;
   precision asked_;
   cost cost_;
@@ -96,7 +100,12 @@ std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& co
   diagnostics problems;
   const auto form = matmul_of(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
-  return std::make_unique<matmul_stage>(d, *form, config.name, precision_of(config.arguments));
+  return make_product_host(d, *form, "matmul", config);
+}
+
+std::unique_ptr<device_stage> make_product_host(device& d, const matmul_form& form,
+                                                const char* kind, const stage_config& config) {
+  return std::make_unique<matmul_stage>(d, form, kind, config);
 }
 
 }  // namespace graphline

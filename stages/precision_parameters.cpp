@@ -10,12 +10,15 @@ std::vector<parameter> precision_parameters() {
                     "in any case, and host computes in float32.",
                 .default_value = "float32"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
-  return {std::move(how),
-          {.name = "tune",
-           .type = parameter_type::boolean,
-           .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
-                   "trusting its first proposal.",
-           .default_value = "true"}};
+  return {std::move(how), tune_parameter()};
+}
+
+parameter tune_parameter() {
+  return {.name = "tune",
+          .type = parameter_type::boolean,
+          .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
+                  "trusting its first proposal.",
+          .default_value = "true"};
 }
 
 precision precision_of(const arguments& values) {

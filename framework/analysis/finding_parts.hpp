@@ -60,6 +60,9 @@ void add_priority_findings(const finding_source& from, findings_list& to);
 /// What pipelines that run at once cost each other.
 void add_together_findings(const finding_source& from, findings_list& to);
 
+/// How arithmetic and time follow a parameter that is swept.
+void add_sweep_findings(const finding_source& from, findings_list& to);
+
 /// Stages whose device time is bound by their launches.
 void add_launch_findings(const finding_source& from, findings_list& to);
 

@@ -94,7 +94,7 @@ class writer {
                               times(*figures.ratio), 100 * *stage.share_of_path);
       if (const auto part = farthest_part(stage)) {
         const auto& of = stage.parts[*part];
-        text += fmt::format("; most of it in {}: {} where {}",
+        text += fmt::format("; under layers most of that is in {}: {} where {}",
                             quote(record_.stages[stage.stage].parts[*part].name),
                             format_duration(*of.measured), bound_text(of));
       }

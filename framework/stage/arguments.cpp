@@ -24,6 +24,11 @@ bool arguments::has(std::string_view name) const noexcept {
   return entries_.find(name) != entries_.end();
 }
 
+bool arguments::holds_text(std::string_view name) const noexcept {
+  const auto found = entries_.find(name);
+  return found != entries_.end() && std::holds_alternative<std::string>(found->second.v);
+}
+
 std::int64_t arguments::integer(std::string_view name) const {
   return get<std::int64_t>(name);
 }

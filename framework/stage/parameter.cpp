@@ -11,6 +11,7 @@
 
 #include "framework/base/units.hpp"
 #include "framework/spec/node_reading.hpp"
+#include "framework/spec/parameter_reference.hpp"
 #include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
@@ -37,6 +38,14 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
   return value(path.lexically_normal().string());
 }
 
+/// A number, a list of them, or one of the words that may stand in their place.
+std::optional<value> read_integers_or_word(const node& n, const parameter& p, diagnostics& out) {
+  const bool is_word = !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
+                       n.text().find_first_of("0123456789") == std::string::npos;
+  if (is_word) return as_value(read_choice(n, p.name, p.choices, out));
+  return as_value(read_integers(n, p.name, out));
+}
+
 std::optional<value> read_typed(const node& n, const parameter& p, const std::string& directory,
                                 diagnostics& out) {
   switch (p.type) {
@@ -55,7 +64,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
     case parameter_type::duration:
       return as_value(read_duration(n, p.name, out));
     case parameter_type::integers:
-      return as_value(read_integers(n, p.name, out));
+      return read_integers_or_word(n, p, out);
     case parameter_type::numbers:
       return as_value(read_numbers(n, p.name, out));
     case parameter_type::shape:
@@ -166,13 +175,16 @@ std::string_view to_string(parameter_type type) noexcept {
 
 std::string describe_type(const parameter& p) {
   if (p.type == parameter_type::choice) return fmt::format("{}", fmt::join(p.choices, " | "));
-  const std::string_view type = to_string(p.type);
+  std::string text(to_string(p.type));
   if (p.minimum && p.maximum) {
-    return fmt::format("{} {} to {}", type, show(p, *p.minimum), show(p, *p.maximum));
+    text += fmt::format(" {} to {}", show(p, *p.minimum), show(p, *p.maximum));
+  } else if (p.minimum) {
+    text += fmt::format(" >= {}", show(p, *p.minimum));
+  } else if (p.maximum) {
+    text += fmt::format(" <= {}", show(p, *p.maximum));
   }
-  if (p.minimum) return fmt::format("{} >= {}", type, show(p, *p.minimum));
-  if (p.maximum) return fmt::format("{} <= {}", type, show(p, *p.maximum));
-  return std::string(type);
+  for (const auto& word : p.choices) text += " or " + word;
+  return text;
 }
 
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,

@@ -44,11 +44,12 @@ struct parameter {
   std::string unit = {};               ///< "px", "ms"; empty for none
   std::optional<double> minimum = {};  ///< of a number, or of each in a list
   std::optional<double> maximum = {};
-  std::vector<std::string> choices = {};  ///< of a `choice`
+  /// Of a `choice`; of `integers` the words that may stand in their place, kept as a text.
+  std::vector<std::string> choices = {};
 };
 
 /// The type with its choices or range, as manuals and messages put it: "whole number >= 1",
-/// "high | normal | low", "number 0 to 1".
+/// "high | normal | low", "number 0 to 1", "whole numbers >= 0 or same".
 std::string describe_type(const parameter& p);
 
 /// Checked, typed values for a kind's parameters.
@@ -59,6 +60,9 @@ class arguments {
 
   /// Whether the parameter was given or has a default.
   bool has(std::string_view name) const noexcept;
+
+  /// Whether it is there and a text, as a word in the place of integers is.
+  bool holds_text(std::string_view name) const noexcept;
 
   // Each throws std::logic_error when the kind states no such parameter of that type, or it is
   // absent.

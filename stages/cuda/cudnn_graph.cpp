@@ -70,6 +70,7 @@ fe::DataType_t element_type(precision p) {
 fe::PointwiseMode_t pointwise_mode(activation function) {
   switch (function) {
     case activation::relu:
+    case activation::relu6:
       return fe::PointwiseMode_t::RELU_FWD;
     case activation::gelu_erf:
       return fe::PointwiseMode_t::GELU_FWD;
@@ -200,7 +201,9 @@ class form_graph final : public fe::graph::Graph {
   }
 
   node activated(const node& a, activation function) {
-    return pointwise(a, fe::graph::Pointwise_attributes().set_mode(pointwise_mode(function)));
+    auto attributes = fe::graph::Pointwise_attributes().set_mode(pointwise_mode(function));
+    if (function == activation::relu6) attributes.set_relu_upper_clip(6.0F);
+    return pointwise(a, attributes);
   }
 
   void list_candidates() {

@@ -11,6 +11,8 @@ std::string_view word_for(activation function) {
   switch (function) {
     case activation::relu:
       return "relu";
+    case activation::relu6:
+      return "relu6";
     case activation::gelu_erf:
       return "gelu_erf";
     case activation::gelu_tanh:

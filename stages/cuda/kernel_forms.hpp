@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
+#include "stages/gemv/gemv_form.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -79,6 +80,7 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return (form.count + sum_piece - 1) / sum_piece;
 }
 
-using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form, sum_form>;
+using kernel_form =
+    std::variant<convert_form, pointwise_form, pool_form, softmax_form, gemv_form, sum_form>;
 
 }  // namespace graphline

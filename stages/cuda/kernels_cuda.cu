@@ -1,6 +1,7 @@
 #include "stages/cuda/kernels.hpp"
 
 #include "stages/cuda/convert.cuh"
+#include "stages/cuda/gemv.cuh"
 #include "stages/cuda/launch.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
@@ -22,6 +23,9 @@ const char* name_of(const pool_form&) {
 }
 const char* name_of(const softmax_form&) {
   return "softmax";
+}
+const char* name_of(const gemv_form&) {
+  return "gemv";
 }
 const char* name_of(const sum_form&) {
   return "sum";

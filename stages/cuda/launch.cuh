@@ -34,6 +34,29 @@ __global__ void __launch_bounds__(256) run_blocks(const Work work, std::int64_t 
   }
 }
 
+/// Every item is made by a team of `work.lanes` neighbouring threads of a warp: each gathers a part
+/// of the item's sums, which are added up between them.
+template <class Work>
+__global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
+  const int lane = static_cast<int>(threadIdx.x) % work.lanes;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x / work.lanes;
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  std::int64_t item = thread / work.lanes;
+  // All threads of a warp go around as often as its first, since they add up together.
+  for (std::int64_t first = (thread - threadIdx.x % 32) / work.lanes; first < count;
+       first += step, item += step) {
+    float sums[Work::sums];
+    work.gather(item < count ? item : count - 1, lane, sums);
+    for (int apart = work.lanes / 2; apart > 0; apart /= 2) {
+#pragma unroll
+      for (int i = 0; i < Work::sums; ++i) {
+        sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], apart);
+      }
+    }
+    if (item < count) work.keep(item, lane, sums);
+  }
+}
+
 /// Launches a kernel's work on a stream.
 class kernel_launcher {
  public:
@@ -54,6 +77,17 @@ class kernel_launcher {
   void blocks(const Work& work, std::int64_t count, int threads) const {
     if (count == 0) return;
     run_blocks<<<grid(count), static_cast<unsigned>(threads), 0, stream_>>>(work, count);
+    check();
+  }
+
+  /// work.gather(item, lane, sums) by each lane of an item's team, `work.lanes` of them, a power of
+  /// two up to 32; then work.keep(item, lane, sums) by each with the lanes' sums added up.
+  template <class Work>
+  void teams(const Work& work, std::int64_t count) const {
+    if (count == 0) return;
+    constexpr unsigned threads = 256;
+    const std::int64_t to_a_block = threads / static_cast<unsigned>(work.lanes);
+    run_teams<<<grid((count + to_a_block - 1) / to_a_block), threads, 0, stream_>>>(work, count);
     check();
   }
 

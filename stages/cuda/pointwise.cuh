@@ -11,6 +11,9 @@ namespace graphline {
 template <activation function>
 GRAPHLINE_HOST_DEVICE inline float activate(float x) {
   if constexpr (function == activation::relu) return x < 0.0F ? 0.0F : x;  // a NaN stays one
+  if constexpr (function == activation::relu6) {
+    return x < 0.0F ? 0.0F : x > 6.0F ? 6.0F : x;
+  }
   if constexpr (function == activation::gelu_erf) {
     return 0.5F * x * (1.0F + erff(x * 0.707106781F));  // 1 / sqrt(2)
   }
@@ -42,6 +45,9 @@ struct activation_chain {
       switch (static_cast<activation>(functions >> (bits * i) & ((1U << bits) - 1))) {
         case activation::relu:
           activate_all<activation::relu>(values);
+          break;
+        case activation::relu6:
+          activate_all<activation::relu6>(values);
           break;
         case activation::gelu_erf:
           activate_all<activation::gelu_erf>(values);

@@ -27,13 +27,15 @@ class definer {
     const layer_entry entry = read_layer(written, out_);
     const std::string name =
         entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
-    const std::vector<std::size_t> inputs = inputs_of(entry, index);
+    const auto inputs = inputs_of(entry, index);
     register_name(entry, index + 1);
     givers_.push_back(fmt::format("layer '{}'", name));
-    shapes_.push_back(infer(entry, name, inputs, index));
+    places_.push_back(entry.place);
+    shapes_.push_back(inputs ? infer(entry, name, *inputs, index) : std::nullopt);
   }
 
   network_definition finish(const place& where) {
+    if (network_.layers.size() + 1 == shapes_.size()) check_readers();
     cost sum;
     for (const network_layer& layer : network_.layers) {
       // Each is at most 2^62; stop before the sum of them leaves 64 bits.
@@ -47,23 +49,41 @@ class definer {
   }
 
  private:
-  /// The values a layer reads; an unknown `from` is reported and left out.
-  std::vector<std::size_t> inputs_of(const layer_entry& entry, std::size_t index) {
-    std::vector<std::size_t> inputs{index};
-    if (!entry.operation) return inputs;
-    const auto* sum = std::get_if<add_layer>(&*entry.operation);
-    if (sum == nullptr) return inputs;
-    if (sum->from == "input") {
-      inputs.push_back(0);
-    } else if (const auto found = named_.find(sum->from); found != named_.end()) {
-      inputs.push_back(found->second.value);
-    } else {
-      std::vector<std::string> known{"input"};
-      for (const auto& [name, _] : named_) known.push_back(name);
-      out_.error(entry.values.where("from"), fmt::format("no earlier layer is named '{}'{}",
-                                                         sum->from, suggestion(sum->from, known)));
+  /// The values a layer reads; nothing, and a report, when it names one that there is not.
+  std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
+    std::optional<std::size_t> first = index;
+    if (entry.reads) first = find_value(*entry.reads, entry.values.where("reads"));
+    const auto* sum = entry.operation ? std::get_if<add_layer>(&*entry.operation) : nullptr;
+    if (sum == nullptr) return first ? std::optional(std::vector{*first}) : std::nullopt;
+    const std::optional<std::size_t> other = find_value(sum->from, entry.values.where("from"));
+    if (!first || !other) return std::nullopt;
+    return std::vector{*first, *other};
+  }
+
+  /// The value of that name among those before; reports when there is none.
+  std::optional<std::size_t> find_value(const std::string& name, const place& where) {
+    if (name == "input") return 0;
+    if (const auto found = named_.find(name); found != named_.end()) return found->second.value;
+    std::vector<std::string> known{"input"};
+    for (const auto& [earlier, _] : named_) known.push_back(earlier);
+    out_.error(where,
+               fmt::format("no earlier layer is named '{}'{}", name, suggestion(name, known)));
+    return std::nullopt;
+  }
+
+  /// With `reads` a layer may pass over the one before it; what nobody reads is a slip.
+  void check_readers() {
+    std::vector<bool> read(shapes_.size(), false);
+    for (const network_layer& layer : network_.layers) {
+      for (const std::size_t value : layer.inputs) read[value] = true;
     }
-    return inputs;
+    for (std::size_t layer = 0; layer + 1 < network_.layers.size(); ++layer) {
+      if (read[layer + 1]) continue;
+      out_.error(places_[layer],
+                 fmt::format("nothing reads {}: name it in 'reads' or 'from' of a later layer, or "
+                             "leave it out",
+                             givers_[layer + 1]));
+    }
   }
 
   void register_name(const layer_entry& entry, std::size_t value) {
@@ -80,7 +100,6 @@ class definer {
   std::optional<shape> infer(const layer_entry& entry, const std::string& name,
                              const std::vector<std::size_t>& inputs, std::size_t index) {
     if (!entry.operation) return {};
-    if (std::holds_alternative<add_layer>(*entry.operation) && inputs.size() < 2) return {};
     std::vector<layer_input> read;
     for (const std::size_t value : inputs) {
       if (!shapes_[value]) return {};
@@ -109,6 +128,7 @@ class definer {
   network_definition network_;
   std::vector<std::optional<shape>> shapes_;  ///< per value; unset after an error
   std::vector<std::string> givers_;           ///< per value, for messages
+  std::vector<place> places_;                 ///< per layer
   std::map<std::string, named_value> named_;
 };
 

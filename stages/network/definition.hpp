@@ -18,7 +18,7 @@ struct network_layer {
   std::string name;  ///< the given name, or "0.conv2d"
   std::string kind;
   layer_operation operation;
-  std::vector<std::size_t> inputs;  ///< values it reads: the one before; for `add` the other too
+  std::vector<std::size_t> inputs;  ///< values it reads; for `add` the other operand after it
   graphline::shape output;
   graphline::cost cost;
   std::vector<weight_spec> weights;  ///< with whole names: "0.weight", "stem.bias"

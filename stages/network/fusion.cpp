@@ -30,6 +30,13 @@ bool takes_epilogue(const network_definition& network, std::size_t layer, fused_
          (is<batch_norm2d_layer>(network, layer) || is<activation_layer>(network, layer));
 }
 
+/// Whether the layer after a group takes the group's value where an epilogue does, and nobody else
+/// reads that: a second reader (an add further on, or x + x) needs the value itself.
+bool continues(const network_definition& network, const std::vector<int>& readers,
+               std::size_t next) {
+  return readers[next] == 1 && network.layers[next].inputs.front() == next;
+}
+
 /// Takes the layer after the group into it if it fits there.
 bool extend(fused_layers& group, bool& has_add, std::size_t next,
             const network_definition& network) {
@@ -57,10 +64,8 @@ std::vector<fused_layers> fuse_layers(const network_definition& network, fused_h
     fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
     bool has_add = is<add_layer>(network, layer);
     if (!takes_epilogue(network, layer, heads)) continue;
-    // The next layer always reads this one; a second reader (an add further on, or x + x) needs the
-    // value itself, so the group ends.
     std::size_t next = layer + 1;
-    while (next < network.layers.size() && readers[next] == 1 &&
+    while (next < network.layers.size() && continues(network, readers, next) &&
            extend(group, has_add, next, network)) {
       ++next;
     }

@@ -11,7 +11,15 @@ namespace {
 const parameter name_parameter{
     .name = "name",
     .type = parameter_type::text,
-    .help = "Name of the layer, for its weights, for 'add' and in every table.",
+    .help = "Name of the layer, for its weights, for 'reads' and 'add', and in every table.",
+    .default_value = {}};
+
+const parameter reads_parameter{
+    .name = "reads",
+    .type = parameter_type::text,
+    .help =
+        "Name of the earlier layer that it reads, or 'input' for what the network reads; the "
+        "layer before when left out.",
     .default_value = {}};
 
 std::vector<std::string> kind_names() {
@@ -20,20 +28,24 @@ std::vector<std::string> kind_names() {
   return names;
 }
 
-/// A number would be mistaken for an unnamed layer's place, a dot for the part before a weight.
+/// Unnamed layers are known by their number, in "3.weight" and "3.conv2d". Dots between words are
+/// PyTorch's way to name what is in a block: "layer1.0.conv1".
 void check_name(const std::string& name, const place& where, diagnostics& out) {
+  const std::string first = name.substr(0, name.find('.'));
   const bool digits =
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
+      std::all_of(first.begin(), first.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
+  const bool empty_word =
+      name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos;
   if (name == "input") {
     out.error(where, "a layer cannot be named 'input', which means what the network reads");
+  } else if (empty_word) {
+    out.error(where, fmt::format("'{}' cannot name a layer: dots stand between words, as in "
+                                 "'layer1.0.conv1'",
+                                 name));
   } else if (digits) {
     out.error(where, fmt::format("'{}' cannot name a layer: unnamed layers are known by their "
                                  "number",
                                  name));
-  } else if (name.find('.') != std::string::npos) {
-    out.error(where, fmt::format("'{}' cannot name a layer: a dot separates it from its weights in "
-                                 "'{}.weight'",
-                                 name, name));
   }
 }
 
@@ -84,6 +96,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
 
   std::vector<parameter> schema = entry.kind->parameters;
   schema.push_back(name_parameter);
+  schema.push_back(reads_parameter);
   diagnostics found;
   const node nothing = node::mapping({}, entry.place);
   entry.values =
@@ -94,6 +107,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
     entry.subject = fmt::format("{} '{}'", entry.kind->name, entry.given_name);
     check_name(entry.given_name, entry.values.where("name"), found);
   }
+  if (entry.values.has("reads")) entry.reads = entry.values.text("reads");
   if (!found.has_errors()) {
     layer_problems problems(entry.subject, entry.values, found);
     auto operation = entry.kind->read(entry.values, problems);

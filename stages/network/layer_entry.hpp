@@ -15,6 +15,7 @@ struct layer_entry {
   arguments values = {};
   std::optional<layer_operation> operation = {};  ///< unset when its parameters were wrong
   std::string given_name = {};                    ///< empty for none
+  std::optional<std::string> reads = {};          ///< an earlier layer; the one before when unset
   std::string subject = {};                       ///< in messages: "conv2d" or "conv2d 'stem'"
   graphline::place place = {};
 };

@@ -75,7 +75,7 @@ struct layer_kind {
   std::function<layer_operation(const arguments&, layer_problems&)> read;
 
   /// Output shape, cost and weights. Reports and returns anything when the shapes do not fit.
-  /// `inputs` holds the layer before; for `add` the other operand too.
+  /// `inputs` holds what it reads; for `add` the other operand too.
   std::function<layer_shape(const layer_operation&, std::span<const layer_input> inputs,
                             layer_problems&)>
       infer;

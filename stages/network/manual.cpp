@@ -1,8 +1,10 @@
 #include "stages/network/manual.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "stages/network/layer_kind.hpp"
 
@@ -16,10 +18,9 @@ std::string default_of(const parameter& p) {
 }
 
 std::string type_of(const parameter& p) {
-  if (p.choices.empty()) return std::string(to_string(p.type));
-  std::string words = p.choices.front();
-  for (std::size_t i = 1; i < p.choices.size(); ++i) words += " | " + p.choices[i];
-  return words;
+  std::vector<std::string> words = p.choices;
+  if (p.type != parameter_type::choice) words.emplace(words.begin(), to_string(p.type));
+  return fmt::format("{}", fmt::join(words, " | "));
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ std::string layer_manual() {
   }
 
   std::string page =
-      "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name'.\n";
+      "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name', and 'reads':\n"
+      "the name of the earlier layer that it reads instead of the one before it.\n";
   for (const layer_kind& kind : layer_kinds()) {
     page += fmt::format("\n  {}: {}\n", kind.name, kind.headline);
     for (const parameter& p : kind.parameters) {

@@ -27,7 +27,7 @@ struct linear_layer {
   bool bias = true;
 };
 
-enum class activation { relu, gelu_erf, gelu_tanh, sigmoid, silu };
+enum class activation { relu, relu6, gelu_erf, gelu_tanh, sigmoid, silu };
 
 struct activation_layer {
   activation function = activation::relu;

@@ -283,10 +283,12 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   auto layers = made.record;
   layers.stages[0].parts[0].device = {{0, 410 * us}};
   layers.stages[0].parts[1].device = {{0, 590 * us}};
-  EXPECT_THAT(findings(made, &layers),
-              Contains(AllOf(StartsWith("look at 'net' first"),
-                             HasSubstr("most of it in '1.gelu': 590 us where its memory bound is "
-                                       "100 us"))));
+  EXPECT_THAT(
+      findings(made, &layers),
+      Contains(AllOf(
+          StartsWith("look at 'net' first"),
+          HasSubstr("under layers most of that is in '1.gelu': 590 us where its memory bound is "
+                    "100 us"))));
 }
 
 TEST(roofline_findings, say_where_better_code_would_not_help) {

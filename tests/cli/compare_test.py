@@ -71,8 +71,8 @@ class shipped_experiments(Case):
             self.check_outputs(path.stem, result)
 
     def check_outputs(self, name, result):
-        if name == "batch_size":
-            return  # as many results as pictures
+        if name in ("batch_size", "gemv"):
+            return  # as many results as pictures; sums in another order
         seen = {}
         for trial in result["trials"]:
             for member in trial["members"]:
@@ -289,7 +289,9 @@ class together(CompareCase):
         # Of the frames that fell due while one stalled, each counts from when it was due.
         camera = result["configurations"][0]["members"][0]
         self.assertEqual((camera["due"], camera["deadline"]["missed"] >= 8), (40, True), camera)
-        self.assertLessEqual(camera["deadline"]["missed"], 25)
+        frames = next(t for t in result["trials"] if t["configuration"] == 0)["members"][0]["frames"]
+        late = sum(end - due > 20e6 for due, end in zip(frames["due"], frames["end"]))
+        self.assertEqual(camera["deadline"]["missed"], late)
 
     def test_frames_that_a_full_queue_drops_are_counted(self):
         self.pipeline(STALLS, "camera.yaml")

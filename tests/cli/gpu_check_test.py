@@ -195,7 +195,7 @@ class running(Case):
         steps = {row["step"] for row in result["rows"]}
         self.assertEqual(steps, {"environment", "conformance", "launch", "allocations", "layers",
                                  "pipelines", "same bits", "overhead", "by hand", "torch",
-                                 "attribution", "experiments", "memory"})
+                                 "attribution", "experiments", "roofline", "memory"})
         self.assertNotIn("FAIL", {row["status"] for row in result["rows"]})
         self.assertGreater(len(result["overhead"]["six_small"]["trials"]), 10)
         for row in result["rows"]:

@@ -34,6 +34,14 @@ stages:
   - {name: product, kind: matmul, reads: [a, b], writes: c}
 """
 
+# Parameters to PyTorch, what norms store beside them, and MACs in units of 10^9 with the digits that
+# are published: torchvision's documentation.
+PUBLISHED = {
+    "mobilenet_v2": (3_504_872, 34_112, "0.30"),
+    "resnet50": (25_557_032, 53_120, "4.09"),
+    "vgg16": (138_357_544, 0, "15.47"),
+}
+
 
 class inspect(Case):
     def figures(self, *words):
@@ -56,6 +64,16 @@ class inspect(Case):
         self.assertEqual(product["flops"], 122_880_000)
         self.assertEqual(product["bytes_read"] + product["bytes_written"], 250_828_800)
         self.assertAlmostEqual(product["intensity"], 122_880_000 / 250_828_800)
+
+    def test_networks_that_people_know_have_the_figures_they_know(self):
+        for name, (parameters, stored, gmacs) in PUBLISHED.items():
+            result = self.figures(PIPELINES / f"{name}.yaml", "--device", "host")
+            self.assertEqual(result["total"]["parameters"], parameters + stored, name)
+            self.assertEqual(f"{result['total']['macs'] / 1e9:.2f}", gmacs, name)
+            # A batch of 32 has the same weights and 32 times the work.
+            batch = self.figures(PIPELINES / f"{name}.yaml", "--device", "cuda")
+            self.assertEqual(batch["total"]["parameters"], parameters + stored, name)
+            self.assertEqual(batch["total"]["macs"], 32 * result["total"]["macs"], name)
 
     def test_the_device_says_whose_parameters_count_and_set_overrides_them(self):
         path = self.pipeline(KNOWN)

@@ -1,7 +1,8 @@
-"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`
-and `matmul`, in the shapes that lead libraries to other engines."""
+"""Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`,
+`matmul` and `gemv`, in the shapes that lead libraries to other engines."""
 
-# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed.
+# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed, for
+# `gemv` both shapes and the method.
 CASES = {
     "conv2d": [
         ("plain", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3}]"),
@@ -27,12 +28,17 @@ CASES = {
         ("gelu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, gelu]"),
         ("gelu_tanh", "[2, 16, 16, 16]",
          "[conv2d: {out_channels: 32, kernel: 3}, gelu: {approximate: tanh}]"),
+        ("relu6", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, relu6]"),
         ("silu", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, silu]"),
         ("sigmoid", "[2, 16, 16, 16]", "[conv2d: {out_channels: 32, kernel: 3}, sigmoid]"),
         ("norm_relu", "[2, 16, 16, 16]",
          "[conv2d: {out_channels: 32, kernel: 3, bias: false}, batch_norm2d, relu]"),
         ("residual", "[2, 16, 16, 16]",
-         "[conv2d: {out_channels: 16, kernel: 3, padding: 1}, add: {from: input}, relu]")],
+         "[conv2d: {out_channels: 16, kernel: 3, padding: 1}, add: {from: input}, relu]"),
+        ("projection", "[2, 16, 17, 17]",
+         "[conv2d: {out_channels: 24, kernel: 3, stride: 2, padding: 1, bias: false}, "
+         "batch_norm2d: {name: main}, conv2d: {out_channels: 24, kernel: 1, stride: 2, "
+         "bias: false, reads: input}, batch_norm2d, add: {from: main}, relu]")],
     "linear": [
         ("plain", "[4, 96]", "[linear: {out_features: 64}]"),
         ("odd", "[3, 37]", "[linear: {out_features: 11}]"),
@@ -54,6 +60,7 @@ CASES = {
         ("adaptive", "[2, 24, 13, 11]", "[adaptive_avg_pool2d: {output: [3, 5]}]")],
     "elementwise": [
         ("relu", "[2, 8, 9, 9]", "[relu]"),
+        ("relu6", "[2, 8, 9, 9]", "[relu6]"),
         ("gelu", "[2, 8, 9, 9]", "[gelu]"),
         ("gelu_tanh", "[2, 8, 9, 9]", "[gelu: {approximate: tanh}]"),
         ("sigmoid", "[2, 8, 9, 9]", "[sigmoid]"),
@@ -70,20 +77,30 @@ CASES = {
         ("transposed_a", "[32, 48]", "[32, 40]", "a"),
         ("transposed_b", "[5, 48, 32]", "[5, 40, 32]", "b"),
         ("vector", "[6, 1, 64]", "[6, 64, 1]", "")],
+    "gemv": [
+        ("library", "[60, 20, 8, 1, 64]", "[60, 1, 8, 64, 1]", "library"),
+        ("fused", "[60, 20, 8, 1, 64]", "[60, 1, 8, 64, 1]", "fused"),
+        ("fused_long", "[3, 7, 5000]", "[3, 5000, 1]", "fused"),
+        ("fused_odd", "[30, 9, 13]", "[30, 13, 1]", "fused"),
+        ("fused_one_matrix", "[1, 17, 100]", "[50, 100, 1]", "fused"),
+        ("fused_one_vector", "[40, 33, 64]", "[64, 1]", "fused")],
 }
 
 
-def pipeline_text(cases, more=""):
-    """A pipeline with a stage for each case, of inputs of its own; `more` are lines of further
-    parameters."""
+def kind_of(group):
+    """The kind of stage that the cases of a group are of."""
+    return group if group in ("matmul", "gemv") else "network"
+
+
+def pipeline_text(kind, cases, more=""):
+    """A pipeline with a stage of a kind for each case, of inputs of its own; `more` are lines of
+    further parameters."""
     inputs, stages = [], []
     for name, *shapes, what in cases:
         reads = [f"{name}_{letter}" for letter in "ab"[:len(shapes)]]
         inputs += [f"  {tensor}: {{shape: {shape}}}" for tensor, shape in zip(reads, shapes)]
-        if len(shapes) == 1:
-            kind, line = "network", f"    layers: {what}"
-        else:
-            kind, line = "matmul", f"    transpose_{what}: true" if what else ""
+        line = {"network": f"    layers: {what}", "gemv": f"    method: {what}",
+                "matmul": f"    transpose_{what}: true" if what else ""}[kind]
         stages.append(f"  - name: {name}\n    kind: {kind}\n    reads: [{', '.join(reads)}]\n"
                       f"    writes: {name}_y\n{more}{line}")
     return "\n".join(["pipeline: layers", "inputs:", *inputs, "stages:", *stages,

@@ -11,7 +11,8 @@ from .outcome import FAIL, NOT_RUN, PASS
 from .processes import OutOfTime
 
 # Where a pipeline's own size would leave little but waiting for `host` or for the disk.
-SMALLER = {"one_model": {"batch": 4}}
+SMALLER = {"gemv": {"batch": 60},
+           **{name: {"batch": 4} for name in ("mobilenet_v2", "one_model", "resnet50", "vgg16")}}
 # `serial` has one frame in flight, whatever the pipeline asks for.
 ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
 SERIAL = ["--strategy", "serial", *ALONE["serial"]]
@@ -42,7 +43,7 @@ def report(outcome, name, bound, errors, note=""):
 
 def layer_errors(context, group, precision):
     """The error of each case of a group, and the reasons of those that could not be run."""
-    kind = "matmul" if group == "matmul" else "network"
+    kind = layer_cases.kind_of(group)
     parameters = f"    precision: {precision}\n" * context.has_parameter("precision", kind)
     # Whole pipelines are tuned; here that would only take time.
     parameters += "    tune: off\n" * context.has_parameter("tune", kind)
@@ -51,8 +52,8 @@ def layer_errors(context, group, precision):
     # When the whole group fails, each case alone tells which one it is.
     for attempt in [cases, *[[case] for case in cases]]:
         path, reference_path = context.name("-layers.yaml"), context.name("-reference.yaml")
-        path.write_text(layer_cases.pipeline_text(attempt, parameters), encoding="utf-8")
-        reference_path.write_text(layer_cases.pipeline_text(attempt), encoding="utf-8")
+        path.write_text(layer_cases.pipeline_text(kind, attempt, parameters), encoding="utf-8")
+        reference_path.write_text(layer_cases.pipeline_text(kind, attempt), encoding="utf-8")
         reference, why = saved(context, reference_path, *SERIAL, device="host")
         folder, why = saved(context, path) if reference else (None, why)
         if folder:
@@ -68,7 +69,9 @@ def layer_errors(context, group, precision):
 
 def check_layers(context):
     groups = list(layer_cases.CASES)[:2] if context.quick else list(layer_cases.CASES)
-    wanted = [(group, precision) for precision in context.precisions() for group in groups]
+    wanted = [(group, precision) for precision in context.precisions() for group in groups
+              if precision == "float32"
+              or context.has_parameter("precision", layer_cases.kind_of(group))]
 
     def run(item):
         return layer_errors(context, *item)

@@ -114,6 +114,7 @@ json experiment_data(const experiment_record& record, const experiment_summary& 
           {"groups", groups_data(from)},
           {"comparisons", comparison_data(from)},
           {"stages", stage_data(from)},
+          {"sweep", sweep_data(from)},
           {"trials", trial_data(from)},
           {"affected", summary.machine.affected_blocks},
           {"distributions", distribution_data(from)}};

@@ -36,6 +36,11 @@ nlohmann::ordered_json comparison_data(const experiment_source& from);
 /// "stage", "difference", "ratio", "ratio_range", "verdict", "cells"}...]}.
 nlohmann::ordered_json stage_data(const experiment_source& from);
 
+/// Null where nothing is swept, else {"key", "title", "of_stages" (not end to end), "unit",
+/// "points": [{"value", "text", "intensity", "time", "least", "bound", "ratio"}...], "headings",
+/// "rows", "notes"}.
+nlohmann::ordered_json sweep_data(const experiment_source& from);
+
 /// {"who": [...], "block": [...], "begun": [...], "p50": [...]}: every pipeline of all
 /// trials that have frames, in the order they ran. Blocks count from 0.
 nlohmann::ordered_json trial_data(const experiment_source& from);

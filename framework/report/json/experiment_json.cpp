@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/sweep.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/experiment_figures_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/json/sweep_json.hpp"
 #include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
@@ -68,6 +70,7 @@ std::string experiment_json(const experiment_record& record, const experiment_su
   result["configurations"] = configurations_json(record, summary);
   result["comparisons"] = comparisons_json(record, summary);
   result["stage_comparisons"] = stage_comparisons_json(record, summary);
+  if (const auto swept = sweep_of(record, summary)) result["sweep"] = sweep_json(*swept, record);
   result["steadiness"] = steadiness_json(summary.machine);
   result["findings"] = findings;
   result["pairs"] = written(record.pairs, write_pairs);

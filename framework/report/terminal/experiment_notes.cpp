@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/sweep.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
+#include "framework/report/terminal/sweep_table.hpp"
 
 namespace graphline {
 
@@ -84,6 +86,9 @@ std::vector<std::string> note_lines(const experiment_record& record,
   }
   if (any_member(summary, [](const member_summary& m) { return m.cores.has_value(); })) {
     lines.push_back("cores: busy on average while frames ran, by the whole process");
+  }
+  if (const auto swept = sweep_of(record, summary)) {
+    for (auto& note : sweep_notes(*swept)) lines.push_back(std::move(note));
   }
   add_timing_notes(record, lines);
   return lines;

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/sweep.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
+#include "framework/report/terminal/sweep_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
@@ -61,6 +63,7 @@ std::string experiment_table(const experiment_record& record, const experiment_s
   add(verdicts.text);
   add(stage_tables(record, summary, rows, as));
   add(cost_table(summary, rows, as));
+  if (const auto swept = sweep_of(record, summary)) add(sweep_section(*swept, as));
   add(experiment_notes(record, summary, verdicts.shapes, as));
   std::string findings;
   for (const auto& finding : findings_of(record, summary)) {

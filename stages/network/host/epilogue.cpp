@@ -23,6 +23,8 @@ eltwise_form eltwise_of(activation function) {
   switch (function) {
     case activation::relu:
       return {dnnl::algorithm::eltwise_relu};
+    case activation::relu6:
+      return {dnnl::algorithm::eltwise_clip, 0.0F, 6.0F};
     case activation::gelu_erf:
       return {dnnl::algorithm::eltwise_gelu_erf};
     case activation::gelu_tanh:

@@ -10,6 +10,8 @@ std::int64_t flops_per_element(activation function) {
   switch (function) {
     case activation::relu:
       return 1;  // max(x, 0)
+    case activation::relu6:
+      return 2;  // min(max(x, 0), 6)
     case activation::gelu_erf:
       return 5;  // x * 0.5 * (1 + erf(x * c))
     case activation::gelu_tanh:
@@ -42,6 +44,11 @@ layer_shape infer(const activation_layer& layer, std::span<const layer_input> in
 
 layer_kind relu_kind() {
   return make_layer_kind<activation_layer>("relu", "max(x, 0)", {}, read<activation::relu>, infer);
+}
+
+layer_kind relu6_kind() {
+  return make_layer_kind<activation_layer>("relu6", "min(max(x, 0), 6)", {},
+                                           read<activation::relu6>, infer);
 }
 
 layer_kind gelu_kind() {

@@ -9,14 +9,45 @@ namespace graphline {
 
 namespace {
 
+/// Zeros that keep height and width. PyTorch adds one more below and to the right where they cannot
+/// be shared out evenly, which no padding of ours can say.
+extent_pair same_padding(const conv2d_layer& conv, layer_problems& problems) {
+  extent_pair padding{};
+  if (conv.stride != extent_pair{1, 1}) {
+    problems.report_at("padding", "has the padding 'same', which takes a stride of 1");
+    return padding;
+  }
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t covered = conv.dilation[axis] * (conv.kernel[axis] - 1);
+    if (covered % 2 != 0) {
+      problems.report_at("padding",
+                         fmt::format("has the padding 'same', which takes a kernel that covers an "
+                                     "odd number of elements, not {}",
+                                     covered + 1));
+      return {};
+    }
+    padding[axis] = covered / 2;
+  }
+  return padding;
+}
+
 conv2d_layer read(const arguments& values, layer_problems& problems) {
-  return {.out_channels = values.integer("out_channels"),
-          .kernel = read_pair(values, "kernel", problems),
-          .stride = read_pair(values, "stride", problems),
-          .padding = read_pair(values, "padding", problems),
-          .dilation = read_pair(values, "dilation", problems),
-          .groups = values.integer("groups"),
-          .bias = values.boolean("bias")};
+  conv2d_layer conv{.out_channels = values.integer("out_channels"),
+                    .kernel = read_pair(values, "kernel", problems),
+                    .stride = read_pair(values, "stride", problems),
+                    .dilation = read_pair(values, "dilation", problems),
+                    .groups = values.integer("groups"),
+                    .bias = values.boolean("bias")};
+  conv.padding = values.holds_text("padding") ? same_padding(conv, problems)
+                                              : read_pair(values, "padding", problems);
+  return conv;
+}
+
+parameter padding_parameter() {
+  auto result = pair_parameter(
+      "padding", "Zeros added on each side; same: as many as keep height and width.", "0", 0);
+  result.choices = {"same"};
+  return result;
 }
 
 bool check_groups(const conv2d_layer& conv, const layer_input& input, layer_problems& problems) {
@@ -93,7 +124,7 @@ layer_kind conv2d_kind() {
         .minimum = 1,
         .maximum = largest_size},
        pair_parameter("stride", "Step of the kernel.", "1", 1),
-       pair_parameter("padding", "Zeros added on each side.", "0", 0),
+       padding_parameter(),
        pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
        {.name = "groups",
         .help = "Groups of channels convolved apart; as many as input channels is depthwise.",

@@ -9,6 +9,7 @@ namespace graphline {
 layer_kind conv2d_kind();               // conv2d.cpp
 layer_kind linear_kind();               // linear.cpp
 layer_kind relu_kind();                 // activation.cpp
+layer_kind relu6_kind();                // activation.cpp
 layer_kind gelu_kind();                 // activation.cpp
 layer_kind sigmoid_kind();              // activation.cpp
 layer_kind silu_kind();                 // activation.cpp

@@ -21,9 +21,9 @@ using activations = std::vector<activation>;
 const std::vector<std::string> every_device = {"a100", "l4", "h200", "b200"};
 constexpr precision every_precision[] = {precision::float32, precision::tf32, precision::float16,
                                          precision::bfloat16};
-constexpr activation every_activation[] = {activation::relu, activation::gelu_erf,
-                                           activation::gelu_tanh, activation::sigmoid,
-                                           activation::silu};
+constexpr activation every_activation[] = {activation::relu,     activation::relu6,
+                                           activation::gelu_erf, activation::gelu_tanh,
+                                           activation::sigmoid,  activation::silu};
 
 /// cuDNN asks the driver's library for nothing but to be there, which the toolkit's stub is too:
 /// once loaded under any path, it is found by its name.

@@ -51,6 +51,7 @@ TEST(network_cost, counts_a_linear_layer) {
 TEST(network_cost, counts_elementwise_layers_by_their_formula) {
   const shape input{10, 10};
   EXPECT_EQ(cost_of("[relu]", input).flops, 100);
+  EXPECT_EQ(cost_of("[relu6]", input).flops, 200);
   EXPECT_EQ(cost_of("[sigmoid]", input).flops, 400);
   EXPECT_EQ(cost_of("[silu]", input).flops, 500);
   EXPECT_EQ(cost_of("[gelu]", input).flops, 500);

@@ -73,7 +73,54 @@ TEST(network_problems, refuse_names_that_cannot_be_told_apart) {
             "3:18: two layers are named 'a' (first on line 2)\n");
   EXPECT_THAT(problems("  - relu: {name: input}\n"), HasSubstr("cannot be named 'input'"));
   EXPECT_THAT(problems("  - relu: {name: \"7\"}\n"), HasSubstr("'7' cannot name a layer"));
-  EXPECT_THAT(problems("  - relu: {name: a.b}\n"), HasSubstr("'a.b' cannot name a layer"));
+  EXPECT_THAT(problems("  - relu: {name: 0.relu}\n"), HasSubstr("'0.relu' cannot name a layer"));
+}
+
+TEST(network_problems, take_names_of_blocks_but_no_empty_words_in_them) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, name: layer1.0.conv1}\n"), "");
+  for (const char* name : {".a", "a.", "a..b", "."}) {
+    EXPECT_EQ(problems(std::string("  - relu: {name: ") + name + "}\n"),
+              std::string("2:18: '") + name +
+                  "' cannot name a layer: dots stand between words, as in 'layer1.0.conv1'\n");
+  }
+}
+
+TEST(network_problems, suggest_the_layer_that_a_reads_meant) {
+  EXPECT_EQ(problems("  - relu: {name: stem}\n  - gelu: {reads: sten}\n"),
+            "3:19: no earlier layer is named 'sten' (did you mean 'stem'?)\n");
+  EXPECT_THAT(problems("  - relu: {reads: later}\n  - relu: {name: later}\n"),
+              HasSubstr("2:19: no earlier layer is named 'later' (known: input)"));
+  EXPECT_THAT(problems("  - relu: {name: self, reads: self}\n"),
+              HasSubstr("no earlier layer is named 'self'"));
+  EXPECT_THAT(problems("  - relu: {reads: \"\"}\n"), HasSubstr("no earlier layer is named ''"));
+  EXPECT_EQ(problems("  - relu: {name: a}\n  - add: {from: b, reads: c}\n"),
+            "3:27: no earlier layer is named 'c' (known: input, a)\n"
+            "3:17: no earlier layer is named 'b' (known: input, a)\n");
+}
+
+TEST(network_problems, name_the_layer_that_is_read_and_its_shape) {
+  EXPECT_EQ(problems("  - relu: {name: stem}\n"
+                     "  - conv2d: {out_channels: 8, kernel: 3, name: a}\n"
+                     "  - conv2d: {out_channels: 8, kernel: 1, groups: 2, reads: stem}\n"
+                     "  - add: {from: a}\n"),
+            "4:50: conv2d cannot divide 3 input channels into 2 groups (layer 'stem' gives "
+            "[1, 3, 112, 112])\n");
+  EXPECT_EQ(problems("  - relu: {name: stem}\n"
+                     "  - conv2d: {out_channels: 8, kernel: 3, name: a}\n"
+                     "  - add: {reads: stem, from: a}\n"),
+            "4:30: add needs equal shapes but layer 'stem' gives [1, 3, 112, 112] and layer 'a' "
+            "gives [1, 8, 110, 110]\n");
+}
+
+TEST(network_problems, tell_of_a_layer_that_nothing_reads) {
+  EXPECT_EQ(problems("  - relu: {name: stem}\n"
+                     "  - conv2d: {out_channels: 8, kernel: 3}\n"
+                     "  - gelu: {reads: stem}\n"),
+            "3:5: nothing reads layer '1.conv2d': name it in 'reads' or 'from' of a later layer, "
+            "or leave it out\n");
+  EXPECT_EQ(problems("  - relu: {name: stem}\n  - gelu: {name: a}\n  - silu: {reads: stem}\n"
+                     "  - add: {from: a}\n"),
+            "");
 }
 
 TEST(network_problems, refuse_sizes_that_overflow) {
@@ -133,12 +180,13 @@ TEST(network_problems, refuse_an_input_that_is_not_float32) {
 TEST(network_manual, lists_every_layer_with_its_parameters) {
   const std::string page = network_kind().manual();
   for (const char* layer :
-       {"conv2d", "linear", "relu", "gelu", "sigmoid", "silu", "softmax", "batch_norm2d",
+       {"conv2d", "linear", "relu", "relu6", "gelu", "sigmoid", "silu", "softmax", "batch_norm2d",
         "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
   }
   EXPECT_THAT(page, testing::ContainsRegex("count_include_pad +true or false +default true"));
   EXPECT_THAT(page, testing::ContainsRegex("approximate +none \\| tanh +default none"));
+  EXPECT_THAT(page, HasSubstr("'reads'"));
 }
 
 }  // namespace

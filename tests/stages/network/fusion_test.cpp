@@ -75,6 +75,48 @@ TEST(fusion, adds_a_value_to_itself_unfused) {
               ElementsAre("0", "1"));
 }
 
+TEST(fusion, ends_before_a_layer_that_reads_another) {
+  EXPECT_THAT(groups_of(R"(
+- conv2d: {out_channels: 8, kernel: 1, name: a}
+- relu: {name: b}
+- conv2d: {out_channels: 8, kernel: 1, reads: input}
+- relu: {name: c}
+- gelu: {reads: b}
+- add: {from: c}
+- add: {from: a}
+)",
+                        image),
+              ElementsAre("0", "1", "2+3", "4", "5", "6"));
+}
+
+TEST(fusion, leaves_an_add_apart_that_reads_the_value_as_its_second) {
+  EXPECT_THAT(groups_of(R"(
+- relu: {name: a}
+- conv2d: {out_channels: 8, kernel: 1, name: b}
+- add: {reads: a, from: b}
+- relu
+)",
+                        image),
+              ElementsAre("0", "1", "2+3"));
+}
+
+TEST(fusion, takes_the_add_of_a_block_into_its_projection) {
+  EXPECT_THAT(groups_of(R"(
+- relu: {name: x}
+- conv2d: {out_channels: 4, kernel: 3, stride: 2}
+- batch_norm2d
+- relu
+- conv2d: {out_channels: 4, kernel: 3, padding: 1}
+- batch_norm2d: {name: main}
+- conv2d: {out_channels: 4, kernel: 3, stride: 2, reads: x}
+- batch_norm2d
+- add: {from: main}
+- relu
+)",
+                        image),
+              ElementsAre("0", "1(2)+3", "4(5)", "6(7)+8+9"));
+}
+
 TEST(fusion, takes_one_add_per_group) {
   EXPECT_THAT(groups_of(R"(
 - conv2d: {out_channels: 8, kernel: 1}
@@ -84,6 +126,32 @@ TEST(fusion, takes_one_add_per_group) {
 )",
                         image),
               ElementsAre("0+1", "2+3"));
+}
+
+TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_inside) {
+  diagnostics out;
+  const network_definition network = define_network(parse(R"(
+- conv2d: {out_channels: 4, kernel: 1, bias: false, name: x}
+- conv2d: {out_channels: 4, kernel: 3, padding: 1, bias: false, name: main}
+- conv2d: {out_channels: 4, kernel: 1, bias: false, reads: x}
+- batch_norm2d
+- add: {from: main}
+- relu
+)"),
+                                                    image, {}, out);
+  out.throw_if_errors();
+  const std::vector<fused_layers> groups = fuse_layers(network);
+  ASSERT_EQ(groups.size(), 3U);
+  const std::int64_t value = 4 * 36;
+  const cost projection = cost_of(network, groups[2], 2);
+  EXPECT_EQ(projection.macs, value * 4);
+  EXPECT_EQ(projection.parameters, 16 + 16);
+  // x and main; the last value goes out as float32.
+  EXPECT_EQ(projection.bytes_read, 2 * (2 * value + 32));
+  EXPECT_EQ(projection.bytes_written, 4 * value);
+  // The network's input is float32, what the others read is not.
+  EXPECT_EQ(cost_of(network, groups[0], 2).bytes_read, 4 * 8 * 36 + 2 * 32);
+  EXPECT_EQ(cost_of(network, groups[1], 2).bytes_read, 2 * (value + 4 * 4 * 9));
 }
 
 TEST(fusion, leaves_pools_and_their_activations_apart) {

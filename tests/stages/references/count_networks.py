@@ -50,7 +50,7 @@ def pool2d(m):
             "ceil_mode": m.ceil_mode}
 
 
-PLAIN = {nn.ReLU: "relu", nn.ReLU6: "relu", nn.LeakyReLU: "relu", nn.GELU: "gelu",
+PLAIN = {nn.ReLU: "relu", nn.ReLU6: "relu6", nn.LeakyReLU: "relu", nn.GELU: "gelu",
          nn.Sigmoid: "sigmoid", nn.SiLU: "silu", nn.Flatten: "flatten",
          nn.BatchNorm2d: "batch_norm2d"}
 

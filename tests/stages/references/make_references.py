@@ -51,9 +51,10 @@ class Add:
 
 
 def run(layers, x):
-    """The output of [(yaml, module or Add, name)], in the precision of `x`."""
+    """The output of [(yaml, module or Add, name, reads)], in the precision of `x`."""
     named = {"input": x}
-    for _, module, name in layers:
+    for _, module, name, reads in layers:
+        x = named[reads] if reads else x
         x = x + named[module.source] if isinstance(module, Add) else module(x)
         if name:
             named[name] = x
@@ -122,6 +123,10 @@ def relu(name=None):
     return plain("relu", nn.ReLU(), name)
 
 
+def relu6(name=None):
+    return plain("relu6", nn.ReLU6(), name)
+
+
 def softmax(dim):
     return entry("softmax", {"dim": dim}, nn.Softmax(dim=dim))
 
@@ -140,7 +145,22 @@ def entry(kind, options, module, name=None):
     if name:
         options = dict(options, name=name)
     written = ", ".join(f"{key}: {yaml_value(value)}" for key, value in options.items())
-    return (f"{kind}: {{{written}}}" if written else kind, module, name)
+    return (f"{kind}: {{{written}}}" if written else kind, module, name, None)
+
+
+def reading(source, layer):
+    """The same layer, of an earlier layer's output."""
+    written, module, name, _ = layer
+    if written.endswith("}"):
+        return f"{written[:-1]}, reads: {source}}}", module, name, source
+    return f"{written}: {{reads: {source}}}", module, name, source
+
+
+def enlarged(factor, layer):
+    """The same layer with larger weights, for what only happens to large values."""
+    with torch.no_grad():
+        layer[1].weight.mul_(factor)
+    return layer
 
 
 def yaml_value(value):
@@ -252,11 +272,38 @@ def cases():
     yield "two_models_head", [1, 40, 6, 6], [
         adaptive(1), flatten(), linear(40, 80), gelu(), linear(80, 32), gelu(), linear(32, 1)]
 
+    yield "relu6", [3, 4, 2, 17], [enlarged(20, conv(4, 4, 1)), relu6()]
+    yield "relu6_alone", [2, 24], [enlarged(20, linear(24, 24)), softmax(1), enlarged(
+        200, linear(24, 24)), flatten(), relu6()]
+    yield "inverted_residual", [2, 8, 9, 9], [
+        conv(8, 8, 1, name="stem"), enlarged(20, conv(8, 24, 1, bias=False)), batch_norm(24),
+        relu6(), conv(24, 24, 3, padding=1, groups=24, bias=False), batch_norm(24), relu6(),
+        conv(24, 8, 1, bias=False), batch_norm(8), add("stem")]
+
+    yield "reads_input", image, [conv(5, 7, 3, name="a"), reading("input", conv(5, 7, 3)), add("a")]
+    yield "reads_a_shared_value", image, [
+        relu("a"), conv(5, 6, 1, name="b"), reading("a", conv(5, 6, 1)), relu("c"),
+        reading("a", conv(5, 6, 1)), gelu(), add("b"), add("c"), relu()]
+    yield "reads_for_an_add", image, [
+        conv(5, 5, 1, name="a"), gelu(name="b"), relu("c"), reading("a", add("b")),
+        add("c")]
+    yield "reads_after_a_head", [2, 10], [
+        linear(10, 12, name="a"), relu("b"), reading("a", gelu(name="c")), linear(12, 12),
+        add("b"), add("c")]
+    yield "projection_block", [2, 16, 9, 9], [
+        conv(16, 16, 3, padding=1), relu("x"),
+        conv(16, 24, 3, stride=2, padding=1, bias=False, name="layer2.0.conv1"),
+        batch_norm(24, name="layer2.0.bn1"), relu(),
+        conv(24, 24, 3, padding=1, bias=False, name="layer2.0.conv2"),
+        batch_norm(24, name="layer2.0.bn2"),
+        reading("x", conv(16, 24, 1, stride=2, bias=False, name="layer2.0.downsample.0")),
+        batch_norm(24, name="layer2.0.downsample.1"), add("layer2.0.bn2"), relu()]
+
 
 def weights_of(layers):
     """As the state dict of a Sequential, a named layer's name in place of its number."""
     tensors = {}
-    for number, (_, module, name) in enumerate(layers):
+    for number, (_, module, name, _) in enumerate(layers):
         if isinstance(module, nn.Module):
             for key, tensor in module.state_dict().items():
                 if tensor.dtype != torch.int64:  # num_batches_tracked
@@ -271,7 +318,7 @@ def main():
         torch.manual_seed(seed)
         x = torch.randn(shape)
         weights = weights_of(layers)
-        for _, module, _ in layers:
+        for _, module, *_ in layers:
             if isinstance(module, nn.Module):
                 module.eval()
                 module.double()
@@ -282,7 +329,7 @@ def main():
         if weights:
             write_safetensors(HERE / "weights" / f"{name}.safetensors", weights)
         listing.append(f"- name: {name}\n  shape: {shape}\n  layers:\n")
-        listing += [f"    - {written}\n" for written, _, _ in layers]
+        listing += [f"    - {written}\n" for written, *_ in layers]
     write_safetensors(HERE / "tensors.safetensors", tensors)
     (HERE / "cases.yaml").write_text("".join(listing))
     write_other_types()
@@ -297,7 +344,7 @@ def build():
         case = next(generator, None)
         if case is None:
             return
-        for _, module, _ in case[2]:
+        for _, module, *_ in case[2]:
             randomise(module)
         seed += 1
         yield case

@@ -4,8 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/device/cuda/cuda_device.hpp"
 #include "framework/base/precision.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
+#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/reference_cases.hpp"
 
@@ -110,6 +111,15 @@ TEST_F(gpu_stages, multiply_matrices_with_vectors) {
          {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
     expect_as_on_host(tolerance(p), std::string(text));
   }
+}
+
+TEST_F(gpu_stages, multiply_rows_with_vectors_of_every_shape) {
+  for (const gemv_case& wanted : gemv_cases()) {
+    make("gemv", "{method: fused}", {floats(wanted.a), floats(wanted.x)});
+    expect_as_on_host(1e-5, to_string(wanted.a) + " x " + to_string(wanted.x));
+  }
+  make("gemv", "{method: library}", {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
+  expect_as_on_host(1e-5, "by the library");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ const char* const further_cases = R"(
     - add: {from: down}
 - name: activations_alone
   shape: [3, 7, 5]
-  layers: [relu, gelu, {gelu: {approximate: tanh}}, sigmoid, silu]
+  layers: [relu, gelu, {gelu: {approximate: tanh}}, sigmoid, silu, relu6]
 - name: many_activations_after_a_convolution
   shape: [1, 4, 5, 5]
   layers:
@@ -157,6 +157,31 @@ const char* const further_cases = R"(
     - conv2d: {out_channels: 20, kernel: 3, padding: 1}
     - flatten
     - linear: {out_features: 10}
+- name: projection_and_shared_input
+  shape: [2, 8, 9, 9]
+  layers:
+    - conv2d: {out_channels: 16, kernel: 3, stride: 2, padding: 1, bias: false}
+    - batch_norm2d
+    - relu6
+    - conv2d: {name: main, out_channels: 24, kernel: 3, padding: 1}
+    - conv2d: {out_channels: 24, kernel: 1, stride: 2, reads: input}
+    - batch_norm2d
+    - add: {from: main}
+    - relu: {name: out}
+    - max_pool2d: {kernel: 3, stride: 1, padding: 1, name: pooled}
+    - silu: {reads: out}
+    - add: {from: pooled}
+    - relu6
+- name: read_again_after_flatten
+  shape: [2, 6, 4, 4]
+  layers:
+    - conv2d: {name: a, out_channels: 8, kernel: 1}
+    - flatten: {name: flat}
+    - linear: {out_features: 20}
+    - gelu: {name: x}
+    - linear: {name: y, out_features: 20, reads: flat}
+    - relu: {reads: x}
+    - add: {from: y}
 - name: flatten_only
   shape: [2, 3, 4, 5]
   layers: [{flatten: {start_dim: 2}}]

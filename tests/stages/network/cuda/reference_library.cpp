@@ -1,5 +1,6 @@
 #include "tests/stages/network/cuda/reference_library.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -51,6 +52,9 @@ double activated(double x, const std::vector<activation>& functions) {
     switch (function) {
       case activation::relu:
         x = std::max(x, 0.0);
+        break;
+      case activation::relu6:
+        x = std::clamp(x, 0.0, 6.0);
         break;
       case activation::gelu_erf:
         x = 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));

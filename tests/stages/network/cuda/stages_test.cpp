@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/cuda/fake_libraries.hpp"
@@ -140,6 +142,38 @@ TEST_F(cuda_stages, multiply_turned_around_where_that_takes_one_product) {
   s.work->enqueue(*stream_);
   EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
   EXPECT_EQ(enqueued_operations() - before, 1U);
+}
+
+TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) {
+  const std::vector<tensor_type> types{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
+  const std::vector<std::vector<float>> values{some_values(types[0].shape.elements(), 1),
+                                               some_values(types[1].shape.elements(), 2)};
+  for (const auto& [method, choice, operations] :
+       {std::tuple{"library", "8 calls of reference loops", 8U},
+        std::tuple{"fused", "a kernel of its own", 1U}}) {
+    make("gemv", std::string("{method: ") + method + "}", types);
+    const slot s = bind();
+    set_inputs(s, values);
+    const std::size_t before = enqueued_operations();
+    s.work->enqueue(*stream_);
+    EXPECT_LE(difference(output(s), on_host(values)), 1e-5) << method;
+    EXPECT_EQ(enqueued_operations() - before, operations) << method;
+    ASSERT_THAT(stage_->parts(), ElementsAre(Field(&stage_part::choice, StartsWith(choice))));
+    EXPECT_EQ(stage_->parts().front().name, "gemv");
+    EXPECT_TRUE(stage_->parts().front().cost);
+  }
+}
+
+TEST_F(cuda_stages, name_the_stage_whose_kernel_cannot_be_launched) {
+  make("gemv", "{method: fused}", {floats({3, 4}), floats({4, 1})});
+  const slot s = bind();
+  fake_cuda::fail_call("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
+  try {
+    s.work->enqueue(*stream_);
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& e) {
+    EXPECT_THAT(e.what(), HasSubstr("for stage 'trial' failed: "));
+  }
 }
 
 TEST_F(cuda_stages, name_the_layer_whose_launch_fails) {

@@ -1,0 +1,40 @@
+#include "stages/gemv/gemv_form.hpp"
+
+#include <algorithm>
+
+namespace graphline {
+
+std::int64_t gemv_form::rows() const noexcept {
+  std::int64_t rows = 1;
+  for (const gemv_axis& axis : axes) rows *= axis.extent;
+  return rows;
+}
+
+gemv_form collapse_rows(const matmul_form& product) {
+  const std::size_t rank = product.c.rank();
+  gemv_form form{.k = product.a[rank - 1]};
+  // Innermost first. Where neighbours go on as the axis inside them does, they are more of it.
+  const auto add = [&](const gemv_axis& axis) {
+    if (axis.extent == 1) return;
+    if (!form.axes.empty()) {
+      gemv_axis& inner = form.axes.back();
+      if (axis.a == inner.a * inner.extent && axis.x == inner.x * inner.extent) {
+        inner.extent *= axis.extent;
+        return;
+      }
+    }
+    form.axes.push_back(axis);
+  };
+  std::int64_t a = form.k * product.a[rank - 2];
+  std::int64_t x = form.k;
+  add({product.c[rank - 2], form.k, 0});
+  for (std::size_t i = rank - 2; i-- > 0;) {
+    add({product.c[i], product.a[i] == 1 ? 0 : a, product.b[i] == 1 ? 0 : x});
+    a *= product.a[i];
+    x *= product.b[i];
+  }
+  std::reverse(form.axes.begin(), form.axes.end());
+  return form;
+}
+
+}  // namespace graphline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "framework/record/calibration_record.hpp"
+#include "framework/record/experiment_record.hpp"
+
+namespace graphline::samples {
+
+/// Six blocks of a convolution 64 to 64 on 48x48 under `event`, with kernels of 1, 3, 5, 7, 9 and
+/// 11: 1.2 MB and 2 * 64 * 64 * 48 * 48 * kernel^2 FLOPs, in 160 us and 6 us for each million
+/// FLOPs.
+experiment_record made_sweep();
+
+/// 10 GB/s from memory and 200 GFLOP/s: a knee of 20 FLOP/B.
+calibration laptop_calibration();
+
+}  // namespace graphline::samples

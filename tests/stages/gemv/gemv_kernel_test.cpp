@@ -1,0 +1,67 @@
+// The kernel's body, carried out on the CPU.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+#include "stages/cuda/gemv.cuh"
+#include "tests/stages/gemv/gemv_reference.hpp"
+#include "tests/stages/network/cuda/cpu_kernels.hpp"
+#include "tests/stages/network/stage_trial.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+/// Those whose operands have the rank of the product, as a form wants them.
+std::vector<gemv_case> cases_of_one_rank() {
+  std::vector<gemv_case> cases = gemv_cases();
+  std::erase_if(cases, [](const gemv_case& c) {
+    return c.a.rank() != c.y.rank() || c.x.rank() != c.y.rank();
+  });
+  return cases;
+}
+
+TEST(gemv_kernel, computes_every_row_of_every_shape_on_aligned_and_other_operands) {
+  for (const gemv_case& wanted : cases_of_one_rank()) {
+    const auto a = some_values(wanted.a.elements(), 1);
+    const auto x = some_values(wanted.x.elements(), 2);
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+      std::vector<float> rows(shift);
+      std::vector<float> vectors(shift);
+      rows.insert(rows.end(), a.begin(), a.end());
+      vectors.insert(vectors.end(), x.begin(), x.end());
+      std::vector<float> y(static_cast<std::size_t>(wanted.y.elements()),
+                           std::numeric_limits<float>::quiet_NaN());
+      run_on_cpu(collapse_rows({wanted.a, wanted.x, wanted.y}),
+                 std::array<void*, 3>{rows.data() + shift, vectors.data() + shift, y.data()});
+      EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5)
+          << to_string(wanted.a) << " x " << to_string(wanted.x) << ", shifted by " << shift;
+    }
+  }
+}
+
+TEST(gemv_kernel, stacks_rows_that_share_a_vector) {
+  const row_stacks stacks =
+      stacks_of(collapse_rows({{600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}}));
+  EXPECT_EQ(stacks.count, 3);
+  EXPECT_EQ(stacks.stacked, 1);
+  EXPECT_EQ(stacks.rows, 200);
+  EXPECT_EQ(stacks.items, 600 * 25 * 8);
+  EXPECT_EQ(stacks.axes[1].extent, 25);
+  EXPECT_EQ(stacks.axes[1].x, 0);
+  EXPECT_EQ(stacks.axes[1].y, 8);
+}
+
+TEST(gemv_kernel, stacks_along_the_longest_axis_where_too_few_rows_share_a_vector) {
+  const row_stacks stacks = stacks_of(collapse_rows({{300, 3, 64}, {300, 64, 1}, {300, 3, 1}}));
+  EXPECT_EQ(stacks.stacked, 1);
+  EXPECT_EQ(stacks.rows, 300);
+  EXPECT_EQ(stacks.axes[1].x, 64);
+  EXPECT_EQ(stacks.items, 38 * 3);
+}
+
+}  // namespace
+
+}  // namespace graphline::test
