@@ -150,6 +150,11 @@ std::string roofs(const run_record& record, const roofline_summary& summary, con
     text += line(to_word(roof.arithmetic), roof.rate, "FLOP/s",
                  fmt::format(", knee at {} FLOP/B", three_digits(roof.knee, 2)));
   }
+  if (summary.least && summary.stages.size() > 1) {
+    text += paragraph(fmt::format("least time  {} for all device stages, one after the other",
+                                  format_duration(*summary.least)),
+                      12, as);
+  }
   return text + paragraph("calibrated  " + printable(record.calibration->date), 12, as);
 }
 
