@@ -62,8 +62,8 @@ struct figure_column {
 /// Those of which anything is known.
 std::vector<figure_column> columns_of(const sweep& of) {
   const auto number = text_table::align::number;
-  const auto time = unit_for(std::max(largest(of, &sweep_point::time),
-                                      largest(of, &sweep_point::least)));
+  const auto time =
+      unit_for(std::max(largest(of, &sweep_point::time), largest(of, &sweep_point::least)));
   const auto rate = rate_unit_for(largest(of, &sweep_point::rate));
   std::vector<figure_column> all = {
       {"FLOPs", right, [](const sweep_point& p) { return p.flops.has_value(); },
