@@ -61,8 +61,7 @@ TEST(bind_arguments, takes_a_word_in_the_place_of_integers_where_there_is_one) {
     EXPECT_FALSE(b.bound.holds_text("x"));
     EXPECT_THAT(b.bound.integers("x"), ElementsAre(3));
   }
-  EXPECT_THAT(binding({p}, "x: sane").messages(),
-              ElementsAre(HasSubstr("(did you mean 'same'?)")));
+  EXPECT_THAT(binding({p}, "x: sane").messages(), ElementsAre(HasSubstr("(did you mean 'same'?)")));
   EXPECT_THAT(binding({p}, "x: -1").messages(), ElementsAre("'x' must be at least 0, found -1"));
   EXPECT_THAT(binding({p}, "x: 1.5").messages(), SizeIs(1));
   EXPECT_FALSE(binding({p}, "").bound.holds_text("x"));
