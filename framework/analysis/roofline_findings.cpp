@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "framework/analysis/roofline.hpp"
 #include "framework/base/units.hpp"
@@ -32,13 +31,14 @@ std::string bound_text(const roofline_figures& figures) {
                      format_duration(*figures.least));
 }
 
+/// Names, in quotes already: "'a', 'b' and 3 more".
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 4;
   std::string text;
   const auto shown = names.size() > most_named ? most_named - 1 : names.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const bool last = i + 1 == names.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + quote(names[i]);
+    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
   }
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
@@ -59,7 +59,7 @@ class writer {
     add_far();
     add_near();
     add_launch_bound();
-    for (const auto& stage : summary_.stages) add_beaten(stage);
+    add_beaten();
     add_without_rate();
     add_rest_of_path();
     return std::move(to_);
@@ -131,7 +131,7 @@ class writer {
         all = false;
         continue;
       }
-      names.push_back(record_.stages[stage.stage].name);
+      names.push_back(name_of(stage));
       furthest = std::max(furthest, *stage.figures.ratio);
     }
     if (names.empty()) return;
@@ -156,54 +156,60 @@ class writer {
     }
   }
 
-  void add_beaten(const roofline_stage& stage) {
-    if (stage.figures.beats_its_floor) {
-      to_.push_back(beaten(name_of(stage), stage.figures));
-      return;
-    }
-    std::size_t others = 0;
-    const roofline_figures* first = nullptr;
-    std::string name;
-    for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-      if (!stage.parts[p].beats_its_floor) continue;
-      if (first != nullptr) {
-        ++others;
+  /// What beat its floor for one likely reason, in the order of the plan.
+  struct beaten_floors {
+    std::string first;  ///< with what it took, and why it may have
+    std::vector<std::string> others;
+  };
+
+  /// Stages, and parts of those that did not themselves; one sentence for each reason.
+  void add_beaten() {
+    for (const auto& stage : summary_.stages) {
+      if (stage.figures.beats_its_floor) {
+        note_beaten(name_of(stage), stage.figures);
         continue;
       }
-      first = &stage.parts[p];
-      name =
-          fmt::format("{} of {}", quote(record_.stages[stage.stage].parts[p].name), name_of(stage));
+      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+        if (!stage.parts[p].beats_its_floor) continue;
+        const auto& part = record_.stages[stage.stage].parts[p].name;
+        note_beaten(fmt::format("{} of {}", quote(part), name_of(stage)), stage.parts[p]);
+      }
     }
-    if (first == nullptr) return;
-    auto text = beaten(name, *first);
-    if (others > 0) {
-      text += fmt::format("; so did {} other part{} of it", others, others == 1 ? "" : "s");
+    for (const auto* of : {&few_flops_, &cached_, &unexplained_}) {
+      if (of->first.empty()) continue;
+      to_.push_back(of->others.empty() ? of->first : of->first + "; so did " + listed(of->others));
     }
-    to_.push_back(std::move(text));
   }
 
-  /// Why work may take less than its least time.
-  static std::string beaten(std::string_view name, const roofline_figures& figures) {
-    const auto text =
-        fmt::format("{} took {}, less than its floor of {}", name,
-                    format_duration(*figures.measured), format_duration(*figures.least));
-    if (figures.by == bound::compute) {
-      return text +
-             ": it may compute with fewer FLOPs than are counted (as Winograd's convolutions do), "
-             "or the calibration is out of date";
-    }
+  void note_beaten(const std::string& name, const roofline_figures& figures) {
     const auto& cost = figures.cost;
     const double bytes = static_cast<double>(cost.bytes_read.value_or(0)) +
                          static_cast<double>(cost.bytes_written.value_or(0));
-    if (figures.by == bound::memory && bytes < fits_a_cache) {
-      return text + fmt::format(
-                        ": its {} may stay in a cache, where the calibrated bandwidth of memory "
-                        "does not count",
-                        format_count(bytes, "B"));
+    // A processor copies between its own caches; what crosses a bus does not stay in any.
+    const bool may_be_cached = figures.by == bound::memory || record_.device.backend == "host";
+    auto* to = &unexplained_;
+    std::string why =
+        "it moves fewer bytes than are counted, or the calibration was made beside other work or "
+        "is out of date; 'graphline calibrate' measures anew";
+    if (figures.by == bound::compute) {
+      to = &few_flops_;
+      why =
+          "it computes with fewer FLOPs than are counted (as Winograd's convolutions do), or the "
+          "calibration was made beside other work or is out of date; 'graphline calibrate' "
+          "measures anew";
+    } else if (may_be_cached && bytes < fits_a_cache) {
+      to = &cached_;
+      why = fmt::format(
+          "its {} may stay in a cache, where the calibrated bandwidth of memory does not count",
+          format_count(bytes, "B"));
     }
-    return text +
-           ": it moves fewer bytes than are counted, or the calibration is out of date; "
-           "'graphline calibrate' measures anew";
+    if (!to->first.empty()) {
+      to->others.push_back(name);
+      return;
+    }
+    to->first =
+        fmt::format("{} took {}, less than its floor of {}: {}", name,
+                    format_duration(*figures.measured), format_duration(*figures.least), why);
   }
 
   /// FLOPs in a precision whose rate is not known leave the least time open.
@@ -214,7 +220,7 @@ class writer {
         const auto& figures = stage.figures;
         if (figures.least || figures.compute_time) continue;
         if (figures.cost.flops.value_or(0) == 0 || figures.cost.arithmetic != arithmetic) continue;
-        names.push_back(record_.stages[stage.stage].name);
+        names.push_back(name_of(stage));
       }
       if (names.empty()) continue;
       to_.push_back(fmt::format("no rate of {} was calibrated, so {} {} no floor", word,
@@ -239,6 +245,9 @@ class writer {
   const run_record& record_;
   const roofline_summary& summary_;
   std::optional<double> launch_;  ///< ns of the host
+  beaten_floors few_flops_;
+  beaten_floors cached_;
+  beaten_floors unexplained_;
   std::vector<std::string> to_;
 };
 

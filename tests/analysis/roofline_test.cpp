@@ -3,67 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/analysis/made_calibration.hpp"
-#include "tests/analysis/made_run.hpp"
+#include "tests/analysis/made_roofline.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::in_two_parts;
 using samples::made_run;
+using samples::one_after_another;
 using samples::round_calibration;
-using testing::AllOf;
-using testing::Contains;
+using samples::work;
 using testing::DoubleEq;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::Optional;
 using testing::SizeIs;
-using testing::StartsWith;
 
 constexpr nanoseconds us = 1'000;
 constexpr nanoseconds ms = 1'000'000;
-
-cost_record work(std::int64_t flops, std::int64_t bytes,
-                 precision arithmetic = precision::float32) {
-  return {flops, bytes / 2, bytes - bytes / 2, arithmetic};
-}
-
-/// One frame after another, in which the stages of the device follow each other on one stream.
-made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>>& stages,
-                           timing_method timing = timing_method::event) {
-  made_run made(strategy::async, timing);
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    std::vector<wait_record> waits;
-    if (s > 0) waits.push_back({s - 1, satisfied_by::stream_order});
-    made.device_stage(stages[s].first, std::move(waits));
-  }
-  nanoseconds t = 0;
-  for (int f = 0; f < 5; ++f) {
-    const nanoseconds begin = t;
-    std::vector<stamp_pair> stamps;
-    for (const auto& stage : stages) {
-      stamps.push_back({t, t + stage.second});
-      t += stage.second;
-    }
-    made.frame(begin, t);
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      if (timing == timing_method::sync) {
-        made.synced(s, stamps[s].begin, stamps[s].end);
-      } else {
-        made.device(s, stamps[s].begin, stamps[s].end);
-        if (timing != timing_method::host) made.launch(s, begin, begin);
-      }
-    }
-  }
-  made.record.calibration = round_calibration();
-  return made;
-}
 
 /// Of a run of one stage.
 roofline_figures figures_of(const made_run& made) {
@@ -178,16 +136,6 @@ TEST(roofline, gives_a_copy_no_floor_where_its_link_was_not_calibrated) {
   EXPECT_FALSE(figures_of(made).least);
 }
 
-/// A stage of two parts, one bound by compute (0.4 ms) and one by memory (0.1 ms).
-made_run in_two_parts() {
-  auto made = one_after_another({{"net", 1 * ms}});
-  auto& stage = made.record.stages[0];
-  stage.parts = {{"0.conv2d", "", {}, work(20'000'000'000, 1'000'000)},
-                 {"1.gelu", "", {}, work(1'000'000, 100'000'000)}};
-  stage.cost = work(20'001'000'000, 101'000'000);
-  return made;
-}
-
 TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
   const auto stage = hold_against_roofline(in_two_parts().record)->stages.at(0);
   EXPECT_THAT(stage.figures.least, Optional(DoubleEq(0.5 * ms)));
@@ -259,102 +207,6 @@ TEST(roofline, beats_its_floor_only_below_what_the_best_ceilings_allow) {
   // 1 ms at the median bandwidth, 0.952 ms at the best.
   EXPECT_FALSE(figures_of(work(0, 1'000'000'000), 960 * us).beats_its_floor);
   EXPECT_TRUE(figures_of(work(0, 1'000'000'000), 940 * us).beats_its_floor);
-}
-
-std::vector<std::string> findings(const made_run& made, const run_record* layers = nullptr) {
-  return roofline_findings(made.record, *hold_against_roofline(made.record, layers));
-}
-
-TEST(roofline_findings, name_first_what_has_most_to_gain) {
-  auto made = one_after_another({{"product", 200 * ms}, {"copy in", 20 * ms}, {"tail", 1 * ms}});
-  made.record.stages[0].cost = work(122'880'000, 250'000'000);
-  made.record.stages[1].cost = work(0, 5'000'000'000);
-  made.record.stages[2].cost = work(0, 10'000'000);
-  EXPECT_THAT(
-      findings(made),
-      ElementsAre("look at 'product' first: 200 ms where its memory bound is 250 us, 800 times as "
-                  "long; that is 90 % of the path",
-                  "then at 'copy in': 20.0 ms where its memory bound is 5.00 ms, 4.00 times as "
-                  "long; that is 9 % of the path"));
-}
-
-TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
-  const auto made = in_two_parts();
-  auto layers = made.record;
-  layers.stages[0].parts[0].device = {{0, 410 * us}};
-  layers.stages[0].parts[1].device = {{0, 590 * us}};
-  EXPECT_THAT(
-      findings(made, &layers),
-      Contains(AllOf(
-          StartsWith("look at 'net' first"),
-          HasSubstr("under layers most of that is in '1.gelu': 590 us where its memory bound is "
-                    "100 us"))));
-}
-
-TEST(roofline_findings, say_where_better_code_would_not_help) {
-  auto made = one_after_another({{"x", 1100 * us}});
-  made.record.stages[0].cost = work(0, 1'000'000'000);
-  EXPECT_THAT(findings(made),
-              ElementsAre("within 1.10 times of its floor: 'x'; to be faster takes less work or "
-                          "another precision, not better code"));
-}
-
-TEST(roofline_findings, say_what_is_bound_by_launches) {
-  auto made = one_after_another({{"small", 40 * us}});
-  made.record.stages[0].cost = work(1'000, 1'000'000);
-  EXPECT_THAT(findings(made), Contains(HasSubstr("'small' is bound by launches: its least time of "
-                                                 "1.00 us is below the 5.00 us")));
-  made.record.stages[0].cost = work(1'000, 6'000'000);
-  EXPECT_THAT(findings(made), Not(Contains(HasSubstr("launches"))));
-}
-
-TEST(roofline_findings, explain_what_is_faster_than_its_floor) {
-  const auto of = [](cost_record cost, nanoseconds measured) {
-    auto made = one_after_another({{"x", measured}});
-    made.record.stages[0].cost = cost;
-    return findings(made);
-  };
-  EXPECT_THAT(of(work(0, 3'000'000), 2 * us),
-              ElementsAre("'x' took 2.00 us, less than its floor of 3.00 us: its 3.00 MB may stay "
-                          "in a cache, where the calibrated bandwidth of memory does not count"));
-  EXPECT_THAT(of(work(0, 3'000'000'000), 2 * ms),
-              ElementsAre(HasSubstr("it moves fewer bytes than are counted, or the calibration is "
-                                    "out of date")));
-  EXPECT_THAT(of(work(100'000'000'000, 1'000), 1 * ms), ElementsAre(HasSubstr("Winograd")));
-}
-
-TEST(roofline_findings, name_parts_that_are_faster_than_their_floor) {
-  const auto made = in_two_parts();
-  auto layers = made.record;
-  layers.stages[0].parts[0].device = {{0, 300 * us}};
-  layers.stages[0].parts[1].device = {{0, 50 * us}};
-  EXPECT_THAT(findings(made, &layers), Contains(AllOf(StartsWith("'0.conv2d' of 'net' took 300 us"),
-                                                      HasSubstr("so did 1 other part of it"))));
-}
-
-TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
-  auto made = one_after_another({{"x", 1 * ms}});
-  made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3"};
-  EXPECT_THAT(findings(made), Contains(StartsWith("the calibration may no longer hold: oneDNN was "
-                                                  "2.6.2, is 2.6.3")));
-}
-
-TEST(roofline_findings, say_which_precision_was_not_calibrated) {
-  auto made = one_after_another({{"x", 1 * ms}, {"y", 1 * ms}});
-  made.record.stages[0].cost = work(1'000, 1'000, precision::tf32);
-  made.record.stages[1].cost = work(1'000, 1'000, precision::tf32);
-  EXPECT_THAT(findings(made),
-              Contains("no rate of tf32 was calibrated, so 'x' and 'y' have no floor"));
-}
-
-TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
-  auto made = made_run(strategy::async, timing_method::event)
-                  .device_stage("x")
-                  .cpu_stage("after", {{0, satisfied_by::completion}});
-  made.frame(0, 10 * ms).launch(0, 0, 0).device(0, 0, 1 * ms).cpu(1, 1 * ms, 10 * ms);
-  made.record.stages[0].cost = work(0, 1'000'000'000);
-  made.record.calibration = round_calibration();
-  EXPECT_THAT(findings(made), Contains(StartsWith("device stages are 10 % of the path")));
 }
 
 }  // namespace

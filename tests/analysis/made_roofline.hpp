@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "framework/base/precision.hpp"
+#include "framework/record/cost_record.hpp"
+#include "tests/analysis/made_run.hpp"
+
+namespace graphline::samples {
+
+/// A cost of so many FLOPs and bytes, half of these read.
+cost_record work(std::int64_t flops, std::int64_t bytes, precision arithmetic = precision::float32);
+
+/// Five frames, each after the one before, in which stages of the device with these times follow
+/// each other on one stream; their costs are not known. The calibration is `round_calibration()`.
+made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>>& stages,
+                           timing_method timing = timing_method::event);
+
+/// One stage, "net", of 1 ms with two parts: "0.conv2d", bound by compute (0.4 ms), and "1.gelu",
+/// bound by memory (0.1 ms).
+made_run in_two_parts();
+
+}  // namespace graphline::samples
