@@ -90,7 +90,8 @@ std::string bounds_of(const sweep& of) {
                      first, (*(turn + 1))->text, bound_by(*(*(turn + 1))->by));
 }
 
-/// Where the time comes nearest to its least, and where it is farthest from it.
+/// Where the time comes nearest to its least, and where it is farthest from it; a time below it is
+/// no success but a sign that something does not hold.
 std::string distances_of(const sweep& of) {
   const sweep_point* nearest = nullptr;
   const sweep_point* farthest = nullptr;
@@ -99,7 +100,14 @@ std::string distances_of(const sweep& of) {
     if (nearest == nullptr || *point.ratio < *nearest->ratio) nearest = &point;
     if (farthest == nullptr || *point.ratio > *farthest->ratio) farthest = &point;
   }
-  if (nearest == nullptr || *farthest->ratio < noticeable * *nearest->ratio) return "";
+  if (nearest == nullptr) return "";
+  if (*nearest->ratio * noticeable < 1) {
+    return fmt::format(
+        "{}={} took less than its least time, {:.2g} of it: data that stay in a "
+        "cache, fewer FLOPs than counted, or a calibration that does not hold",
+        of.key, nearest->text, *nearest->ratio);
+  }
+  if (*farthest->ratio < noticeable * *nearest->ratio) return "";
   return fmt::format(
       "{}={} comes nearest to its least time, {:.3g} times as long; {} takes {:.3g} "
       "times its own",

@@ -208,6 +208,15 @@ TEST(sweep, findings_say_what_grows_and_what_bounds_it) {
   EXPECT_THAT(found, Contains(HasSubstr("kernel=11 comes nearest to its least time")));
 }
 
+TEST(sweep, findings_doubt_times_below_the_least) {
+  auto record = made_sweep();
+  record.calibration = laptop_calibration();
+  for (auto& figure : record.calibration->ceilings) figure.value /= 3;
+  const auto found = samples::findings(record);
+  EXPECT_THAT(found, Contains(HasSubstr("kernel=11 took less than its least time, 0.4 of it")));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("comes nearest"))));
+}
+
 TEST(sweep, findings_say_that_one_bound_holds_throughout) {
   auto record = made_sweep();
   record.calibration = laptop_calibration();

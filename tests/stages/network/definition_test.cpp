@@ -52,10 +52,10 @@ TEST(network_problems, refuse_a_kernel_larger_than_the_padded_input) {
 
 TEST(network_problems, refuse_the_same_size_where_no_even_padding_gives_it) {
   EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: [3, 4], padding: same}\n"),
-            "2:54: conv2d has the padding 'same', which takes a kernel that covers an odd number "
+            "2:56: conv2d has the padding 'same', which takes a kernel that covers an odd number "
             "of elements, not 4\n");
   EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 3, stride: [1, 2], padding: same}\n"),
-            "2:61: conv2d has the padding 'same', which takes a stride of 1\n");
+            "2:67: conv2d has the padding 'same', which takes a stride of 1\n");
   EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n"),
               HasSubstr("(did you mean 'same'?)"));
   EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 4, dilation: 2, padding: same}\n"), "");
