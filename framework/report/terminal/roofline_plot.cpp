@@ -1,6 +1,7 @@
 #include "framework/report/terminal/roofline_plot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -145,14 +146,15 @@ class plot {
     }
   }
 
-  std::string text(const drawn_points& drawn) const {
+  /// Adds to `hidden` the letters for which there is no place beside others.
+  std::string text(const drawn_points& drawn, std::vector<std::string>& hidden) const {
     std::size_t label = 0;
     for (int d = y_.first(); d <= y_.last(); ++d) label = std::max(label, tick(d).size());
     const auto columns = std::min(as_.width, widest) - label - 3;
     plot_canvas canvas(columns, std::clamp<std::size_t>(columns / 4, 8, 20), as_);
     draw_roofs(canvas);
-    draw_points(canvas, drawn.stages, 'A');
-    draw_points(canvas, drawn.parts, 'a');
+    draw_points(canvas, drawn.stages, 'A', hidden);
+    draw_points(canvas, drawn.parts, 'a', hidden);
     name_roofs(canvas);
     name_knees(canvas);
     return heading(label) + rows(canvas, label) + x_axis(canvas, label);
@@ -180,10 +182,13 @@ class plot {
     }
   }
 
-  void draw_points(plot_canvas& canvas, const std::vector<point>& points, char first) const {
+  void draw_points(plot_canvas& canvas, const std::vector<point>& points, char first,
+                   std::vector<std::string>& hidden) const {
     for (std::size_t i = 0; i < points.size(); ++i) {
-      canvas.mark(x_.share(points[i].intensity), y_.share(points[i].rate),
-                  static_cast<char>(first + static_cast<char>(i)));
+      const auto letter = static_cast<char>(first + static_cast<char>(i));
+      if (!canvas.mark(x_.share(points[i].intensity), y_.share(points[i].rate), letter)) {
+        hidden.emplace_back(1, letter);
+      }
     }
   }
 
@@ -328,7 +333,13 @@ std::string roofline_plot(const run_record& record, const roofline_summary& summ
                           const look& as) {
   const drawn_points drawn(record, summary);
   if (drawn.stages.empty() && drawn.parts.empty()) return {};
-  return plot(summary, drawn, as).text(drawn) + legend(drawn, as) + left_out(drawn, as);
+  std::vector<std::string> hidden;
+  auto text = plot(summary, drawn, as).text(drawn, hidden) + legend(drawn, as);
+  if (!hidden.empty()) {
+    text += paragraph(fmt::format("behind others in the plot: {}", fmt::join(hidden, ", ")), 2, as,
+                      tone::faint);
+  }
+  return text + left_out(drawn, as);
 }
 
 }  // namespace graphline
