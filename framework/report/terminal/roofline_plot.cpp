@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/decades.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/plot_canvas.hpp"
 #include "framework/report/terminal/quantity.hpp"
@@ -76,44 +76,6 @@ struct drawn_points {
   std::vector<std::string> without;  ///< names of stages
   std::size_t shorter = 0;           ///< for which there is no letter
 };
-
-/// A logarithmic axis, from the half decade below the least of some values to that above the
-/// largest.
-class decades {
- public:
-  void include(double value) {
-    if (!(value > 0) || !std::isfinite(value)) return;
-    const double log = std::log10(value);
-    low_ = std::min(low_, std::floor(2 * log) / 2);
-    high_ = std::max(high_, std::ceil(2 * log) / 2);
-  }
-  /// Whole decades.
-  int first() const { return static_cast<int>(std::ceil(low_)); }
-  int last() const { return static_cast<int>(std::floor(high_)); }
-
-  /// 0 at the low end, 1 at the high one.
-  double share(double value) const { return (std::log10(value) - low_) / (high_ - low_); }
-  double share_of_decade(int d) const { return (d - low_) / (high_ - low_); }
-
-  double value(double share) const { return std::pow(10.0, low_ + share * (high_ - low_)); }
-
- private:
-  double low_ = 99;
-  double high_ = -99;
-};
-
-/// "100 G", "1", "0.01", "1e-5".
-std::string tick(int decade) {
-  if (decade < -3 || decade >= 18) return fmt::format("1e{}", decade);
-  const double value = std::pow(10.0, decade);
-  auto text = decade < 0 ? fmt::format("{:.{}f}", value, -decade) : format_count(value, "");
-  const auto point = text.find('.');
-  if (decade >= 0 && point != text.npos) {  // 1.00 k
-    text.erase(point, text.find(' ') - point);
-  }
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
-}
 
 /// The roofs that what is drawn is under; all of them where that says nothing.
 std::vector<compute_roof> roofs_used(const roofline_summary& summary, const drawn_points& drawn) {
