@@ -31,6 +31,7 @@
 #include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
 #include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
 
+#include "framework/run/calibration.hpp"      // what a device can do at best, measured
 #include "framework/run/capacity_probe.hpp"   // runs of a session at rates that are asked for
 #include "framework/run/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/experiment.hpp"       // configurations against each other, trial by trial
@@ -38,16 +39,18 @@
 #include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
 #include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
 
-#include "framework/record/capacity_record.hpp"    // the runs of a search for the highest rate
-#include "framework/record/experiment_record.hpp"  // the trials of all configurations
-#include "framework/record/overhead_record.hpp"    // those of many runs under each timing method
-#include "framework/record/run_record.hpp"         // the raw samples of a run
+#include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples
+#include "framework/record/capacity_record.hpp"     // the runs of a search for the highest rate
+#include "framework/record/experiment_record.hpp"   // the trials of all configurations
+#include "framework/record/overhead_record.hpp"     // those of many runs under each timing method
+#include "framework/record/run_record.hpp"          // the raw samples of a run
 
 #include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
 #include "framework/analysis/best_possible.hpp"  // the least time that a frame could have taken
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
-#include "framework/analysis/capacity_findings.hpp"    // likewise, in sentences
+#include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
+#include "framework/analysis/ceilings.hpp"  // figures of a calibration, and whether it still holds
 #include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
 #include "framework/analysis/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment_summary.hpp"   // configurations compared, with verdicts
@@ -56,22 +59,25 @@
 #include "framework/analysis/summary.hpp"      // percentiles, spread and shares of a run
 #include "framework/analysis/timeline.hpp"     // a run's stamps on one clock, in lanes
 
-#include "framework/report/csv/experiment_csv.hpp"    // an experiment as CSV
-#include "framework/report/csv/inspect_csv.hpp"       // what a plan amounts to, as CSV
-#include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
-#include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
-#include "framework/report/html/run_page.hpp"         // a run as a page of HTML
+#include "framework/report/csv/experiment_csv.hpp"     // an experiment as CSV
+#include "framework/report/csv/inspect_csv.hpp"        // what a plan amounts to, as CSV
+#include "framework/report/csv/run_csv.hpp"            // a run as CSV, a row for each stamp
+#include "framework/report/html/experiment_page.hpp"   // an experiment as a page of HTML
+#include "framework/report/html/run_page.hpp"          // a run as a page of HTML
+#include "framework/report/json/calibration_json.hpp"  // what a device can do at best, as JSON
 #include "framework/report/json/capacity_json.hpp"  // the highest rate and all that were tried, as JSON
 #include "framework/report/json/diff_json.hpp"      // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
 #include "framework/report/json/inspect_json.hpp"     // what a plan amounts to, as JSON
 #include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
 #include "framework/report/json/run_json.hpp"         // a run as JSON
-#include "framework/report/saved/record_reader.hpp"   // a saved result as the record it was made of
-#include "framework/report/saved/result_reader.hpp"   // a saved result as far as two are compared
-#include "framework/report/saved/trial_store.hpp"     // trials kept on disk as they end
-#include "framework/report/terminal/capacity_table.hpp"    // likewise, as a table
-#include "framework/report/terminal/diff_table.hpp"        // likewise, as a table
+#include "framework/report/saved/calibration_store.hpp"  // calibrations kept on disk, by device
+#include "framework/report/saved/record_reader.hpp"  // a saved result as the record it was made of
+#include "framework/report/saved/result_reader.hpp"  // a saved result as far as two are compared
+#include "framework/report/saved/trial_store.hpp"    // trials kept on disk as they end
+#include "framework/report/terminal/calibration_table.hpp"  // what a device can do at best, as a table
+#include "framework/report/terminal/capacity_table.hpp"     // likewise, as a table
+#include "framework/report/terminal/diff_table.hpp"         // likewise, as a table
 #include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
 #include "framework/report/terminal/inspect_table.hpp"     // what a plan amounts to, as a table
 #include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table

@@ -77,10 +77,10 @@ class matmul_stage final : public device_stage {
     std::string why_not;
     product_ = library_->plan(calls_.form, why_not);
     if (product_ == nullptr) {
-      throw run_error(fmt::format(
-          "{}: no implementation in {} for {} to {}: {}; another {} may have one", owner_,
-          to_word(precision_), kind_, to_string(form.c), why_not,
-          config.arguments.has("precision") ? "'precision'" : "'method'"));
+      throw run_error(
+          fmt::format("{}: no implementation in {} for {} to {}: {}; another {} may have one",
+                      owner_, to_word(precision_), kind_, to_string(form.c), why_not,
+                      config.arguments.has("precision") ? "'precision'" : "'method'"));
     }
     // The three tensors as other elements and the workspace, all in use at once.
     std::vector<scratch_block> blocks;

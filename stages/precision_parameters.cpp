@@ -16,8 +16,9 @@ std::vector<parameter> precision_parameters() {
 parameter tune_parameter() {
   return {.name = "tune",
           .type = parameter_type::boolean,
-          .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
-                  "trusting its first proposal.",
+          .help =
+              "Try the library's implementations out on cuda and keep the fastest, instead of "
+              "trusting its first proposal.",
           .default_value = "true"};
 }
 

@@ -190,8 +190,8 @@ std::optional<sweep> sweep_of(const experiment_record& record, const experiment_
   }
   for (auto& point : result.points) {
     const auto& of = runs[point.configuration];
-    point.time = result.what ? time_in_stages(of, *result.what)
-                             : end_to_end(summary, point.configuration);
+    point.time =
+        result.what ? time_in_stages(of, *result.what) : end_to_end(summary, point.configuration);
     if (point.time && *point.time <= 0) point.time.reset();
     if (point.time && point.flops) {
       point.rate = static_cast<double>(*point.flops) * 1e9 / *point.time;

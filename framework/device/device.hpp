@@ -152,7 +152,8 @@ class stream {
 
   virtual const std::string& name() const noexcept = 0;
 
-  /// Copies between any two of device and pinned memory; both must stay until it is done.
+  /// Copies between any two of device and pinned memory; both must stay until it is done. Outside a
+  /// capture one of them may be ordinary memory; then the call itself may wait for the device.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   /// Sets every byte.

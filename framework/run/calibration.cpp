@@ -171,17 +171,22 @@ class calibrating {
   }
 
   void warn_of_spread() {
+    std::string wide;
     for (const ceiling_figure& figure : figures_of(record_)) {
       if (unit_of(figure.what) == ceiling_unit::duration) continue;  // their spread is their nature
       const double spread = figure.value / figure.worst - figure.value / figure.best;
       if (spread <= wide_spread) continue;
-      const bool has_arithmetic = unit_of(figure.what) == ceiling_unit::rate;
-      record_.warnings.push_back(fmt::format(
-          "the times of {}{}{} spread by {:.0f} % between their 10th and 90th percentile: the "
-          "machine had other work or changed its clocks; calibrate again when it is quiet",
-          to_word(figure.what), has_arithmetic ? " in " : "",
-          has_arithmetic ? to_word(figure.arithmetic) : "", 100 * spread));
+      wide += fmt::format("{}{}", wide.empty() ? "" : ", ", to_word(figure.what));
+      if (unit_of(figure.what) == ceiling_unit::rate) {
+        wide += fmt::format(" in {}", to_word(figure.arithmetic));
+      }
+      wide += fmt::format(" ({:.0f} %)", 100 * spread);
     }
+    if (wide.empty()) return;
+    record_.warnings.push_back(fmt::format(
+        "these times spread by more than {:.0f} % between their 10th and 90th percentile: {}; the "
+        "machine had other work or changed its clocks, so calibrate again when it is quiet",
+        100 * wide_spread, wide));
   }
 
   const stage_registry& kinds_;

@@ -68,6 +68,7 @@ std::optional<column_product> as_column_product(const product_form& form, std::s
   product.tensor_cores = form.precision != precision::float32;
   product.epilogue = *epilogue;
   product.batch = static_cast<std::int32_t>(form.batch);
+  product.scale = form.scale;
   return product;
 }
 

@@ -32,6 +32,7 @@ struct column_product {
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   std::int32_t batch = 1;
+  float scale = 1;
   std::size_t element_bytes = 4;
   std::size_t alignment = 16;  ///< bytes that divide every operand's address
   bool tensor_cores = true;    ///< whether they may be used: for float32 they would round operands

@@ -147,12 +147,12 @@ class product_plans final : public plan_choices {
     const void* a = operands[0];
     const void* b = operands[1];
     void* d = operands.back();
-    const float one = 1;
+    const float scale = product_.scale;
     const float zero = 0;
     const std::lock_guard lock(lock_);
     if (bias_) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
     // With a factor of zero what d holds before is not read.
-    check(cublaslt().multiply(handle_->get(), product_description_.get(), &one, b, left_.get(), a,
+    check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b, left_.get(), a,
                               right_.get(), &zero, d, result_.get(), d, result_.get(),
                               &algorithms_[plan].algo, workspace, workspace_bytes(plan), stream),
           "cublasLtMatmul");

@@ -36,8 +36,8 @@ struct convolution_form {
   graphline::precision precision = graphline::precision::float32;
 };
 
-/// A batch of matrix products, row-major: d = activate(a b + bias). Extents as multiplied: a is
-/// m x k, b is k x n; a transposed one is stored the other way around. Leading dimensions and
+/// A batch of matrix products, row-major: d = activate(scale a b + bias). Extents as multiplied: a
+/// is m x k, b is k x n; a transposed one is stored the other way around. Leading dimensions and
 /// strides in elements; a stride of 0 uses one matrix for the whole batch. The bias is one per
 /// column of d. All hold elements of the precision's type.
 /// Operands, in order: a, b, bias (if any), d.
@@ -56,6 +56,7 @@ struct product_form {
   std::int64_t d_stride = 0;
   bool bias = false;
   std::vector<activation> activations = {};
+  float scale = 1;
   graphline::precision precision = graphline::precision::float32;
   std::size_t alignment = 16;  ///< bytes that divide every operand's address, a power of two
 };

@@ -36,7 +36,7 @@ struct row_axis {
 struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;
-  int stacked = 0;  ///< which of them
+  int stacked = 0;        ///< which of them
   std::int64_t rows = 1;  ///< along it
   std::int64_t items = 1;
 };
@@ -61,8 +61,7 @@ inline row_stacks stacks_of(const gemv_form& form) {
   for (int i = 1; i < stacks.count; ++i) {
     const row_axis& best = stacks.axes[stacks.stacked];
     const row_axis& axis = stacks.axes[i];
-    const bool better =
-        shared(axis) == shared(best) ? axis.extent > best.extent : shared(axis);
+    const bool better = shared(axis) == shared(best) ? axis.extent > best.extent : shared(axis);
     if (better) stacks.stacked = i;
   }
   row_axis& axis = stacks.axes[stacks.stacked];
@@ -78,7 +77,7 @@ struct stacked_dot_products {
   static constexpr int sums = stack_height;
 
   const float* a;
-  const float* x;
+  const float* x;  ///< or null, for ones
   float* y;
   std::int64_t k;
   row_stacks stacks;
@@ -97,9 +96,9 @@ struct stacked_dot_products {
     for (std::int64_t j = lane * width; j < k; j += lanes * width) {
       pack<float, width> values[sums];
       for (int i = 0; i < sums; ++i) values[i] = load_once<width>(row[i] + j);
-      pack<float, width> factors = load<width>(x + vector_of(at, 0) + j);
+      pack<float, width> factors = factors_of(at, 0, j);
       for (int i = 0; i < sums; ++i) {
-        if (!shared && i > 0) factors = load<width>(x + vector_of(at, i) + j);
+        if (!shared && i > 0) factors = factors_of(at, i, j);
         for (int e = 0; e < width; ++e) sum[i] += values[i].element[e] * factors.element[e];
       }
     }
@@ -139,11 +138,19 @@ struct stacked_dot_products {
     return at;
   }
 
-  GRAPHLINE_HOST_DEVICE std::int64_t vector_of(const place& at, int i) const {
-    if (shared) return at.x;
+  /// What row `i` of a stack is multiplied with from element `j` on.
+  GRAPHLINE_HOST_DEVICE pack<float, width> factors_of(const place& at, int i,
+                                                      std::int64_t j) const {
+    if (x == nullptr) {
+      pack<float, width> ones;
+      for (int e = 0; e < width; ++e) ones.element[e] = 1.0F;
+      return ones;
+    }
+    if (shared) return load<width>(x + at.x + j);
     const row_axis& axis = stacks.axes[stacks.stacked];
     const std::int64_t wanted = at.stack + i * axis.extent;
-    return at.x + (wanted < stacks.rows ? wanted : stacks.rows - 1) * axis.x;
+    const std::int64_t row = wanted < stacks.rows ? wanted : stacks.rows - 1;
+    return load<width>(x + at.x + row * axis.x + j);
   }
 };
 
@@ -159,9 +166,9 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
     // As many threads side by side as a row has use for.
     int lanes = 1;
     while (lanes < 32 && lanes * elements < form.k) lanes *= 2;
-    launch.teams(stacked_dot_products<elements, decltype(shared)::value>{a, x, y, form.k, stacks,
-                                                                         lanes},
-                 stacks.items);
+    launch.teams(
+        stacked_dot_products<elements, decltype(shared)::value>{a, x, y, form.k, stacks, lanes},
+        stacks.items);
   };
   const auto with_width = [&](auto width) {
     if (stacks.axes[stacks.stacked].x == 0) {

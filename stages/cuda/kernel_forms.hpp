@@ -59,13 +59,24 @@ struct pool_form {
   pool2d_layer pool = {};
 };
 
-/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner]. Operands: from, to.
+/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner]. May work in place. Operands:
+/// from, to.
 struct softmax_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;
+};
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias along the rows of [rows, extent]; weight and
+/// bias are float32. Operands: x, weight, bias, y.
+struct layer_norm_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t rows = 1;
+  std::int64_t extent = 1;
+  float eps = 1e-5F;
 };
 
 /// How many elements in a row a `sum_form` adds up first.
@@ -80,7 +91,7 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return (form.count + sum_piece - 1) / sum_piece;
 }
 
-using kernel_form =
-    std::variant<convert_form, pointwise_form, pool_form, softmax_form, gemv_form, sum_form>;
+using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form,
+                                 layer_norm_form, gemv_form, sum_form>;
 
 }  // namespace graphline

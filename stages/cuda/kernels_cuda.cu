@@ -3,6 +3,7 @@
 #include "stages/cuda/convert.cuh"
 #include "stages/cuda/gemv.cuh"
 #include "stages/cuda/launch.cuh"
+#include "stages/cuda/layer_norm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"
@@ -29,6 +30,9 @@ const char* name_of(const gemv_form&) {
 }
 const char* name_of(const sum_form&) {
   return "sum";
+}
+const char* name_of(const layer_norm_form&) {
+  return "layer_norm";
 }
 
 }  // namespace

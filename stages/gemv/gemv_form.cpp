@@ -37,4 +37,24 @@ gemv_form collapse_rows(const matmul_form& product) {
   return form;
 }
 
+std::optional<split_gemv> split_long_rows(const gemv_form& form) {
+  constexpr std::int64_t enough_rows = 16384;
+  constexpr std::int64_t shortest_piece = 512;
+  constexpr std::int64_t most_pieces = 4096;  // to a row, which a few threads then add up
+  const std::int64_t rows = form.rows();
+  if (rows >= enough_rows) return {};
+  const std::int64_t most =
+      std::min({form.k / shortest_piece, most_pieces, 4 * enough_rows / rows});
+  for (std::int64_t count = most; count > 1; --count) {
+    const std::int64_t piece = form.k / count;
+    // A row that can be read in packs of four stays one.
+    if (form.k % count != 0 || (form.k % 4 == 0 && piece % 4 != 0)) continue;
+    split_gemv split{.pieces = {.k = piece, .axes = form.axes}, .sums = {.k = count}};
+    split.pieces.axes.push_back({count, piece, piece});
+    if (rows > 1) split.sums.axes.push_back({rows, count, 0});
+    return split;
+  }
+  return {};
+}
+
 }  // namespace graphline

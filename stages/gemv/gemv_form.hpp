@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stages/matmul.hpp"
@@ -17,9 +18,9 @@ struct gemv_axis {
   bool operator==(const gemv_axis&) const = default;
 };
 
-/// y[i] = sum of a[row(i) + j] x[vector(i) + j] over j < k, all float32. The rows of y lie one after
-/// the other; `axes` count them, outermost first, none of extent 1, at most `most_axes`.
-/// Operands: a, x, y.
+/// y[i] = sum of a[row(i) + j] x[vector(i) + j] over j < k, all float32. The rows of y lie one
+/// after the other; `axes` count them, outermost first, none of extent 1, at most `most_axes`.
+/// Operands: a, x, y; without an x every element of it is 1.
 struct gemv_form {
   static constexpr std::size_t most_axes = 12;
 
@@ -31,5 +32,18 @@ struct gemv_form {
 
 /// A product with one column as rows along as few axes as its strides allow.
 gemv_form collapse_rows(const matmul_form& product);
+
+/// Rows cut into pieces of one length: first a sum for each piece, those of a row side by side,
+/// then the sums of these.
+struct split_gemv {
+  gemv_form pieces;
+  gemv_form sums;  ///< its a is what `pieces` writes, and it has no x
+
+  std::int64_t piece_count() const noexcept { return pieces.rows(); }
+};
+
+/// Few long rows as many short ones, so that all of a GPU has some; nothing where rows are many or
+/// short, or of a length that is not made of equal pieces.
+std::optional<split_gemv> split_long_rows(const gemv_form& form);
 
 }  // namespace graphline

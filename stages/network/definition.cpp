@@ -134,6 +134,11 @@ class definer {
 
 }  // namespace
 
+shape as_rows(const shape& s) {
+  const std::int64_t last = s[s.rank() - 1];
+  return {s.elements() / last, last};
+}
+
 network_definition define_network(const node& layers, const shape& input, const place& where,
                                   diagnostics& out) {
   const auto elements = input.checked_elements();

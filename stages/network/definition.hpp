@@ -34,6 +34,9 @@ struct network_definition {
   }
 };
 
+/// The extents of a value seen as rows of its last dimension: [2, 197, 192] as [394, 192].
+shape as_rows(const shape& s);
+
 /// Reads the list of layers and works out every shape. Reports everything wrong to `out`: layers
 /// after one that failed are still checked for what does not depend on its shape. `where` is the
 /// place for problems of the whole. After an error the result is incomplete.

@@ -5,11 +5,14 @@
 namespace graphline {
 
 const std::vector<layer_kind>& layer_kinds() {
-  static const std::vector<layer_kind> kinds = {
-      conv2d_kind(),       linear_kind(),     relu_kind(),       relu6_kind(),
-      gelu_kind(),         sigmoid_kind(),    silu_kind(),       softmax_kind(),
-      batch_norm2d_kind(), max_pool2d_kind(), avg_pool2d_kind(), adaptive_avg_pool2d_kind(),
-      flatten_kind(),      add_kind()};
+  static const std::vector<layer_kind> kinds = {conv2d_kind(),       linear_kind(),
+                                                relu_kind(),         relu6_kind(),
+                                                gelu_kind(),         sigmoid_kind(),
+                                                silu_kind(),         softmax_kind(),
+                                                batch_norm2d_kind(), layer_norm_kind(),
+                                                attention_kind(),    max_pool2d_kind(),
+                                                avg_pool2d_kind(),   adaptive_avg_pool2d_kind(),
+                                                flatten_kind(),      add_kind()};
   return kinds;
 }
 

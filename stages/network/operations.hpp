@@ -41,6 +41,16 @@ struct batch_norm2d_layer {
   double eps = 1e-5;
 };
 
+struct layer_norm_layer {
+  double eps = 1e-5;
+};
+
+/// Of queries, keys and values that lie after each other in the last dimension, and in each of them
+/// one head after the other.
+struct attention_layer {
+  std::int64_t heads = 1;
+};
+
 enum class pooling { max, average };
 
 struct pool2d_layer {
@@ -67,6 +77,7 @@ struct add_layer {
 
 using layer_operation =
     std::variant<conv2d_layer, linear_layer, activation_layer, softmax_layer, batch_norm2d_layer,
-                 pool2d_layer, adaptive_avg_pool2d_layer, flatten_layer, add_layer>;
+                 layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
+                 flatten_layer, add_layer>;
 
 }  // namespace graphline

@@ -214,6 +214,55 @@ class charts(ExperimentCase):
         self.assertNotEqual(self.browser.run(tone), light)
 
 
+class sweeps(ExperimentCase):
+    POINTS = """
+      const chart = Chart.getChart(document.querySelectorAll("#sweep canvas")[arguments[0]]);
+      return chart.data.datasets.map(({label, data}) => [label, data.map(({x, y}) => [x, y])]);
+    """
+    AXES = """
+      const {x, y} = Chart.getChart(document.querySelectorAll("#sweep canvas")[arguments[0]]).scales;
+      return [x.options.title.text, y.options.title.text, x.ticks.map(({label}) => label).join(" ")];
+    """
+
+    def test_intensity_and_time_stand_over_the_parameter(self):
+        self.show(self.page("kernels"))
+        self.assertEqual(self.sections(), [*SECTIONS[:3], "sweep", *SECTIONS[3:]])
+        (label, intensity), = self.browser.run(self.POINTS, 0)
+        self.assertEqual([x for x, _ in intensity], [1, 3, 5, 7, 9, 11])
+        self.assertAlmostEqual(intensity[1][1], 169869312 / 1347456)
+        (label, times), = self.browser.run(self.POINTS, 1)
+        self.assertEqual(label, "measured, device stages")
+        self.assertEqual(times, sorted(times, key=lambda point: point[1]))
+        self.assertEqual(self.browser.run(self.AXES, 0),
+                         ["kernel, logarithmic", "FLOP/B, logarithmic", "1 3 5 7 9 11"])
+        self.assertEqual(self.browser.run(self.AXES, 1)[1], "p50 in ms, logarithmic")
+        self.assert_drawn("#sweep canvas")
+
+    def test_a_calibration_adds_the_least_time(self):
+        self.show(self.page("calibrated"))
+        measured, least = self.browser.run(self.POINTS, 1)
+        self.assertEqual(least[0], "least, as calibrated")
+        for (x, time), (same, floor) in zip(measured[1], least[1], strict=True):
+            self.assertEqual(x, same)
+            self.assertGreater(time, floor)
+        heading = [cell.text for cell in self.browser.all("#sweep thead th")]
+        self.assertEqual(heading[-3:], ["least ms", "bound", "ratio"])
+        rows = self.rows("#sweep table")
+        self.assertEqual([row[0] for row in rows], ["1", "3", "5", "7", "9", "11"])
+        self.assertEqual([row[7] for row in rows], ["memory"] + 5 * ["compute"])
+
+    def test_is_read_out_by_the_arrows(self):
+        self.show(self.page("calibrated"))
+        self.browser.run("document.querySelectorAll('#sweep canvas')[1].focus()")
+        self.browser.press("arrow_right", "arrow_right")
+        self.assertRegex(self.browser.text("#said"),
+                         r"^kernel 3, 1\.\d+ ms, 1\.\d+ times its least time \(compute\)$")
+
+    def test_pages_without_one_have_no_section(self):
+        self.show(self.page("strategies"))
+        self.assertEqual(self.browser.all("#sweep"), [])
+
+
 class by_keyboard(ExperimentCase):
     def test_everything_that_works_is_reached_and_seen(self):
         self.show(self.page("drifting"))

@@ -139,6 +139,16 @@ class every_page(RooflineCase):
         self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", document)), 2)
         self.assertEqual(self.browser.run("return window.printed"), ["rgb(255, 255, 255)", 0])
 
+    def test_has_no_column_cut_off_on_paper(self):
+        for name in ("processor", "gpu"):
+            self.show(self.page(name), width=690)  # A4 between its margins
+            self.browser.command("Emulation.setEmulatedMedia", media="print", features=[])
+            self.browser.run("document.documentElement.dataset.printing = 'true'")
+            self.browser.settle()
+            widest = self.browser.run("return Math.max(...[...document.querySelectorAll('table, svg.roofs')]"
+                                      ".map((e) => e.getBoundingClientRect().right))")
+            self.assertLessEqual(widest, 690)
+
     def test_has_its_sections(self):
         sections = "return [...document.querySelectorAll('main section')].map((s) => s.id)"
         self.show(self.page("gpu"))

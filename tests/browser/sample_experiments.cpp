@@ -17,6 +17,7 @@
 #include "framework/base/random.hpp"
 #include "framework/report/html/experiment_page.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/made_sweep.hpp"
 
 namespace graphline {
 namespace {
@@ -120,6 +121,12 @@ experiment_record odd_names() {
   return record;
 }
 
+experiment_record calibrated_sweep() {
+  auto record = in_time(samples::made_sweep());
+  record.calibration = samples::laptop_calibration();
+  return record;
+}
+
 experiment_record failed() {
   auto record = strategies();
   record.trials.resize(8);
@@ -150,6 +157,8 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "together", together());
   write(folder, "many", many());
   write(folder, "odd", odd_names());
+  write(folder, "kernels", in_time(samples::made_sweep()));
+  write(folder, "calibrated", calibrated_sweep());
   write(folder, "failed", failed());
   write(folder, "empty", without_trials());
 }

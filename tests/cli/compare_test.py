@@ -71,8 +71,8 @@ class shipped_experiments(Case):
             self.check_outputs(path.stem, result)
 
     def check_outputs(self, name, result):
-        if name in ("batch_size", "gemv"):
-            return  # as many results as pictures; sums in another order
+        if name in ("batch_size", "gemv") or name.startswith("sweep_"):
+            return  # as many results as pictures; sums in another order; other sizes
         seen = {}
         for trial in result["trials"]:
             for member in trial["members"]:
@@ -248,6 +248,81 @@ class outputs(CompareCase):
             done = self.compare(option, self.store.name, status=2)
             self.assertIn(f"{option} '{self.store.name}': it holds the trials", done.stderr)
         self.assertEqual(self.store.read_bytes(), kept)
+
+
+CONVOLUTION = """pipeline: conv
+params: {kernel: 3, size: 24}
+inputs:
+  x: {shape: [1, 8, $size, $size]}
+stages:
+  - name: conv
+    kind: network
+    reads: x
+    writes: y
+    layers: [conv2d: {out_channels: 8, kernel: $kernel, padding: same}]
+run: {frames: 8, warmup: 1, timing: event}
+"""
+
+KERNELS = """experiment: kernels
+pipeline: conv.yaml
+vary:
+  kernel: [1, 3, 5, 7]
+trials: 1
+"""
+
+
+class sweeps(CompareCase):
+    def setUp(self):
+        super().setUp()
+        self.pipeline(CONVOLUTION, "conv.yaml")
+
+    def test_figures_stand_against_the_parameter(self):
+        result = self.result(text=KERNELS)
+        sweep = result["sweep"]
+        self.assertEqual((sweep["parameter"], sweep["time_is"]), ("kernel", "device_time"))
+        self.assertEqual([point["value"] for point in sweep["points"]], [1, 3, 5, 7])
+        for point in sweep["points"]:
+            kernel = point["value"]
+            outputs = 8 * 24 * 24
+            self.assertEqual(point["flops"], outputs * (2 * 8 * kernel ** 2 + 1))
+            self.assertEqual(point["bytes"], 4 * (2 * outputs + 8 * 8 * kernel ** 2 + 8))
+            self.assertAlmostEqual(point["intensity"], point["flops"] / point["bytes"])
+            self.assertGreater(point["time"], 0)
+            self.assertAlmostEqual(point["flops_per_second"] * point["time"] / 1e3 / point["flops"], 1)
+            self.assertEqual((point["least"], point["ratio"]), (None, None))
+        self.assertIn("from kernel=1 to 7 the FLOPs grow", " ".join(result["findings"]))
+        self.assertNotIn("outputs of", " ".join(result["findings"]))
+
+    def test_the_table_has_a_section_with_a_plot(self):
+        shown = self.compare(text=KERNELS).stdout
+        self.assertIn("\nagainst kernel: the device stages of the median frame\n", shown)
+        self.assertRegex(shown, r"\nkernel +FLOPs +bytes +FLOP/B +p50( .s)? +.FLOP/s\n")
+        self.assertIn("FLOP/B, log scale", shown)
+
+    def test_trials_taken_up_again_and_reports_made_again_have_it_too(self):
+        saved = self.folder / "r.json"
+        self.compare("--json", saved, text=KERNELS)
+        first = json.loads(saved.read_text())["sweep"]
+        done = graphline("report", saved, cwd=self.folder)
+        self.expect(done, 0, "against kernel: the device stages", stream="stdout")
+        again = self.result("--resume", text=KERNELS)
+        self.assertEqual(again["sweep"], first)
+
+    def test_stages_that_are_not_timed_leave_the_frame(self):
+        text = KERNELS + "run: {timing: none}\n"
+        result = self.result(text=text)
+        self.assertEqual(result["sweep"]["time_is"], "end_to_end")
+
+    def test_two_values_and_values_that_are_no_numbers_are_no_sweep(self):
+        for values in ("[1, 3]", "[[1, 3], [3, 1], [3, 3]]"):
+            result = self.result("--overwrite", text=KERNELS.replace("[1, 3, 5, 7]", values))
+            self.assertNotIn("sweep", result)
+
+    def test_an_even_kernel_cannot_keep_the_size(self):
+        done = self.compare(text=KERNELS.replace("5, 7", "4"), status=2)
+        self.assertIn("padding 'same', which takes a kernel that covers an odd number of elements, "
+                      "not 4", " ".join(done.stderr.split()))
+        self.assertFalse((self.folder / "kernels.trials.jsonl").exists())
 
 
 TOGETHER = """experiment: beside

@@ -41,6 +41,9 @@ PUBLISHED = {
     "resnet50": (25_557_032, 53_120, "4.09"),
     "vgg16": (138_357_544, 0, "15.47"),
 }
+# 12 d^2 + 13 d parameters of an encoder block, and MACs of its linear layers and of its attention.
+BLOCK = 444_864
+BLOCK_MACS = 197 * 12 * 192**2 + 2 * 197**2 * 192
 
 
 class inspect(Case):
@@ -74,6 +77,11 @@ class inspect(Case):
             batch = self.figures(PIPELINES / f"{name}.yaml", "--device", "cuda")
             self.assertEqual(batch["total"]["parameters"], parameters + stored, name)
             self.assertEqual(batch["total"]["macs"], 32 * result["total"]["macs"], name)
+
+    def test_a_block_of_a_vision_transformer_has_what_its_formulas_say(self):
+        result = self.figures(PIPELINES / "vit_block.yaml", "--device", "host")
+        self.assertEqual(result["total"]["parameters"], BLOCK)
+        self.assertEqual(result["total"]["macs"], BLOCK_MACS)
 
     def test_the_device_says_whose_parameters_count_and_set_overrides_them(self):
         path = self.pipeline(KNOWN)

@@ -50,6 +50,24 @@ parameter with_default(parameter_type type, std::string text) {
   return p;
 }
 
+TEST(bind_arguments, takes_a_word_in_the_place_of_integers_where_there_is_one) {
+  parameter p = of(parameter_type::integers);
+  p.choices = {"same"};
+  p.minimum = 0;
+  EXPECT_EQ(binding({p}, "x: same").bound.text("x"), "same");
+  EXPECT_TRUE(binding({p}, "x: same").bound.holds_text("x"));
+  for (const auto* numbers : {"x: 3", "x: [3]"}) {
+    const binding b({p}, numbers);
+    EXPECT_FALSE(b.bound.holds_text("x"));
+    EXPECT_THAT(b.bound.integers("x"), ElementsAre(3));
+  }
+  EXPECT_THAT(binding({p}, "x: sane").messages(), ElementsAre(HasSubstr("(did you mean 'same'?)")));
+  EXPECT_THAT(binding({p}, "x: -1").messages(), ElementsAre("'x' must be at least 0, found -1"));
+  EXPECT_THAT(binding({p}, "x: 1.5").messages(), SizeIs(1));
+  EXPECT_FALSE(binding({p}, "").bound.holds_text("x"));
+  EXPECT_EQ(describe_type(p), "whole numbers >= 0 or same");
+}
+
 TEST(bind_arguments, reads_a_value_of_every_type) {
   EXPECT_EQ(binding({of(parameter_type::integer)}, "x: -7").bound.integer("x"), -7);
   EXPECT_EQ(binding({of(parameter_type::number)}, "x: 2.5").bound.number("x"), 2.5);

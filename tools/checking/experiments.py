@@ -32,7 +32,11 @@ def check_experiment(context, file):
         context.outcome.add(file.stem, FAIL, note=done.reason())
         return
     context.outcome.data.setdefault("experiments", {})[file.stem] = {
-        key: result[key] for key in ("configurations", "comparisons", "findings", "steadiness")}
+        key: result[key] for key in ("configurations", "comparisons", "findings", "steadiness",
+                                     "sweep") if key in result}
+    if file.stem.startswith("sweep_"):
+        show_sweep(context, file.stem, result.get("sweep"))
+        return
     if file.stem not in OTHER_OUTPUTS:
         same = outputs_agree(result)
         context.outcome.add(f"{file.stem}, outputs", PASS if same else FAIL,
@@ -43,6 +47,20 @@ def check_experiment(context, file):
             context.outcome.add(f"{file.stem}, {c['configuration']}", SHOWN,
                                 f"{100 * (c['ratio'] - 1):+.1f} %",
                                 note=f"{c['member']} against {c['reference']}: {c['verdict']}")
+
+
+def show_sweep(context, name, sweep):
+    """What each value of the parameter makes of arithmetic and time; other sizes, other outputs."""
+    if sweep is None:
+        context.outcome.add(name, FAIL, note="it has no figures against its parameter")
+        return
+    for point in sweep["points"]:
+        if point["time"] is None or point["intensity"] is None:
+            context.outcome.add(f"{name}, {point['configuration']}", FAIL, note="not measured")
+            continue
+        ratio = "" if point["ratio"] is None else f"{point['ratio']:.2f} times its least time"
+        context.outcome.add(f"{name}, {point['configuration']}", SHOWN, f"{point['time']:.3g} ms",
+                            note=f"{point['intensity']:.3g} FLOP/B; {ratio}".removesuffix("; "))
 
 
 def outputs_agree(result):

@@ -48,6 +48,20 @@ CASES = {
         ("gelu", "[8, 128]", "[linear: {out_features: 128}, gelu]"),
         ("gelu_tanh", "[8, 128]", "[linear: {out_features: 128}, gelu: {approximate: tanh}]"),
         ("relu", "[8, 128]", "[linear: {out_features: 64}, relu, linear: {out_features: 10}]")],
+    "transformer": [
+        ("tokens", "[2, 50, 96]", "[linear: {out_features: 64}]"),
+        ("tokens_residual", "[2, 50, 96]",
+         "[linear: {out_features: 96}, gelu, linear: {out_features: 96}, add: {from: input}]"),
+        ("layer_norm", "[2, 50, 96]", "[layer_norm]"),
+        ("layer_norm_long", "[3, 1000]", "[layer_norm: {eps: 1e-6}]"),
+        ("one_image", "[1, 50, 288]", "[scaled_dot_product_attention: {heads: 3}]"),
+        ("few_images", "[3, 50, 576]", "[scaled_dot_product_attention: {heads: 6}]"),
+        ("many_images", "[8, 50, 288]", "[scaled_dot_product_attention: {heads: 3}]"),
+        ("odd_heads", "[2, 17, 45]", "[scaled_dot_product_attention: {heads: 3}]"),
+        ("block", "[2, 50, 96]",
+         "[layer_norm, linear: {out_features: 288}, scaled_dot_product_attention: {heads: 3}, "
+         "linear: {out_features: 96}, add: {from: input, name: attended}, layer_norm, "
+         "linear: {out_features: 192}, gelu, linear: {out_features: 96}, add: {from: attended}]")],
     "pools": [
         ("max", "[2, 8, 16, 16]", "[max_pool2d: {kernel: 2}]"),
         ("max_padded", "[2, 8, 17, 15]", "[max_pool2d: {kernel: 3, stride: 2, padding: 1}]"),

@@ -20,14 +20,13 @@ json sweep_data(const experiment_source& from) {
   const auto unit = unit_for(most);
   json points = json::array();
   for (const auto& point : swept->points) {
-    points.push_back(
-        {{"value", point.value},
-         {"text", point.text},
-         {"intensity", or_null(point.intensity)},
-         {"time", or_null(point.time)},
-         {"least", swept->what ? or_null(point.least) : json()},
-         {"bound", point.by ? json(to_word(*point.by)) : json()},
-         {"ratio", or_null(point.ratio)}});
+    points.push_back({{"value", point.value},
+                      {"text", point.text},
+                      {"intensity", or_null(point.intensity)},
+                      {"time", or_null(point.time)},
+                      {"least", swept->what ? or_null(point.least) : json()},
+                      {"bound", point.by ? json(to_word(*point.by)) : json()},
+                      {"ratio", or_null(point.ratio)}});
   }
   auto cells = cells_of(*swept);
   return {{"key", swept->key},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@ namespace graphline {
 
 /// What a page begins with, whatever it shows.
 inline constexpr std::string_view html_beginning = "<!doctype html>\n";
+
+/// A page is no larger, however many frames a run has, with but a few of its own choice.
+inline constexpr std::uint64_t largest_page_bytes = 5'000'000;
 
 /// A page on its own: styles, scripts and `data`, which the scripts draw, in one text. It takes
 /// nothing from elsewhere. Names in `title` and `data` may hold anything; bytes that are not UTF-8

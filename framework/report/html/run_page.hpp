@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,6 @@ struct page_options {
   /// Frames whose timelines it has, beside those it chooses itself: indices into the record's.
   std::vector<std::size_t> frames;
 };
-
-/// A page is no larger, however many frames the run has, with but a few of its own choice.
-inline constexpr std::uint64_t largest_page_bytes = 5'000'000;
 
 /// The report of a run as one HTML file. Starts with `html_beginning`.
 std::string run_html(const run_record& record, const page_options& options = {});

@@ -26,6 +26,8 @@ constexpr result_kind others[] = {
     {"graphline.capacity", "a search for the highest rate", "capacity",
      "no report is made of it; 'graphline run' with --arrival, --rate and --html FILE makes that "
      "of a run at one of its rates"},
+    {"graphline.calibration", "a calibration of a device", "calibrate",
+     "no report is made of it; 'graphline calibrate --show' shows what is kept of a device"},
     {"graphline.diff", "a difference of two results", "diff",
      "no report is made of it; name one of the two results"}};
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "framework/analysis/ceilings.hpp"
@@ -46,9 +45,17 @@ const theoretical_peak* peak_of(const ceiling_figure& figure, const peaks& known
   return found == known.end() ? nullptr : &*found;
 }
 
+/// Of the times, as a part of the median one.
+double spread_of(const ceiling_figure& figure) {
+  if (unit_of(figure.what) == ceiling_unit::duration) {
+    return (figure.worst - figure.best) / figure.value;
+  }
+  return figure.value / figure.worst - figure.value / figure.best;
+}
+
 std::string spread_cell(const ceiling_figure& figure, const look& as) {
-  const double spread = std::abs(figure.best - figure.worst) / figure.value;
-  auto text = fmt::format("{:.1f} %", 100 * spread);
+  const double spread = spread_of(figure);
+  auto text = three_digits(100 * spread, 1) + " %";
   return spread > wide_spread ? toned(text, tone::warning, as) : text;
 }
 
@@ -193,10 +200,10 @@ std::string samples_of(const calibration_record& record) {
 
 std::string explanations(const calibration_record& record, const peaks& known, const look& as) {
   const auto note = [&](std::string_view text) { return paragraph(text, 2, as, tone::faint); };
-  auto text =
-      note(fmt::format("measured: the median of {}; spread: from the 10th percentile to the 90th, "
-                       "as a part of it",
-                       samples_of(record)));
+  auto text = note(
+      fmt::format("measured: the median of {}; spread: of their times, from the 10th percentile "
+                  "to the 90th",
+                  samples_of(record)));
   text += note(
       "knee: work with fewer FLOPs for each byte is bound by the bandwidth of memory, with more by "
       "the rate");

@@ -52,6 +52,36 @@ double largest(const sweep& of, std::optional<double> sweep_point::*figure) {
   return most;
 }
 
+/// How times are written: in one unit, named in the headings, or each with its own where some would
+/// be left with fewer than three digits.
+class time_cells {
+ public:
+  explicit time_cells(const sweep& of)
+      : unit_(
+            unit_for(std::max(largest(of, &sweep_point::time), largest(of, &sweep_point::least)))) {
+    for (const auto& point : of.points) {
+      for (const auto& time : {point.time, point.least}) {
+        one_unit_ = one_unit_ && (!time || *time >= 0.0995 * unit_.nanoseconds);
+      }
+    }
+  }
+
+  text_table::align align() const {
+    return one_unit_ ? text_table::align::number : text_table::align::right;
+  }
+  std::string heading(std::string_view what) const {
+    return one_unit_ ? fmt::format("{} {}", what, unit_.name) : std::string(what);
+  }
+  std::string operator()(const std::optional<double>& time) const {
+    if (one_unit_) return in_unit(time, unit_);
+    return time ? format_duration(*time) : "-";
+  }
+
+ private:
+  time_unit unit_;
+  bool one_unit_ = true;
+};
+
 struct figure_column {
   std::string heading;
   text_table::align align;
@@ -62,8 +92,7 @@ struct figure_column {
 /// Those of which anything is known.
 std::vector<figure_column> columns_of(const sweep& of) {
   const auto number = text_table::align::number;
-  const auto time = unit_for(std::max(largest(of, &sweep_point::time),
-                                      largest(of, &sweep_point::least)));
+  const time_cells time(of);
   const auto rate = rate_unit_for(largest(of, &sweep_point::rate));
   std::vector<figure_column> all = {
       {"FLOPs", right, [](const sweep_point& p) { return p.flops.has_value(); },
@@ -72,14 +101,13 @@ std::vector<figure_column> columns_of(const sweep& of) {
        [](const sweep_point& p) { return count_cell(p.bytes, "B"); }},
       {"FLOP/B", number, [](const sweep_point& p) { return p.intensity.has_value(); },
        [](const sweep_point& p) { return number_cell(p.intensity); }},
-      {fmt::format("p50 {}", time.name), number,
-       [](const sweep_point& p) { return p.time.has_value(); },
-       [time](const sweep_point& p) { return in_unit(p.time, time); }},
+      {time.heading("p50"), time.align(), [](const sweep_point& p) { return p.time.has_value(); },
+       [time](const sweep_point& p) { return time(p.time); }},
       {std::string(rate.name), number, [](const sweep_point& p) { return p.rate.has_value(); },
        [rate](const sweep_point& p) { return number_cell(p.rate, rate.size); }},
-      {fmt::format("least {}", time.name), number,
+      {time.heading("least"), time.align(),
        [](const sweep_point& p) { return p.least.has_value(); },
-       [time](const sweep_point& p) { return in_unit(p.least, time); }},
+       [time](const sweep_point& p) { return time(p.least); }},
       {"bound", left, [](const sweep_point& p) { return p.by.has_value(); },
        [](const sweep_point& p) { return p.by ? std::string(to_word(*p.by)) : "-"; }},
       {"ratio", number, [](const sweep_point& p) { return p.ratio.has_value(); },

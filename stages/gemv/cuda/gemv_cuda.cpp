@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stages/cuda/kernels.hpp"
@@ -15,12 +17,22 @@ namespace graphline {
 
 namespace {
 
+/// A kernel on its operands: a, x, y.
+struct bound_kernel {
+  kernel_form form;
+  std::array<void*, 3> operands{};
+};
+
 class gemv_work final : public device_work {
  public:
-  gemv_work(const std::string& owner, const kernel_form& form, std::array<void*, 3> operands)
-      : owner_(owner), form_(form), operands_(operands) {}
+  gemv_work(const std::string& owner, std::vector<bound_kernel> kernels)
+      : owner_(owner), kernels_(std::move(kernels)) {}
 
-  void enqueue(stream& s) override { enqueue_kernel(form_, operands_, s.native(), owner_); }
+  void enqueue(stream& s) override {
+    for (const bound_kernel& kernel : kernels_) {
+      enqueue_kernel(kernel.form, kernel.operands, s.native(), owner_);
+    }
+  }
 
   void enqueue_in_parts(stream& s, part_marker& marker) override {
     enqueue(s);
@@ -29,8 +41,7 @@ class gemv_work final : public device_work {
 
  private:
   const std::string& owner_;
-  const kernel_form& form_;
-  std::array<void*, 3> operands_;
+  std::vector<bound_kernel> kernels_;
 };
 
 class fused_gemv_stage final : public device_stage {
@@ -38,22 +49,37 @@ class fused_gemv_stage final : public device_stage {
   fused_gemv_stage(const matmul_form& product, const std::string& name)
       : owner_(fmt::format("stage '{}'", name)),
         form_(collapse_rows(product)),
+        split_(split_long_rows(form_)),
         cost_(cost_of(product)) {}
 
+  std::size_t scratch_bytes() const override {
+    return split_ ? static_cast<std::size_t>(split_->piece_count()) * sizeof(float) : 0;
+  }
+
   std::vector<stage_part> parts() const override {
-    return {{"gemv", "a kernel of its own", cost_}};
+    std::string choice = "a kernel of its own";
+    if (split_) choice += fmt::format(", rows in {} pieces", split_->sums.k);
+    return {{"gemv", std::move(choice), cost_}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<gemv_work>(
-        owner_, form_,
-        std::array<void*, 3>{tensors.inputs.at(0).data, tensors.inputs.at(1).data,
-                             tensors.outputs.at(0).data});
+    void* const a = tensors.inputs.at(0).data;
+    void* const x = tensors.inputs.at(1).data;
+    void* const y = tensors.outputs.at(0).data;
+    std::vector<bound_kernel> kernels;
+    if (split_) {
+      kernels.push_back({split_->pieces, {a, x, tensors.scratch}});
+      kernels.push_back({split_->sums, {tensors.scratch, nullptr, y}});
+    } else {
+      kernels.push_back({form_, {a, x, y}});
+    }
+    return std::make_unique<gemv_work>(owner_, std::move(kernels));
   }
 
  private:
   std::string owner_;
-  kernel_form form_;
+  gemv_form form_;
+  std::optional<split_gemv> split_;
   cost cost_;
 };
 

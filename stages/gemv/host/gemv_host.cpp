@@ -99,11 +99,10 @@ class fused_gemv_stage final : public device_stage {
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<gemv_work>(
-        gemv_operation(form_, code_, static_cast<const float*>(tensors.inputs.at(0).data),
-                       static_cast<const float*>(tensors.inputs.at(1).data),
-                       static_cast<float*>(tensors.outputs.at(0).data),
-                       static_cast<float*>(tensors.scratch)));
+    return std::make_unique<gemv_work>(gemv_operation(
+        form_, code_, static_cast<const float*>(tensors.inputs.at(0).data),
+        static_cast<const float*>(tensors.inputs.at(1).data),
+        static_cast<float*>(tensors.outputs.at(0).data), static_cast<float*>(tensors.scratch)));
   }
 
  private:

@@ -24,7 +24,7 @@ using gemv_loop = void (*)(const gemv_form& form, const float* a, const float* x
 
 /// Loops for a set of instructions.
 struct gemv_code {
-  std::string_view instructions;  ///< "AVX-512"
+  std::string_view instructions;  ///< "AVX2"
   gemv_loop loop = nullptr;
 };
 

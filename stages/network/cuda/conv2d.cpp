@@ -143,7 +143,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   value_form wanted{tensor_layout::channels_last, b.element()};
   const value_form result_form = wanted;
   if (planned.channels != in_channels) wanted.padded_channels = planned.channels;
-  std::vector<std::size_t> operands{
+  std::vector<cuda_operand> operands{
       b.in_form(head.inputs[0], wanted, head).buffer,
       b.constant(with_channels_last(values.weight, conv, in_channels / conv.groups,
                                     planned.channels / conv.groups),

@@ -22,7 +22,8 @@ void write_rounded(const std::vector<float>& values, std::byte* to) {
 void cuda_program::place_buffers() {
   buffer_uses uses;
   for (const cuda_step& step : steps) {
-    std::vector<std::size_t>& used = uses.emplace_back(step.operands);
+    std::vector<std::size_t>& used = uses.emplace_back();
+    for (const cuda_operand& operand : step.operands) used.push_back(operand.buffer);
     if (step.workspace) used.push_back(*step.workspace);
   }
   const placed_bytes sums = graphline::place_buffers(buffers, uses);
@@ -50,8 +51,9 @@ std::vector<bound_step> cuda_program::bind(const program_memory& memory) const {
   bound.reserve(steps.size());
   for (const cuda_step& step : steps) {
     bound_step& ready = bound.emplace_back(bound_step{&step, {}, nullptr});
-    for (const std::size_t buffer : step.operands) {
-      ready.operands.push_back(address_of(buffers[buffer], memory));
+    for (const cuda_operand& operand : step.operands) {
+      void* const begin = address_of(buffers[operand.buffer], memory);
+      ready.operands.push_back(static_cast<std::byte*>(begin) + operand.offset);
     }
     if (step.workspace) ready.workspace = address_of(buffers[*step.workspace], memory);
   }

@@ -15,10 +15,18 @@
 
 namespace graphline {
 
+/// What a step reads or writes: a buffer, or what begins somewhere in it.
+struct cuda_operand {
+  cuda_operand(std::size_t whole, std::size_t from = 0) : buffer(whole), offset(from) {}
+
+  std::size_t buffer;
+  std::size_t offset;  ///< in bytes
+};
+
 /// One operation on buffers: a kernel of the project or a call of a library.
 struct cuda_step {
   std::variant<kernel_form, std::shared_ptr<library_operation>> work;
-  std::vector<std::size_t> operands;     ///< buffers, in the order that the work states
+  std::vector<cuda_operand> operands;    ///< in the order that the work states
   std::optional<std::size_t> workspace;  ///< a buffer, for a library that needs one
   std::string owner;                     ///< "stage 'head', layer '0.linear'", for messages
 };

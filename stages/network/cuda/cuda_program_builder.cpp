@@ -113,21 +113,30 @@ std::size_t cuda_program_builder::constant(std::vector<float> values, dtype elem
   return buffer;
 }
 
-void cuda_program_builder::add_kernel(kernel_form form, std::vector<std::size_t> operands,
+void cuda_program_builder::add_kernel(kernel_form form, std::vector<cuda_operand> operands,
                                       const network_layer& layer) {
   program_.steps.push_back({std::move(form), std::move(operands), {}, owner(layer)});
 }
 
 void cuda_program_builder::add_library(std::unique_ptr<library_operation> operation,
-                                       std::vector<std::size_t> operands,
+                                       std::vector<cuda_operand> operands,
                                        const network_layer& layer) {
-  note(operation->choice());
+  add_calls(std::move(operation), {std::move(operands)}, layer);
+}
+
+void cuda_program_builder::add_calls(std::unique_ptr<library_operation> operation,
+                                     std::vector<std::vector<cuda_operand>> calls,
+                                     const network_layer& layer) {
+  const std::string choice = operation->choice();
+  note(calls.size() == 1 ? choice : fmt::format("{} calls of {}", calls.size(), choice));
   std::optional<std::size_t> workspace;
   if (operation->workspace_bytes() > 0) {
     workspace = add_buffer(buffer_place::scratch, operation->workspace_bytes());
   }
-  program_.steps.push_back({std::shared_ptr<library_operation>(std::move(operation)),
-                            std::move(operands), workspace, owner(layer)});
+  const std::shared_ptr<library_operation> shared(std::move(operation));
+  for (std::vector<cuda_operand>& operands : calls) {
+    program_.steps.push_back({shared, std::move(operands), workspace, owner(layer)});
+  }
 }
 
 void cuda_program_builder::note(const std::string& text) {

@@ -84,9 +84,13 @@ class cuda_program_builder {
   std::size_t constant(std::vector<float> values, dtype element);
 
   /// Adds a step; `layer` is the one named in the message of a failure.
-  void add_kernel(kernel_form form, std::vector<std::size_t> operands, const network_layer& layer);
-  void add_library(std::unique_ptr<library_operation> operation, std::vector<std::size_t> operands,
+  void add_kernel(kernel_form form, std::vector<cuda_operand> operands, const network_layer& layer);
+  void add_library(std::unique_ptr<library_operation> operation, std::vector<cuda_operand> operands,
                    const network_layer& layer);
+
+  /// Adds a step for each call of the same operation on other operands.
+  void add_calls(std::unique_ptr<library_operation> operation,
+                 std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
   /// Adds to what the report says of the current part.
   void note(const std::string& text);

@@ -12,14 +12,15 @@ namespace {
 
 product_form form_of(const cuda_program_builder& b, const network_layer& head,
                      std::span<const tail_link> fused) {
-  const shape& in = b.network().shape_of(head.inputs[0]);
+  const shape in = as_rows(b.network().shape_of(head.inputs[0]));
+  const std::int64_t out_features = as_rows(head.output)[1];
   product_form form{.m = in[0],
-                    .n = head.output[1],
+                    .n = out_features,
                     .k = in[1],
                     .transpose_b = true,  // PyTorch stores [out_features, in_features]
                     .a_leading = in[1],
                     .b_leading = in[1],
-                    .d_leading = head.output[1],
+                    .d_leading = out_features,
                     .precision = b.precision()};
   for (const tail_link& link : fused) {
     if (link.what == tail_link::kind::bias) {
@@ -62,8 +63,8 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
   }
 
   const value_form wanted{tensor_layout::row_major, b.element()};
-  std::vector<std::size_t> operands{b.in_form(head.inputs[0], wanted, head).buffer,
-                                    b.constant({weight.begin(), weight.end()}, b.element())};
+  std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
+                                     b.constant({weight.begin(), weight.end()}, b.element())};
   const bool fused_bias = linear.bias && left > 0;
   if (fused_bias) operands.push_back(b.constant({bias.begin(), bias.end()}, b.element()));
   const cuda_value y = b.make_value(head.output.elements(), wanted);

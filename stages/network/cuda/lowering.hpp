@@ -17,6 +17,8 @@ void lower(cuda_program_builder& b, const fused_layers& group, const add_layer& 
 void lower(cuda_program_builder& b, const fused_layers& group, const activation_layer& activation);
 void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax);
 void lower(cuda_program_builder& b, const fused_layers& group, const batch_norm2d_layer& norm);
+void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
+void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention);
 void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool);
 void lower(cuda_program_builder& b, const fused_layers& group,
            const adaptive_avg_pool2d_layer& pool);

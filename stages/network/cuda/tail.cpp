@@ -67,7 +67,7 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
     form.to = links.empty() ? b.result_element(last, x.form.layout) : b.element();
 
     const network_layer& owner = b.layer(now.front().layer);
-    std::vector<std::size_t> operands{x.buffer};
+    std::vector<cuda_operand> operands{x.buffer};
     if (form.shift) {
       form.channels = static_cast<std::int64_t>(input.bias.size());
       form.inner = input.inner;

@@ -50,7 +50,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
     return all;
   };
   // "+bias" names what the layer has; a folded norm is named itself.
-  lower_with_epilogue<convolution>(b, group, conv.bias, choose, operands);
+  lower_with_epilogue<convolution>(b, group, head.output, conv.bias, choose, operands);
 }
 
 }  // namespace graphline

@@ -31,24 +31,27 @@ std::string fused_name(const program_builder& b, const fused_layers& group, bool
 /// Adds a conv2d or linear with as much of its epilogue as oneDNN fuses without giving up the
 /// implementation it would choose otherwise; the rest follows as steps of its own.
 ///
+/// The primitive gives `result`, the head's output or the same elements in fewer dimensions.
 /// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` the
 /// source, weights and bias in the layouts that it wants.
 template <class Primitive, class Choose, class Operands>
-void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bias,
-                         const Choose& choose, const Operands& operands);
+void lower_with_epilogue(program_builder& b, const fused_layers& group, const shape& result,
+                         bool bias, const Choose& choose, const Operands& operands);
 
 /// What follows a group whose add could not be fused: the add with the activations after it.
 void lower_rest(program_builder& b, const split_epilogue& epilogue);
 
 template <class Primitive, class Choose, class Operands>
-void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bias,
-                         const Choose& choose, const Operands& operands) {
+void lower_with_epilogue(program_builder& b, const fused_layers& group, const shape& result,
+                         bool bias, const Choose& choose, const Operands& operands) {
   using descriptor = typename Primitive::primitive_desc;
   const network_layer& head = b.layer(group.head);
   const split_epilogue epilogue = split_at_add(b.network(), group);
-  const dnnl::memory::desc any = any_layout(b.layer(group.last()).output);
+  // Seen in another shape it must be packed.
+  const bool as_output = result == head.output;
 
-  descriptor chosen = choose(fused_attributes(b, epilogue, nullptr), any);
+  descriptor chosen = choose(fused_attributes(b, epilogue, nullptr),
+                             as_output ? any_layout(result) : plain_layout(result));
   bool with_add = false;
   std::optional<program_tensor> added;
   if (epilogue.add) {
@@ -58,7 +61,7 @@ void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bia
     if (with_add) {
       chosen = fused;
       const network_layer& sum = b.layer(*epilogue.add);
-      added = b.in_layout(b.input_of(sum, 1), destination, sum);
+      added = b.in_layout(b.in_shape(b.input_of(sum, 1), result, sum), destination, sum);
     }
   }
 
@@ -67,15 +70,16 @@ void lower_with_epilogue(program_builder& b, const fused_layers& group, bool bia
     const auto position = static_cast<int>(epilogue.before.size());
     all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, *added});
   }
-  const program_tensor result = b.make_tensor(chosen.dst_desc());
-  all.push_back({DNNL_ARG_DST, result});
+  const program_tensor made = b.make_tensor(chosen.dst_desc());
+  all.push_back({DNNL_ARG_DST, made});
   b.add_primitive(fused_name(b, group, bias, epilogue, with_add), head, Primitive(chosen), chosen,
                   chosen.scratchpad_desc(), std::move(all));
 
+  const program_tensor given = b.in_shape(made, head.output, head);
   if (with_add || !epilogue.add) {
-    b.set_output(group.last(), result);
+    b.set_output(group.last(), given);
   } else {
-    b.set_output(*epilogue.add - 1, result);
+    b.set_output(*epilogue.add - 1, given);
     lower_rest(b, epilogue);
   }
 }

@@ -6,7 +6,7 @@ namespace graphline {
 void lower(program_builder& b, const fused_layers& group, const linear_layer& linear) {
   using inner_product = dnnl::inner_product_forward;
   const network_layer& head = b.layer(group.head);
-  const shape& in = b.network().shape_of(head.inputs[0]);
+  const shape in = as_rows(b.network().shape_of(head.inputs[0]));
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
   const auto weight = b.weight(head, "weight");
@@ -22,7 +22,8 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
   };
   const auto operands = [&](const inner_product::primitive_desc& chosen) {
     std::vector<program_operand> all{
-        {DNNL_ARG_SRC, b.in_layout(b.input_of(head), chosen.src_desc(), head)},
+        {DNNL_ARG_SRC,
+         b.in_layout(b.in_shape(b.input_of(head), in, head), chosen.src_desc(), head)},
         {DNNL_ARG_WEIGHTS,
          b.constant({weight.begin(), weight.end()}, weight_shape, chosen.weights_desc())}};
     if (linear.bias) {
@@ -31,7 +32,7 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
     }
     return all;
   };
-  lower_with_epilogue<inner_product>(b, group, linear.bias, choose, operands);
+  lower_with_epilogue<inner_product>(b, group, as_rows(head.output), linear.bias, choose, operands);
 }
 
 }  // namespace graphline

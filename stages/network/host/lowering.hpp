@@ -20,6 +20,8 @@ void lower(program_builder& b, const fused_layers& group, const add_layer& add);
 void lower(program_builder& b, const fused_layers& group, const activation_layer& activation);
 void lower(program_builder& b, const fused_layers& group, const softmax_layer& softmax);
 void lower(program_builder& b, const fused_layers& group, const batch_norm2d_layer& norm);
+void lower(program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
+void lower(program_builder& b, const fused_layers& group, const attention_layer& attention);
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const flatten_layer& flatten);

@@ -32,8 +32,9 @@ std::vector<std::unique_ptr<host_operation>> host_program::bind(
   for (const program_step& step : steps) {
     std::vector<onednn_argument> arguments;
     for (const program_operand& operand : step.operands) {
-      arguments.push_back({operand.role, operand.tensor.layout,
-                           address_of(buffers[operand.tensor.buffer], memory)});
+      void* const begin = address_of(buffers[operand.tensor.buffer], memory);
+      arguments.push_back(
+          {operand.role, operand.tensor.layout, static_cast<std::byte*>(begin) + operand.offset});
     }
     operations.push_back(step.make(arguments));
   }

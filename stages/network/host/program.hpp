@@ -24,6 +24,7 @@ struct program_tensor {
 struct program_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   program_tensor tensor;
+  std::size_t offset = 0;  ///< where in the buffer it begins, in bytes
 };
 
 /// One operation, not yet bound to memory. `make` gets the operands in order, with their addresses.

@@ -46,6 +46,13 @@ program_tensor program_builder::in_layout(const program_tensor& tensor,
   return result;
 }
 
+program_tensor program_builder::in_shape(const program_tensor& tensor, const shape& wanted,
+                                         const network_layer& layer) {
+  const shape given(tensor.layout.dims());
+  if (given == wanted) return tensor;
+  return {in_layout(tensor, plain_layout(given), layer).buffer, plain_layout(wanted)};
+}
+
 program_tensor program_builder::constant(std::vector<float> values, const shape& extents,
                                          const dnnl::memory::desc& wanted) {
   const std::size_t buffer = add_buffer(buffer_place::weights, wanted.get_size());

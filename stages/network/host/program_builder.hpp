@@ -45,6 +45,10 @@ class program_builder {
   program_tensor in_layout(const program_tensor& tensor, const dnnl::memory::desc& wanted,
                            const network_layer& layer);
 
+  /// The same elements, packed, seen in another shape; as it lies where that is its shape already.
+  program_tensor in_shape(const program_tensor& tensor, const shape& wanted,
+                          const network_layer& layer);
+
   /// A constant in the wanted layout, given packed and row-major.
   program_tensor constant(std::vector<float> values, const shape& extents,
                           const dnnl::memory::desc& wanted);

@@ -15,6 +15,8 @@ layer_kind sigmoid_kind();              // activation.cpp
 layer_kind silu_kind();                 // activation.cpp
 layer_kind softmax_kind();              // softmax.cpp
 layer_kind batch_norm2d_kind();         // batch_norm2d.cpp
+layer_kind layer_norm_kind();           // layer_norm.cpp
+layer_kind attention_kind();            // attention.cpp
 layer_kind max_pool2d_kind();           // pool2d.cpp
 layer_kind avg_pool2d_kind();           // pool2d.cpp
 layer_kind adaptive_avg_pool2d_kind();  // adaptive_avg_pool2d.cpp

@@ -16,21 +16,24 @@ linear_layer read(const arguments& values, layer_problems&) {
 layer_shape infer(const linear_layer& linear, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
-  if (input.shape.rank() != 2) {
-    problems.report(fmt::format("expects [N, features] but {} gives {}{}", input.giver,
-                                to_string(input.shape),
-                                input.shape.rank() > 2 ? " (put a 'flatten' before it)" : ""));
+  const std::size_t rank = input.shape.rank();
+  if (rank != 2 && rank != 3) {
+    problems.report(fmt::format("expects [N, features] or [N, tokens, features] but {} gives {}{}",
+                                input.giver, to_string(input.shape),
+                                rank > 3 ? " (put a 'flatten' before it)" : ""));
     return {};
   }
-  const std::int64_t batch = input.shape[0];
-  const std::int64_t features = input.shape[1];
+  const std::int64_t features = input.shape[rank - 1];
+  const std::int64_t rows = input.shape.elements() / features;
 
   layer_shape result;
-  result.output = {batch, linear.out_features};
+  std::vector<std::int64_t> extents = input.shape.extents();
+  extents.back() = linear.out_features;
+  result.output = shape(std::move(extents));
   const shape weight{linear.out_features, features};
   const auto out = count_elements(result.output, problems);
   const auto weight_elements = count_elements(weight, problems);
-  const auto macs = checked_product({batch, features, linear.out_features});
+  const auto macs = checked_product({rows, features, linear.out_features});
   if (!out || !weight_elements || !macs) {
     if (!macs) problems.report("would take more than 2^60 multiply-accumulates");
     return {};
@@ -53,17 +56,18 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
 }  // namespace
 
 layer_kind linear_kind() {
-  return make_layer_kind<linear_layer>("linear", "Fully connected layer on [N, features]",
-                                       {{.name = "out_features",
-                                         .help = "Features of the output.",
-                                         .required = true,
-                                         .minimum = 1,
-                                         .maximum = largest_size},
-                                        {.name = "bias",
-                                         .type = parameter_type::boolean,
-                                         .help = "Add a learned number per feature.",
-                                         .default_value = "true"}},
-                                       read, infer);
+  return make_layer_kind<linear_layer>(
+      "linear", "Fully connected layer on [N, features] or [N, tokens, features]",
+      {{.name = "out_features",
+        .help = "Features of the output.",
+        .required = true,
+        .minimum = 1,
+        .maximum = largest_size},
+       {.name = "bias",
+        .type = parameter_type::boolean,
+        .help = "Add a learned number per feature.",
+        .default_value = "true"}},
+      read, infer);
 }
 
 }  // namespace graphline

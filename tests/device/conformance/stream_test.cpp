@@ -43,6 +43,19 @@ TEST_F(conformance_stream, returns_before_the_device_has_done_anything) {
   EXPECT_EQ(value_of(reading), 1);
 }
 
+TEST_F(conformance_stream, copies_ordinary_memory_to_the_device_and_back) {
+  constexpr std::size_t bytes = 1 << 18;
+  std::vector<std::byte> source(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<std::byte>(i * 5 % 253);
+  std::vector<std::byte> target(bytes);
+  const memory there = dev().allocate(bytes);
+  const auto s = make_stream("s");
+  s->copy(there.data(), source.data(), bytes);
+  s->copy(target.data(), there.data(), bytes);
+  dev().synchronize(wait_mode::block);
+  EXPECT_EQ(target, source);
+}
+
 TEST_F(conformance_stream, copies_to_the_device_within_it_and_back) {
   constexpr std::size_t bytes = 1 << 20;
   const memory source = dev().allocate_pinned(bytes);

@@ -120,6 +120,7 @@ TEST_F(cuda_device, is_listed_with_its_properties) {
   EXPECT_EQ(found[1].name, "Fake GPU 1");
   EXPECT_EQ(found[1].priority_levels, 3);
   EXPECT_THAT(found[1].details, testing::Contains(testing::Pair("compute capability", "9.0")));
+  EXPECT_THAT(found[1].details, testing::Contains(testing::Pair("memory bus", "6144 bit")));
 }
 
 TEST_F(cuda_device, allocates_nothing_while_it_is_used) {

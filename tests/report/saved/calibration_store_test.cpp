@@ -86,7 +86,7 @@ TEST(calibration_store, makes_a_safe_file_name_of_any_name) {
   const calibration_store store(folder.path());
   auto record = host_calibration();
   for (const std::string& name : {std::string("../../etc/x"), std::string(), std::string("画像"),
-                                 std::string("a\nb\0c", 5), std::string(5000, 'x')}) {
+                                  std::string("a\nb\0c", 5), std::string(5000, 'x')}) {
     record.device.name = name;
     const fs::path path = store.keep(record);
     EXPECT_EQ(path.parent_path(), folder.path() / "calibrations");

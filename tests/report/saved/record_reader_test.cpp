@@ -230,6 +230,7 @@ TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
                                "(graphline.overhead/1); "),
                     HasSubstr("vary: {timing: ["), HasSubstr("compare"), HasSubstr("--html")));
   EXPECT_THAT(refusal(R"({"schema": "graphline.capacity/1"})"), HasSubstr("'graphline run'"));
+  EXPECT_THAT(refusal(R"({"schema": "graphline.calibration/1"})"), HasSubstr("calibrate --show"));
   EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
   EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
               AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));

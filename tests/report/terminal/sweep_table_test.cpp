@@ -77,6 +77,19 @@ TEST(sweep_table, marks_what_is_not_known_of_a_value) {
   expect_to_fit(found, 80);
 }
 
+TEST(sweep_table, gives_times_units_of_their_own_where_one_would_hide_digits) {
+  auto found = calibrated();
+  found.points[0].time = 8'010;
+  found.points[0].least = 4'320;
+  const auto cells = cells_of(found);
+  EXPECT_EQ(cells.headings[4], "p50");
+  EXPECT_EQ(cells.headings[6], "least");
+  EXPECT_EQ(cells.rows[0][4], "8.01 us");
+  EXPECT_EQ(cells.rows[0][6], "4.32 us");
+  EXPECT_EQ(cells.rows[5][4], "13.9 ms");
+  expect_to_fit(found, 80);
+}
+
 TEST(sweep_table, stands_in_the_table_of_its_experiment) {
   const auto record = made_sweep();
   const auto summary = figures_of(record);

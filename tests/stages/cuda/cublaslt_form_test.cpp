@@ -27,6 +27,7 @@ TEST(column_product, has_the_epilogues_of_cublaslt_and_no_others) {
   EXPECT_EQ(epilogue(false, {activation::gelu_tanh}), CUBLASLT_EPILOGUE_GELU);
   EXPECT_EQ(epilogue(true, {activation::gelu_tanh}), CUBLASLT_EPILOGUE_GELU_BIAS);
   EXPECT_EQ(epilogue(true, {activation::gelu_erf}), std::nullopt);
+  EXPECT_EQ(epilogue(true, {activation::relu6}), std::nullopt);
   EXPECT_EQ(epilogue(true, {activation::silu}), std::nullopt);
   EXPECT_EQ(epilogue(true, {activation::relu, activation::relu}), std::nullopt);
 }
@@ -68,7 +69,7 @@ TEST(column_product, tells_what_alignment_a_batch_leaves) {
 }
 
 TEST(form_text, tells_forms_apart_that_differ_anywhere) {
-  std::vector<product_form> forms(15, packed_product(3, 4, 5));
+  std::vector<product_form> forms(17, packed_product(3, 4, 5));
   forms[1].m = 6;
   forms[2].n = 6;
   forms[3].k = 6;
@@ -83,6 +84,8 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
   forms[12].d_stride = 9;
   forms[13].bias = true;
   forms[14].activations = {activation::relu};
+  forms[15].activations = {activation::relu6};
+  forms[16].scale = 0.125F;
   std::vector<std::string> texts;
   for (const product_form& form : forms) texts.push_back(to_text(form));
   for (std::size_t i = 0; i < texts.size(); ++i) {

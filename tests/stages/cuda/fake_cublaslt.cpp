@@ -216,17 +216,19 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   const layout& l = *as_layout(left);
   const layout& r = *as_layout(right);
   const layout& to = *as_layout(result);
-  if (!fit(p, l, r, to) || *static_cast<const float*>(alpha) != 1 ||
-      *static_cast<const float*>(beta) != 0 || c != d || algorithm->data[0] < 10) {
+  const float scale = *static_cast<const float*>(alpha);
+  if (!fit(p, l, r, to) || *static_cast<const float*>(beta) != 0 || c != d ||
+      algorithm->data[0] < 10) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   for (std::int32_t i = 0; i < to.batch; ++i) {
     for (std::uint64_t column = 0; column < to.columns; ++column) {
       for (std::uint64_t row = 0; row < to.rows; ++row) {
-        float sum = p.has_bias() ? p.bias[row] : 0;
+        float sum = 0;
         for (std::uint64_t k = 0; k < columns_of(l, p.left); ++k) {
           sum += *l.at(a, i, row, k, p.left) * *r.at(b, i, k, column, p.right);
         }
+        sum = sum * scale + (p.has_bias() ? p.bias[row] : 0);
         *const_cast<float*>(to.at(d, i, row, column, CUBLAS_OP_N)) =
             p.has_relu() ? std::max(sum, 0.0F) : sum;
       }

@@ -41,6 +41,9 @@ std::vector<product_form> sample_products() {
   forms.push_back(forms.back());
   forms.back().bias = true;
 
+  forms.push_back(forms.back());
+  forms.back().scale = 0.5F;
+
   product_form batch = packed_product(8, 16, 32);
   batch.batch = 4;
   batch.a_stride = 8 * 32;
@@ -74,13 +77,14 @@ numbers expected_product(const product_form& f, const std::vector<numbers>& oper
   for (std::int64_t i = 0; i < f.batch; ++i) {
     for (std::int64_t row = 0; row < f.m; ++row) {
       for (std::int64_t column = 0; column < f.n; ++column) {
-        float sum = f.bias ? at(operands[2], column) : 0;
+        float sum = 0;
         for (std::int64_t j = 0; j < f.k; ++j) {
           const std::int64_t a = f.transpose_a ? j * f.a_leading + row : row * f.a_leading + j;
           const std::int64_t b =
               f.transpose_b ? column * f.b_leading + j : j * f.b_leading + column;
           sum += at(operands[0], i * f.a_stride + a) * at(operands[1], i * f.b_stride + b);
         }
+        sum = sum * f.scale + (f.bias ? at(operands[2], column) : 0);
         if (!f.activations.empty()) sum = std::max(sum, 0.0F);
         d[static_cast<std::size_t>(i * f.d_stride + row * f.d_leading + column)] = sum;
       }

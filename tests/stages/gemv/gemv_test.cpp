@@ -134,9 +134,9 @@ TEST(gemv_form, takes_as_few_axes_as_the_strides_allow) {
   const auto axes = [](const shape& a, const shape& x, const shape& y) {
     return collapse_rows({a, x, y}).axes;
   };
-  EXPECT_THAT(axes({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}),
-              ElementsAre(gemv_axis{600, 102400, 512}, gemv_axis{200, 512, 0},
-                          gemv_axis{8, 64, 64}));
+  EXPECT_THAT(
+      axes({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}),
+      ElementsAre(gemv_axis{600, 102400, 512}, gemv_axis{200, 512, 0}, gemv_axis{8, 64, 64}));
   EXPECT_THAT(axes({4, 5, 6, 7}, {1, 1, 7, 1}, {4, 5, 6, 1}), ElementsAre(gemv_axis{120, 7, 0}));
   EXPECT_THAT(axes({4, 5, 1, 7}, {4, 5, 7, 1}, {4, 5, 1, 1}), ElementsAre(gemv_axis{20, 7, 7}));
   EXPECT_THAT(axes({1, 6, 7}, {3, 7, 1}, {3, 6, 1}),

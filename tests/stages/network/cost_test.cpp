@@ -22,6 +22,17 @@ TEST(network_cost, counts_the_known_convolution_exactly) {
   EXPECT_EQ(c.bytes_written, 4 * 512LL * 256 * 256);
 }
 
+TEST(network_cost, takes_padding_that_keeps_the_size) {
+  const shape input{1, 4, 9, 12};
+  const auto bytes = [&](const std::string& layer) {
+    return cost_of("[{conv2d: {out_channels: 8, " + layer + "}}]", input).bytes_written;
+  };
+  EXPECT_EQ(bytes("kernel: 1, padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: [7, 3], padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: 4, dilation: 2, padding: same"), 4 * 8 * 9 * 12);
+  EXPECT_EQ(bytes("kernel: [7, 3]"), 4 * 8 * 3 * 10);
+}
+
 TEST(network_cost, counts_a_bias_as_one_addition_per_output) {
   const cost c = cost_of("[{conv2d: {out_channels: 4, kernel: 3}}]", {2, 3, 8, 8});
   const std::int64_t outputs = 2 * 4 * 6 * 6;
@@ -70,6 +81,34 @@ TEST(network_cost, counts_what_pools_and_norms_do) {
   EXPECT_EQ(cost_of("[adaptive_avg_pool2d: {output: 4}]", input).flops, 2 * 8 * 8);
   EXPECT_EQ(cost_of("[batch_norm2d]", input).flops, 4 * 72 + 2 * 2);
   EXPECT_EQ(cost_of("[batch_norm2d]", input).parameters, 8);
+}
+
+TEST(network_cost, counts_a_linear_layer_of_tokens_once_for_each) {
+  const cost c = cost_of("[{linear: {out_features: 6}}]", {2, 5, 4});
+  EXPECT_EQ(c.macs, 2 * 5 * 4 * 6);
+  EXPECT_EQ(c.flops, 2 * c.macs + 2 * 5 * 6);
+  EXPECT_EQ(c.parameters, 4 * 6 + 6);
+  EXPECT_EQ(c.bytes_read, 4 * (2 * 5 * 4 + 30));
+  EXPECT_EQ(c.bytes_written, 4 * 2 * 5 * 6);
+}
+
+TEST(network_cost, counts_a_layer_norm_by_its_formula) {
+  const cost c = cost_of("[layer_norm]", {2, 5, 8});
+  EXPECT_EQ(c.macs, 0);
+  EXPECT_EQ(c.flops, 7 * 80 + 4 * 10);
+  EXPECT_EQ(c.parameters, 16);
+  EXPECT_EQ(c.bytes_read, 4 * (80 + 16));
+  EXPECT_EQ(c.bytes_written, 4 * 80);
+}
+
+TEST(network_cost, counts_both_products_of_attention_and_its_softmax_but_moves_no_scores) {
+  const cost c = cost_of("[{scaled_dot_product_attention: {heads: 3}}]", {2, 5, 36});
+  const std::int64_t scores = 2 * 3 * 5 * 5;
+  EXPECT_EQ(c.macs, scores * 4 * 2);  // four features of a head, in two products
+  EXPECT_EQ(c.flops, 2 * c.macs + 6 * scores);
+  EXPECT_EQ(c.parameters, 0);
+  EXPECT_EQ(c.bytes_read, 4 * 2 * 5 * 36);
+  EXPECT_EQ(c.bytes_written, 4 * 2 * 5 * 12);
 }
 
 TEST(network_cost, counts_nothing_for_flatten_and_two_reads_for_add) {

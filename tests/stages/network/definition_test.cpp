@@ -33,8 +33,11 @@ TEST(network_problems, name_both_layers_and_their_shapes) {
   EXPECT_EQ(
       problems("  - conv2d: {out_channels: 512, kernel: 3, stride: 2, padding: 1, name: conv1}\n"
                "  - linear: {out_features: 10}\n"),
-      "3:5: linear expects [N, features] but layer 'conv1' gives [1, 512, 56, 56] (put a "
-      "'flatten' before it)\n");
+      "3:5: linear expects [N, features] or [N, tokens, features] but layer 'conv1' gives "
+      "[1, 512, 56, 56] (put a 'flatten' before it)\n");
+  EXPECT_EQ(problems("  - linear: {out_features: 10}\n", {7}),
+            "2:5: linear expects [N, features] or [N, tokens, features] but the network's input "
+            "gives [7]\n");
   EXPECT_EQ(problems("  - flatten\n  - conv2d: {out_channels: 8, kernel: 3, name: late}\n"),
             "3:5: conv2d 'late' expects [N, C, H, W] but layer '0.flatten' gives [1, 37632]\n");
 }
@@ -45,6 +48,19 @@ TEST(network_problems, refuse_a_kernel_larger_than_the_padded_input) {
             "network's input gives [1, 3, 6, 20])\n");
   EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, dilation: 4}\n", {1, 3, 8, 8}),
               HasSubstr("covers 9x9, larger than the padded input of 8x8"));
+}
+
+TEST(network_problems, refuse_the_same_size_where_no_even_padding_gives_it) {
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: [3, 4], padding: same}\n"),
+            "2:54: conv2d has the padding 'same', which takes a kernel that covers an odd number "
+            "of elements, not 4\n");
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 3, stride: [1, 2], padding: same}\n"),
+            "2:61: conv2d has the padding 'same', which takes a stride of 1\n");
+  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n"),
+              HasSubstr("(did you mean 'same'?)"));
+  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 4, dilation: 2, padding: same}\n"), "");
+  // Pools have no such word.
+  EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, padding: same}\n"), HasSubstr("'padding'"));
 }
 
 TEST(network_problems, refuse_groups_that_do_not_divide) {
@@ -123,6 +139,33 @@ TEST(network_problems, tell_of_a_layer_that_nothing_reads) {
             "");
 }
 
+TEST(network_problems, say_what_attention_reads_and_that_heads_must_divide) {
+  EXPECT_EQ(problems("  - scaled_dot_product_attention: {heads: 2}\n", {2, 5, 8}),
+            "2:5: scaled_dot_product_attention expects queries, keys and values after each other, "
+            "[N, tokens, 3 dim], but the network's input gives [2, 5, 8]\n");
+  EXPECT_THAT(problems("  - scaled_dot_product_attention: {heads: 1}\n", {2, 6}),
+              HasSubstr("[N, tokens, 3 dim], but the network's input gives [2, 6]"));
+  EXPECT_EQ(problems("  - linear: {out_features: 24, name: qkv}\n"
+                     "  - scaled_dot_product_attention: {heads: 3, name: attn}\n",
+                     {2, 5, 8}),
+            "3:43: scaled_dot_product_attention 'attn' cannot divide 8 features into 3 heads "
+            "(layer 'qkv' gives [2, 5, 24])\n");
+  EXPECT_THAT(problems("  - scaled_dot_product_attention\n", {2, 5, 24}),
+              HasSubstr("layer 'scaled_dot_product_attention' needs 'heads'"));
+  EXPECT_THAT(problems("  - scaled_dot_product_attention: {heads: 0}\n", {2, 5, 24}),
+              HasSubstr("'heads' must be"));
+  EXPECT_THAT(
+      problems("  - scaled_dot_product_attention: {heads: 1}\n", {1, std::int64_t{1} << 23, 3}),
+      HasSubstr("more than 2^44 elements"));
+}
+
+TEST(network_problems, refuse_a_layer_norm_of_a_single_number_and_a_negative_eps) {
+  EXPECT_EQ(problems("  - layer_norm\n", shape{}),
+            "2:5: layer_norm expects at least one dimension but the network's input gives a single "
+            "number\n");
+  EXPECT_THAT(problems("  - layer_norm: {eps: -1}\n", {3, 4}), HasSubstr("'eps' must be"));
+}
+
 TEST(network_problems, refuse_sizes_that_overflow) {
   const std::string largest = "  - conv2d: {out_channels: 2147483647, kernel: 1}\n";
   EXPECT_THAT(problems(largest, {1, 3, 112, 112}), HasSubstr("more than 2^44 elements"));
@@ -179,9 +222,9 @@ TEST(network_problems, refuse_an_input_that_is_not_float32) {
 
 TEST(network_manual, lists_every_layer_with_its_parameters) {
   const std::string page = network_kind().manual();
-  for (const char* layer :
-       {"conv2d", "linear", "relu", "relu6", "gelu", "sigmoid", "silu", "softmax", "batch_norm2d",
-        "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
+  for (const char* layer : {"conv2d", "linear", "relu", "relu6", "gelu", "sigmoid", "silu",
+                            "softmax", "batch_norm2d", "layer_norm", "scaled_dot_product_attention",
+                            "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
   }
   EXPECT_THAT(page, testing::ContainsRegex("count_include_pad +true or false +default true"));

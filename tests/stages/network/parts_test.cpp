@@ -52,6 +52,27 @@ layers:
   EXPECT_EQ(trial.output(), whole);
 }
 
+TEST(network_parts, have_attention_as_one_with_its_three_operations) {
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind, read_arguments(kind, R"(
+layers:
+  - layer_norm
+  - linear: {out_features: 72}
+  - scaled_dot_product_attention: {heads: 3}
+  - linear: {out_features: 24}
+  - add: {from: input}
+)"),
+                    {floats({2, 9, 24})});
+  const auto parts = trial.parts();
+  ASSERT_EQ(parts.size(), 4U);
+  EXPECT_EQ(parts[2].name, "2.scaled_dot_product_attention");
+  EXPECT_THAT(parts[2].choice,
+              AllOf(HasSubstr("scores ["), HasSubstr(", softmax ["), HasSubstr(", attention [")));
+  ASSERT_TRUE(parts[2].cost);
+  EXPECT_EQ(parts[2].cost->bytes_read, 4 * 2 * 9 * 72);
+  EXPECT_EQ(parts[3].name, "3.linear+4.add");
+}
+
 TEST(network_parts, say_that_the_host_computes_in_float32_whatever_was_asked_for) {
   const stage_kind kind = network_kind();
   stage_trial trial(kind, read_arguments(kind, "{layers: [relu], precision: bfloat16, tune: off}"),

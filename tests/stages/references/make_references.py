@@ -17,6 +17,10 @@ import struct
 import torch
 from torch import nn
 
+from reference_layers import (Add, adaptive, add, attention, avg_pool, batch_norm, conv, enlarged,
+                              flatten, gelu, layer_norm, linear, max_pool, plain, randomise,
+                              reading, relu, relu6, softmax)
+
 HERE = pathlib.Path(__file__).parent
 TYPES = {torch.float16: "F16", torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64"}
 
@@ -43,13 +47,6 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-class Add:
-    """Not a module of PyTorch's: adds the output of a named layer."""
-
-    def __init__(self, source):
-        self.source = source
-
-
 def run(layers, x):
     """The output of [(yaml, module or Add, name, reads)], in the precision of `x`."""
     named = {"input": x}
@@ -59,112 +56,6 @@ def run(layers, x):
         if name:
             named[name] = x
     return x
-
-
-def randomise(module):
-    """Weights of ordinary size; statistics of a batch norm that are not trivial."""
-    with torch.no_grad():
-        if isinstance(module, nn.BatchNorm2d):
-            module.weight.uniform_(0.5, 1.5)
-            module.bias.uniform_(-0.5, 0.5)
-            module.running_mean.uniform_(-0.5, 0.5)
-            module.running_var.uniform_(0.25, 2.0)
-
-
-def conv(cin, cout, kernel, name=None, **options):
-    written = {"out_channels": cout, "kernel": kernel}
-    written.update(options)
-    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
-    size = tuple(kernel) if isinstance(kernel, list) else kernel
-    return entry("conv2d", written, nn.Conv2d(cin, cout, size, **torch_options), name)
-
-
-def linear(features_in, features_out, name=None, **options):
-    written = {"out_features": features_out}
-    written.update(options)
-    return entry("linear", written, nn.Linear(features_in, features_out, **options), name)
-
-
-def pool(kind, module_type, kernel, **options):
-    written = {"kernel": kernel}
-    written.update(options)
-    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
-    size = tuple(kernel) if isinstance(kernel, list) else kernel
-    return entry(kind, written, module_type(size, **torch_options))
-
-
-def max_pool(kernel, **options):
-    return pool("max_pool2d", nn.MaxPool2d, kernel, **options)
-
-
-def avg_pool(kernel, **options):
-    return pool("avg_pool2d", nn.AvgPool2d, kernel, **options)
-
-
-def adaptive(output):
-    size = tuple(output) if isinstance(output, list) else output
-    return entry("adaptive_avg_pool2d", {"output": output}, nn.AdaptiveAvgPool2d(size))
-
-
-def batch_norm(channels, name=None, **options):
-    return entry("batch_norm2d", dict(options), nn.BatchNorm2d(channels, **options), name)
-
-
-def gelu(approximate=None, name=None):
-    options = {"approximate": approximate} if approximate else {}
-    return entry("gelu", options, nn.GELU(**options), name)
-
-
-def plain(kind, module, name=None):
-    return entry(kind, {}, module, name)
-
-
-def relu(name=None):
-    return plain("relu", nn.ReLU(), name)
-
-
-def relu6(name=None):
-    return plain("relu6", nn.ReLU6(), name)
-
-
-def softmax(dim):
-    return entry("softmax", {"dim": dim}, nn.Softmax(dim=dim))
-
-
-def flatten(start_dim=None):
-    if start_dim is None:
-        return plain("flatten", nn.Flatten())
-    return entry("flatten", {"start_dim": start_dim}, nn.Flatten(start_dim=start_dim))
-
-
-def add(source, name=None):
-    return entry("add", {"from": source}, Add(source), name)
-
-
-def entry(kind, options, module, name=None):
-    if name:
-        options = dict(options, name=name)
-    written = ", ".join(f"{key}: {yaml_value(value)}" for key, value in options.items())
-    return (f"{kind}: {{{written}}}" if written else kind, module, name, None)
-
-
-def reading(source, layer):
-    """The same layer, of an earlier layer's output."""
-    written, module, name, _ = layer
-    if written.endswith("}"):
-        return f"{written[:-1]}, reads: {source}}}", module, name, source
-    return f"{written}: {{reads: {source}}}", module, name, source
-
-
-def enlarged(factor, layer):
-    """The same layer with larger weights, for what only happens to large values."""
-    with torch.no_grad():
-        layer[1].weight.mul_(factor)
-    return layer
-
-
-def yaml_value(value):
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def cases():
@@ -298,6 +189,32 @@ def cases():
         batch_norm(24, name="layer2.0.bn2"),
         reading("x", conv(16, 24, 1, stride=2, bias=False, name="layer2.0.downsample.0")),
         batch_norm(24, name="layer2.0.downsample.1"), add("layer2.0.bn2"), relu()]
+
+    tokens = [2, 7, 12]
+    yield "linear_tokens", tokens, [linear(12, 10)]
+    yield "linear_tokens_gelu", tokens, [linear(12, 33, bias=False), gelu(), linear(33, 5)]
+    yield "linear_tokens_residual", tokens, [
+        linear(12, 12, name="a"), relu(), linear(12, 12), add("a"), add("input"), relu()]
+    yield "linear_tokens_after_flatten", [2, 7, 3, 4], [
+        relu(), flatten(2), linear(12, 6), flatten(), linear(42, 4)]
+
+    yield "layer_norm", [3, 10], [layer_norm(10)]
+    yield "layer_norm_rank_one", [19], [layer_norm(19, eps=0.01)]
+    yield "layer_norm_tokens", tokens, [enlarged(20, linear(12, 700)), layer_norm(700), relu()]
+    yield "layer_norm_images", [2, 5, 7, 9], [
+        conv(5, 16, 3, name="a"), layer_norm(7), add("a")]
+
+    yield "attention_one_head", [2, 7, 36], [attention(1)]
+    yield "attention_heads", [2, 7, 36], [attention(3)]
+    yield "attention_more_images_than_heads", [5, 9, 24], [attention(2)]
+    yield "attention_one_token", [2, 1, 24], [attention(2)]
+    yield "attention_one_feature", [1, 70, 9], [attention(3), gelu()]
+    yield "attention_after_linear", [1, 5, 24], [enlarged(3, linear(24, 48)), attention(4)]
+    yield "vit_block", [2, 9, 24], [
+        layer_norm(24, name="norm1", eps=1e-6), linear(24, 72, name="attn.qkv"), attention(3),
+        linear(24, 24, name="attn.proj"), add("input", name="attended"),
+        layer_norm(24, name="norm2", eps=1e-6), linear(24, 96, name="mlp.fc1"), gelu(),
+        linear(96, 24, name="mlp.fc2"), add("attended")]
 
 
 def weights_of(layers):

@@ -12,7 +12,8 @@ graphline.section({
     const intensity = [{ name: "FLOPs for each byte", tone: "series-2",
                          of: (point) => point.intensity, words: (value) => `${graphline.digits(value)} FLOP/B` }];
     const times = [{ name: sweep.of_stages ? "measured, device stages" : "measured, end to end", tone: "device",
-                     of: (point) => inSweepUnit(point.time, ns), words: (value) => `${graphline.digits(value)} ${name}` }];
+                     of: (point) => inSweepUnit(point.time, ns),
+                     words: (value, point) => `${graphline.digits(value)} ${name}${distanceWords(point)}` }];
     if (sweep.points.some((point) => point.least !== null)) {
       times.push({ name: "least, as calibrated", tone: "ink", dash: [5, 4],
                    of: (point) => inSweepUnit(point.least, ns), words: (value) => `least ${graphline.digits(value)} ${name}` });
@@ -28,6 +29,10 @@ graphline.section({
     addSweepChart(sweep, picture, `p50 in ${name}`, times);
   },
 });
+
+function distanceWords({ ratio, bound }) {
+  return ratio === null ? "" : `, ${graphline.digits(ratio)} times its least time (${bound})`;
+}
 
 function inSweepUnit(time, ns) {
   return time === null ? null : time / ns;
@@ -45,7 +50,7 @@ function sweepAxis(values) {
   return least > 0 && most > 10 * least ? "logarithmic" : "linear";
 }
 
-// A chart of `lines` over the parameter: [{name, tone, dash, of(point), words(value)}...].
+// A chart of `lines` over the parameter: [{name, tone, dash, of(point), words(value, point)}...].
 function addSweepChart(sweep, box, title, lines) {
   const { element, colour } = graphline;
   const column = element("div", {});
@@ -65,12 +70,12 @@ function addSweepChart(sweep, box, title, lines) {
     data: { datasets: lines.map(({ name, tone, dash, of, words }) => ({
       label: name,
       data: sweep.points.filter((point) => of(point) !== null)
-        .map((point) => ({ x: point.value, y: of(point), words: words(of(point)), point })),
+        .map((point) => ({ x: point.value, y: of(point), words: words(of(point), point), point })),
       borderColor: colour(tone), backgroundColor: colour(tone), borderDash: dash ?? [],
       pointStyle: "circle", radius: dash ? 2.5 : 4, hoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     })) },
     options: {
-      interaction: { mode: "nearest", axis: "x", intersect: false },
+      interaction: { mode: "read" },
       scales: {
         // A figure at each value of the sweep: what lies between was not measured.
         x: { type: x, min: sweep.points[0].value, max: sweep.points.at(-1).value,
@@ -83,8 +88,6 @@ function addSweepChart(sweep, box, title, lines) {
       plugins: { tooltip: { callbacks: {
         title: ([first]) => (first ? `${key} ${first.raw.point.text}` : ""),
         label: ({ raw }) => raw.words,
-        afterBody: ([first]) => (first && first.raw.point.ratio !== null && lines.length > 1
-          ? [`${graphline.digits(first.raw.point.ratio)} times its least, bound by ${first.raw.point.bound}`] : []),
       } } },
     },
   }), 280);

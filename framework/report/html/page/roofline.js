@@ -58,8 +58,9 @@ function rooflineCaption({ stages, roofs }) {
     .map(({ name }) => graphline.isolated(name));
   return "How many FLOPs a second were achieved over how many are made of each byte, both on " +
     "logarithmic scales. Left of a knee the memory is the roof, right of it the rate of the " +
-    "arithmetic; nothing that moves its bytes through memory can be above. The larger a mark, the " +
-    "larger its share of the path that bounds a frame. CPU stages and copies are not in it." +
+    "arithmetic. What is above its roof has not moved all of its bytes through memory, or its cost " +
+    "or the calibration does not hold. The larger a mark, the larger its share of the path that " +
+    "bounds a frame. CPU stages and copies are not in it." +
     (unused.length ? ` Calibrated and not used: ${unused.join(", ")}.` : "") +
     (without.length ? ` Without FLOPs or a time: ${without.join(", ")}.` : "");
 }

@@ -7,6 +7,7 @@
 
 #include "stages/cuda/convert.cuh"
 #include "stages/cuda/gemv.cuh"
+#include "stages/cuda/layer_norm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/softmax.cuh"

@@ -150,6 +150,43 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   }
 }
 
+TEST(softmax_kernel, works_in_place) {
+  for (const std::int64_t extent : {5, 100, 600}) {
+    const auto from = some_values(3 * extent);
+    const softmax_form form{.outer = 3, .extent = extent};
+    std::vector<float> data = from;
+    run_on_cpu(form, std::array<void*, 2>{data.data(), data.data()});
+    EXPECT_EQ(data, run_floats(form, from, from.size())) << extent;
+  }
+}
+
+TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {
+  for (const std::int64_t extent : {2, 40, 1000}) {
+    std::vector<float> x(static_cast<std::size_t>(extent));
+    std::vector<float> expected(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      expected[i] = i % 2 == 0 ? -1.0F : 1.0F;
+      x[i] = 8192.0F + expected[i];  // sums of these are whole numbers that a float holds
+    }
+    std::vector<float> weight(x.size(), 1.0F);
+    std::vector<float> bias(x.size(), 0.0F);
+    std::vector<float> y(x.size());
+    run_on_cpu(layer_norm_form{.extent = extent, .eps = 0},
+               std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()});
+    EXPECT_EQ(y, expected) << extent;
+  }
+}
+
+TEST(layer_norm_kernel, gives_the_bias_where_all_elements_are_equal) {
+  std::vector<float> x(6, 3.0F);
+  std::vector<float> weight{2.0F, 2.0F, 2.0F};
+  std::vector<float> bias{1.0F, -1.0F, 0.5F};
+  std::vector<float> y(6);
+  run_on_cpu(layer_norm_form{.rows = 2, .extent = 3},
+             std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()});
+  EXPECT_EQ(y, (std::vector<float>{1.0F, -1.0F, 0.5F, 1.0F, -1.0F, 0.5F}));
+}
+
 }  // namespace
 
 }  // namespace graphline::test

@@ -173,6 +173,79 @@ TEST(cuda_network, pads_the_channels_of_an_image_it_converts_anyway_for_tensor_c
   EXPECT_EQ(channels(precision::bfloat16), 8);
 }
 
+const char* const attention_of_three = "  - scaled_dot_product_attention: {heads: 3}\n";
+
+TEST(cuda_network, multiplies_all_heads_of_an_image_or_all_images_of_a_head_at_once) {
+  for (const std::int64_t images : {1, 2, 3, 8}) {
+    reference_library library;
+    const cpu_network network(network_of(attention_of_three), {images, 5, 36}, library);
+    ASSERT_EQ(library.products.size(), 2U);
+    EXPECT_EQ(library.products[0].batch, std::max<std::int64_t>(images, 3));
+    EXPECT_EQ(library.products[1].batch, library.products[0].batch);
+    EXPECT_FLOAT_EQ(library.products[0].scale, 0.5F);  // a head has four features
+    EXPECT_EQ(library.products[1].scale, 1.0F);
+    const auto calls = static_cast<std::size_t>(std::min<std::int64_t>(images, 3));
+    EXPECT_EQ(network.program().steps.size(), 2 * calls + 1);
+    ASSERT_EQ(network.program().parts.size(), 1U);
+    const std::string& choice = network.program().parts[0].choice;
+    const std::string product =
+        (calls > 1 ? std::to_string(calls) + " calls of " : "") + "reference loops";
+    EXPECT_EQ(choice, product + "; softmax by a kernel of its own; " + product);
+  }
+}
+
+TEST(cuda_network, tells_the_library_how_the_heads_of_an_attention_are_aligned) {
+  const auto alignment = [](const shape& input, precision p) {
+    reference_library library;
+    cpu_network(network_of(attention_of_three), input, library, p);
+    EXPECT_EQ(library.products.at(0).alignment, library.products.at(1).alignment);
+    return library.products.at(0).alignment;
+  };
+  EXPECT_EQ(alignment({1, 8, 72}, precision::float32), 16U);
+  EXPECT_EQ(alignment({1, 8, 36}, precision::float16), 8U);
+  EXPECT_EQ(alignment({1, 8, 9}, precision::float32), 4U);
+  EXPECT_EQ(alignment({1, 8, 9}, precision::float16), 2U);
+  // Three calls, of a head each: the scores of five tokens are 50 bytes.
+  EXPECT_EQ(alignment({4, 5, 72}, precision::float16), 2U);
+}
+
+TEST(cuda_network, counts_the_scores_of_an_attention_as_scratch_and_not_as_moved) {
+  reference_library library;
+  const cpu_network network(network_of(attention_of_three), {2, 16, 36}, library);
+  const std::size_t scores = 2 * 3 * 16 * 16 * sizeof(float);
+  EXPECT_GE(network.program().scratch_bytes, scores);
+  EXPECT_EQ(network.program().parts.at(0).cost.bytes_read, 4 * 2 * 16 * 36);
+  EXPECT_EQ(network.program().parts.at(0).cost.bytes_written, 4 * 2 * 16 * 12);
+}
+
+TEST(cuda_network, says_that_the_library_has_nothing_for_an_attention) {
+  reference_library library;
+  library.takes_product = [](const product_form& form) { return form.transpose_b; };
+  try {
+    cpu_network(network_of(attention_of_three), {2, 5, 36}, library, precision::bfloat16);
+    FAIL() << "nothing was thrown";
+  } catch (const run_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "stage 'trial', layer '0.scaled_dot_product_attention': no implementation in "
+                 "bfloat16 for [2, 5, 36]: the rule refuses this product; another 'precision' may "
+                 "have one");
+  }
+}
+
+TEST(cuda_network, normalises_rows_without_a_conversion_and_writes_what_the_caller_reads) {
+  reference_library library;
+  const cpu_network network(network_of("  - layer_norm\n  - layer_norm\n"), {2, 5, 8}, library,
+                            precision::float16);
+  EXPECT_EQ(network.conversions(), 0U);
+  const auto norms = kernels_of<layer_norm_form>(network.program());
+  ASSERT_EQ(norms.size(), 2U);
+  EXPECT_EQ(norms[0].from, dtype::float32);
+  EXPECT_EQ(norms[0].to, dtype::float16);
+  EXPECT_EQ(norms[1].to, dtype::float32);
+  EXPECT_EQ(norms[1].rows, 10);
+  EXPECT_EQ(norms[1].extent, 8);
+}
+
 TEST(cuda_network, gives_every_step_to_a_part_and_none_to_two) {
   reference_library library;
   library.takes_convolution = [](const convolution_form& form) { return form.before.empty(); };

@@ -160,7 +160,7 @@ void reference_operation<Form>::compute(const product_form& form, std::span<void
   for (std::int64_t i = 0; i < form.batch; ++i) {
     for (std::int64_t row = 0; row < form.m; ++row) {
       for (std::int64_t column = 0; column < form.n; ++column) {
-        double sum = form.bias ? bias[column] : 0.0;
+        double sum = 0;
         for (std::int64_t j = 0; j < form.k; ++j) {
           const std::int64_t at_a =
               form.transpose_a ? j * form.a_leading + row : row * form.a_leading + j;
@@ -168,6 +168,7 @@ void reference_operation<Form>::compute(const product_form& form, std::span<void
               form.transpose_b ? column * form.b_leading + j : j * form.b_leading + column;
           sum += a[i * form.a_stride + at_a] * b[i * form.b_stride + at_b];
         }
+        sum = sum * static_cast<double>(form.scale) + (form.bias ? bias[column] : 0.0);
         d.set(i * form.d_stride + row * form.d_leading + column, activated(sum, form.activations));
       }
     }

@@ -69,6 +69,40 @@ TEST_F(cuda_stages, compute_a_network_from_a_graph) {
   EXPECT_LE(difference(output(s), on_host({values})), 1e-5);
 }
 
+const char* const block_and_projection = R"(
+layers:
+  - conv2d: {out_channels: 24, kernel: 2, stride: 2, name: patches}
+  - conv2d: {out_channels: 24, kernel: 3, padding: 1, name: mixed}
+  - conv2d: {out_channels: 24, kernel: 1, reads: patches}
+  - batch_norm2d
+  - add: {from: mixed}
+  - relu6
+  - flatten: {start_dim: 2, name: tokens}
+  - layer_norm
+  - linear: {out_features: 72}
+  - scaled_dot_product_attention: {heads: 3}
+  - linear: {out_features: 20}
+  - add: {from: tokens}
+)";
+
+TEST_F(cuda_stages, compute_attention_and_a_projection_as_the_host_does_with_two_slots_at_once) {
+  const shape input{4, 3, 8, 10};
+  for (const auto& [text, tolerance] :
+       {std::pair{"float32", 1e-5}, std::pair{"float16", 6e-3}, std::pair{"bfloat16", 4e-2}}) {
+    make("network", std::string("precision: ") + text + block_and_projection, {floats(input)});
+    const slot a = bind();
+    const slot b = bind();
+    const auto first = some_values(input.elements(), 1);
+    const auto second = some_values(input.elements(), 2);
+    set_inputs(a, {first});
+    set_inputs(b, {second});
+    b.work->enqueue(*stream_);
+    a.work->enqueue(*stream_);
+    EXPECT_LE(difference(output(a), on_host({first})), tolerance) << text;
+    EXPECT_LE(difference(output(b), on_host({second})), tolerance) << text;
+  }
+}
+
 TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
   const std::size_t pinned = device_->usage().pinned_bytes;
   make("network", small_network, {floats(small_input)});
@@ -162,6 +196,17 @@ TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) 
     EXPECT_EQ(stage_->parts().front().name, "gemv");
     EXPECT_TRUE(stage_->parts().front().cost);
   }
+}
+
+TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
+  make("gemv", "{method: fused}", {floats({2, 3000}), floats({3000, 1})});
+  EXPECT_THAT(stage_->parts(),
+              ElementsAre(Field(&stage_part::choice, "a kernel of its own, rows in 5 pieces")));
+  const slot s = bind();
+  const std::vector<std::vector<float>> values{some_values(6000, 1), some_values(3000, 2)};
+  set_inputs(s, values);
+  s.work->enqueue(*stream_);
+  EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
 }
 
 TEST_F(cuda_stages, name_the_stage_whose_kernel_cannot_be_launched) {

@@ -1,0 +1,52 @@
+#include "framework/analysis/ceilings_at_hand.hpp"
+
+#include <gtest/gtest.h>
+
+namespace graphline {
+namespace {
+
+constexpr auto float32 = precision::float32;
+
+ceiling_figure figure(ceiling what, double value, double best, precision arithmetic = float32) {
+  return {what, arithmetic, value, value / 2, best};
+}
+
+TEST(ceilings_at_hand, are_the_higher_of_two_with_the_better_best_of_both) {
+  const std::vector<ceiling_figure> measured = {
+      figure(ceiling::read, 10e9, 13e9), figure(ceiling::copy, 12e9, 12.5e9),
+      figure(ceiling::convolution, 90e9, 91e9), figure(ceiling::matmul, 80e9, 96e9)};
+  const ceilings_at_hand at(measured);
+  ASSERT_TRUE(at.bandwidth);
+  EXPECT_EQ(at.bandwidth->what, ceiling::copy);
+  EXPECT_DOUBLE_EQ(at.bandwidth->value, 12e9);
+  EXPECT_DOUBLE_EQ(at.bandwidth->best, 13e9);
+  ASSERT_NE(at.rate(float32), nullptr);
+  EXPECT_DOUBLE_EQ(at.rate(float32)->value, 90e9);
+  EXPECT_DOUBLE_EQ(at.rate(float32)->best, 96e9);
+  EXPECT_DOUBLE_EQ(at.roofs[0].knee, 7.5);
+}
+
+TEST(ceilings_at_hand, have_a_roof_for_each_precision_that_was_measured) {
+  const std::vector<ceiling_figure> measured = {
+      figure(ceiling::matmul, 40e12, 41e12, precision::float16), figure(ceiling::read, 1e12, 1e12),
+      figure(ceiling::convolution, 10e12, 11e12)};
+  const ceilings_at_hand at(measured);
+  ASSERT_EQ(at.roofs.size(), 2U);
+  EXPECT_EQ(at.roofs[0].arithmetic, float32);
+  EXPECT_EQ(at.roofs[1].arithmetic, precision::float16);
+  EXPECT_DOUBLE_EQ(at.roofs[1].knee, 40);
+  EXPECT_EQ(at.rate(precision::tf32), nullptr);
+}
+
+TEST(ceilings_at_hand, have_no_roofs_without_a_bandwidth_and_no_links_that_were_not_measured) {
+  const std::vector<ceiling_figure> measured = {figure(ceiling::matmul, 40e12, 41e12),
+                                                figure(ceiling::device_to_host_pinned, 8e9, 9e9)};
+  const ceilings_at_hand at(measured);
+  EXPECT_FALSE(at.bandwidth);
+  EXPECT_TRUE(at.roofs.empty());
+  EXPECT_EQ(at.to_device, nullptr);
+  EXPECT_EQ(at.to_host, &measured[1]);
+}
+
+}  // namespace
+}  // namespace graphline

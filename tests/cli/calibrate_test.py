@@ -1,0 +1,228 @@
+"""What a device can do at best, as a user of graphline calibrate meets it.
+
+usage: calibrate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from cli_test import GRAPHLINE, SMALL, Case, graphline
+
+HOST = ("--device", "host", "--threads", 1)
+REMEDY = "run 'graphline calibrate --device host --threads 1'"
+EXPERIMENT = """experiment: two_ways
+pipeline: small.yaml
+vary: {strategy: [serial, async]}
+trials: 1
+frames: 2
+"""
+
+
+class calibrate(Case):
+    """One calibration serves all tests; each has a copy of it in a folder of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="graphline_calibrated_")
+        cls.addClassCleanup(folder.cleanup)
+        cls.measured = pathlib.Path(folder.name)
+        cls.result = cls.measured / "result.json"
+        cls.done = graphline("calibrate", *HOST, "--json", cls.result,
+                             env={**os.environ, "GRAPHLINE_CACHE": str(cls.measured / "cache")})
+
+    def setUp(self):
+        super().setUp()
+        self.expect(self.done, 0)
+        self.cache = self.folder / "cache"
+        shutil.copytree(self.measured / "cache", self.cache)
+        self.kept, = (self.cache / "calibrations").iterdir()
+
+    def with_cache(self, *words, cache=None):
+        return graphline(*words, env={**os.environ, "GRAPHLINE_CACHE": str(cache or self.cache)})
+
+    def show(self, *words, cache=None):
+        return self.with_cache("calibrate", "--show", *HOST, *words, cache=cache)
+
+    def run_small(self, name="run.json"):
+        """The process, and the result."""
+        path = self.folder / name
+        done = self.with_cache("run", self.pipeline(), *HOST, "--json", path)
+        self.expect(done, 0)
+        return done, json.loads(path.read_text())
+
+    def change_kept(self, change):
+        value = json.loads(self.kept.read_text())
+        change(value)
+        self.kept.write_text(json.dumps(value))
+
+    def test_it_shows_what_it_measured_and_where_it_is_kept(self):
+        kept = self.measured / "cache" / "calibrations" / self.kept.name
+        self.expect(self.done, 0, "host: ", "(1 compute thread)", "memory and transfers",
+                    "arithmetic", "costs of the host", "knee     float32 ", "how it was measured",
+                    stream="stdout")
+        self.assertIn(str(kept), " ".join(self.done.stdout.split()))
+        self.assertEqual(self.done.stderr, "")
+        self.assertEqual(kept.read_bytes(), self.result.read_bytes())
+        self.assertEqual([part for part in self.measured.rglob("*.part")], [])
+
+    def test_the_result_has_each_ceiling_with_its_samples(self):
+        result = json.loads(self.result.read_text())
+        self.assertEqual(result["schema"], "graphline.calibration/1")
+        self.assertEqual(result["device"]["backend"], "host")
+        self.assertFalse(result["interrupted"])
+        units = {"read": "B/s", "copy": "B/s", "host_to_device_pinned": "B/s",
+                 "device_to_host_pinned": "B/s", "host_to_device_pageable": "B/s",
+                 "device_to_host_pageable": "B/s", "convolution": "FLOP/s", "matmul": "FLOP/s",
+                 "launch": "ns", "event": "ns", "synchronize": "ns", "round_trip": "ns"}
+        self.assertEqual({c["what"]: c["unit"] for c in result["ceilings"]}, units)
+        for ceiling in result["ceilings"]:
+            times = sorted(ceiling["times_ns"])
+            self.assertGreater(len(times), 3)
+            median = max(times[(len(times) + 1) // 2 - 1], 1)
+            if ceiling["unit"] == "ns":
+                self.assertAlmostEqual(ceiling["value"], median / ceiling["amount"])
+                self.assertLessEqual(ceiling["best"], ceiling["worst"])
+            else:
+                self.assertAlmostEqual(ceiling["value"] / (ceiling["amount"] * 1e9 / median), 1)
+                self.assertLessEqual(ceiling["worst"], ceiling["best"])
+            self.assertTrue(ceiling["how"])
+
+    def test_what_is_kept_is_shown_again(self):
+        shown = self.show(cache=self.measured / "cache")
+        self.expect(shown, 0)
+        self.assertEqual(shown.stdout, self.done.stdout)
+        self.expect(self.show("--quiet", "--json", self.folder / "again.json"), 0)
+        self.assertEqual((self.folder / "again.json").read_bytes(), self.result.read_bytes())
+        piped = self.show("--json", "-", cache=self.measured / "cache")
+        self.assertEqual(piped.stdout, self.result.read_text())
+        self.assertEqual(piped.stderr, self.done.stdout)
+
+    def test_nothing_kept_is_told_with_the_remedy(self):
+        for cache in (self.folder / "missing", self.folder):
+            self.expect(self.show(cache=cache), 2, "no calibration of host: ", REMEDY)
+        other = self.with_cache("calibrate", "--show", "--device", "host", "--threads", 3)
+        self.expect(other, 2, "(3 compute threads)", "--threads 3'")
+
+    def test_a_run_takes_it_into_its_result(self):
+        done, result = self.run_small()
+        measured = json.loads(self.result.read_text())
+        kept = result["record"]["calibration"]
+        self.assertEqual(kept["date"], measured["environment"]["date"])
+        self.assertEqual([c["value"] for c in kept["ceilings"]],
+                         [c["value"] for c in measured["ceilings"]])
+        self.assertEqual(kept["stale"], [])
+        self.assertNotIn("calibration", " ".join(result["warnings"]))
+        self.assertEqual(done.stderr, "")
+        cost = result["record"]["stages"][0]["cost"]
+        self.assertGreater(cost["flops"], 0)
+        self.assertEqual(cost["precision"], "float32")
+
+    def test_a_run_without_one_says_nothing_of_it(self):
+        path = self.folder / "run.json"
+        done = self.with_cache("run", self.pipeline(), "--device", "host", "--threads", 2, "--json",
+                               path)
+        self.expect(done, 0)
+        self.assertNotIn("calibrat", done.stdout + done.stderr)
+        self.assertNotIn("calibration", json.loads(path.read_text())["record"])
+
+    def test_one_that_may_no_longer_hold_is_used_with_a_warning(self):
+        def age(value):
+            value["environment"]["graphline"] = "0.0.1"
+            value["environment"]["date"] = "2020-01-01T00:00:00Z"
+        self.change_kept(age)
+        done, result = self.run_small()
+        warnings = [text for text in result["warnings"] if "may no longer hold" in text]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("graphline was 0.0.1, is ", warnings[0])
+        self.assertIn("days old; " + REMEDY, warnings[0])
+        self.assertEqual(len(result["record"]["calibration"]["stale"]), 2)
+        self.assertEqual(len(result["record"]["calibration"]["ceilings"]), 12)
+        self.expect(self.show(), 0, "It may no longer hold: graphline was 0.0.1", stream="stdout")
+        again = self.with_cache("report", self.folder / "run.json")
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_one_that_cannot_be_read_stops_no_run(self):
+        whole = self.kept.read_text()
+        for text, reason in (("{", ":1:2: error: this is not JSON"), ("", "the file is empty"),
+                             (whole[:500], "the file ends too early"),
+                             (whole.replace("calibration/1", "calibration/2"), "another version"),
+                             (whole.replace('"times_ns"', '"times"'), "lacks 'times_ns'")):
+            self.kept.write_text(text)
+            _, result = self.run_small()
+            self.assertNotIn("calibration", result["record"])
+            warning, = [text for text in result["warnings"] if "calibration" in text]
+            self.assertIn(f"not used; {REMEDY} to make it anew ({self.kept}", warning)
+            self.assertIn(reason, warning)
+            self.expect(self.show(), 2, str(self.kept), reason, REMEDY + " to make it anew")
+
+    def test_an_experiment_takes_it_into_its_result(self):
+        self.pipeline(SMALL.replace("warmup: 2", "warmup: 2, threads: 1"))
+        experiment = self.pipeline(EXPERIMENT, "two_ways.yaml")
+        path = self.folder / "e.json"
+        words = ("compare", experiment, "--device", "host", "--json", path, "--store",
+                 self.folder / "t.jsonl", "--overwrite")
+        self.expect(self.with_cache(*words), 0)
+        result = json.loads(path.read_text())
+        self.assertEqual(len(result["calibration"]["ceilings"]), 12)
+        self.change_kept(lambda value: value["environment"].update(graphline="0.0.1"))
+        self.expect(self.with_cache(*words), 0, "warning: the calibration", "may no longer hold")
+
+    def test_an_unwritable_place_loses_nothing_that_was_measured(self):
+        nowhere = self.folder / "file"
+        nowhere.write_text("")
+        path = self.folder / "result.json"
+        done = self.with_cache("calibrate", *HOST, "--json", path, cache=nowhere)
+        self.expect(done, 2, "cannot keep the calibration", "GRAPHLINE_CACHE")
+        self.assertIn("costs of the host", done.stdout)
+        self.assertNotIn("kept in", done.stdout)
+        self.assertEqual(json.loads(path.read_text())["schema"], "graphline.calibration/1")
+
+    def test_ctrl_c_shows_what_was_measured_and_leaves_what_is_kept(self):
+        before = self.kept.read_bytes()
+        path = self.folder / "result.json"
+        for delay in (0.5, 4.0):
+            process = subprocess.Popen(
+                [GRAPHLINE, "calibrate", *map(str, HOST), "--json", str(path)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "GRAPHLINE_CACHE": str(self.cache)})
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("stopping", err)
+            self.assertIn("INTERRUPTED", out)
+            self.assertNotIn("kept in", out)
+            self.assertTrue(json.loads(path.read_text())["interrupted"])
+            self.assertEqual(self.kept.read_bytes(), before)
+            self.assertEqual(len(list((self.cache / "calibrations").iterdir())), 1)
+
+    def test_the_command_line_is_checked(self):
+        for clock in ("abc", "0", "-5", "1e9"):
+            self.expect(self.with_cache("calibrate", "--show", "--clock", clock), 2, "--clock")
+        self.expect(self.show("--clock", 1500), 2, "--clock 1500: ", "leave it away for 'host'")
+        self.expect(self.with_cache("calibrate", "--device", "cdua"), 2, "cdua", "'cuda'")
+        self.expect(self.with_cache("calibrate", "--threads", "5000"), 2, "--threads")
+        self.expect(self.with_cache("calibarte"), 2, "(did you mean 'calibrate'?)")
+        missing = self.folder / "missing" / "x.json"
+        self.expect(self.with_cache("calibrate", *HOST, "--json", missing), 2, "make it first")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
+    def test_a_device_that_cannot_be_had_is_status_3(self):
+        for words in ((), ("--show",)):
+            self.expect(self.with_cache("calibrate", "--device", "cuda", *words), 3, "cuda", "host")
+
+    def test_no_report_is_made_of_it(self):
+        self.expect(graphline("report", self.result), 2, "a calibration of a device",
+                    "'graphline calibrate --show'")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
