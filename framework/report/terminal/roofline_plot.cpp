@@ -1,9 +1,9 @@
 #include "framework/report/terminal/roofline_plot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/decades.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/plot_canvas.hpp"
 #include "framework/report/terminal/quantity.hpp"
@@ -76,44 +77,6 @@ struct drawn_points {
   std::size_t shorter = 0;           ///< for which there is no letter
 };
 
-/// A logarithmic axis, from the half decade below the least of some values to that above the
-/// largest.
-class decades {
- public:
-  void include(double value) {
-    if (!(value > 0) || !std::isfinite(value)) return;
-    const double log = std::log10(value);
-    low_ = std::min(low_, std::floor(2 * log) / 2);
-    high_ = std::max(high_, std::ceil(2 * log) / 2);
-  }
-  /// Whole decades.
-  int first() const { return static_cast<int>(std::ceil(low_)); }
-  int last() const { return static_cast<int>(std::floor(high_)); }
-
-  /// 0 at the low end, 1 at the high one.
-  double share(double value) const { return (std::log10(value) - low_) / (high_ - low_); }
-  double share_of_decade(int d) const { return (d - low_) / (high_ - low_); }
-
-  double value(double share) const { return std::pow(10.0, low_ + share * (high_ - low_)); }
-
- private:
-  double low_ = 99;
-  double high_ = -99;
-};
-
-/// "100 G", "1", "0.01", "1e-5".
-std::string tick(int decade) {
-  if (decade < -3 || decade >= 18) return fmt::format("1e{}", decade);
-  const double value = std::pow(10.0, decade);
-  auto text = decade < 0 ? fmt::format("{:.{}f}", value, -decade) : format_count(value, "");
-  const auto point = text.find('.');
-  if (decade >= 0 && point != text.npos) {  // 1.00 k
-    text.erase(point, text.find(' ') - point);
-  }
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
-}
-
 /// The roofs that what is drawn is under; all of them where that says nothing.
 std::vector<compute_roof> roofs_used(const roofline_summary& summary, const drawn_points& drawn) {
   std::vector<compute_roof> used;
@@ -145,14 +108,15 @@ class plot {
     }
   }
 
-  std::string text(const drawn_points& drawn) const {
+  /// Adds to `hidden` the letters for which there is no place beside others.
+  std::string text(const drawn_points& drawn, std::vector<std::string>& hidden) const {
     std::size_t label = 0;
     for (int d = y_.first(); d <= y_.last(); ++d) label = std::max(label, tick(d).size());
     const auto columns = std::min(as_.width, widest) - label - 3;
     plot_canvas canvas(columns, std::clamp<std::size_t>(columns / 4, 8, 20), as_);
     draw_roofs(canvas);
-    draw_points(canvas, drawn.stages, 'A');
-    draw_points(canvas, drawn.parts, 'a');
+    draw_points(canvas, drawn.stages, 'A', hidden);
+    draw_points(canvas, drawn.parts, 'a', hidden);
     name_roofs(canvas);
     name_knees(canvas);
     return heading(label) + rows(canvas, label) + x_axis(canvas, label);
@@ -180,10 +144,13 @@ class plot {
     }
   }
 
-  void draw_points(plot_canvas& canvas, const std::vector<point>& points, char first) const {
+  void draw_points(plot_canvas& canvas, const std::vector<point>& points, char first,
+                   std::vector<std::string>& hidden) const {
     for (std::size_t i = 0; i < points.size(); ++i) {
-      canvas.mark(x_.share(points[i].intensity), y_.share(points[i].rate),
-                  static_cast<char>(first + static_cast<char>(i)));
+      const auto letter = static_cast<char>(first + static_cast<char>(i));
+      if (!canvas.mark(x_.share(points[i].intensity), y_.share(points[i].rate), letter)) {
+        hidden.emplace_back(1, letter);
+      }
     }
   }
 
@@ -328,7 +295,13 @@ std::string roofline_plot(const run_record& record, const roofline_summary& summ
                           const look& as) {
   const drawn_points drawn(record, summary);
   if (drawn.stages.empty() && drawn.parts.empty()) return {};
-  return plot(summary, drawn, as).text(drawn) + legend(drawn, as) + left_out(drawn, as);
+  std::vector<std::string> hidden;
+  auto text = plot(summary, drawn, as).text(drawn, hidden) + legend(drawn, as);
+  if (!hidden.empty()) {
+    text += paragraph(fmt::format("behind others in the plot: {}", fmt::join(hidden, ", ")), 2, as,
+                      tone::faint);
+  }
+  return text + left_out(drawn, as);
 }
 
 }  // namespace graphline

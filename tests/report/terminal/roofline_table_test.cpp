@@ -93,6 +93,17 @@ TEST(roofline_plot, has_letters_for_the_26_parts_that_take_longest) {
                     HasSubstr("z 0."), Not(HasSubstr("{ 0."))));
 }
 
+TEST(roofline_plot, says_which_letters_have_no_place_beside_others) {
+  auto record = two_models_roofline(5);
+  EXPECT_THAT(plot_of(record), Not(HasSubstr("behind others")));
+  auto& stages = record.stages.stages;
+  while (stages.size() < 10) {
+    stages.push_back(stages[2]);
+    stages.back().name += std::to_string(stages.size());
+  }
+  EXPECT_THAT(plot_of(record), HasSubstr("behind others in the plot: I"));
+}
+
 TEST(roofline_plot, draws_the_roofs_of_precisions_that_are_used) {
   auto record = two_models_roofline(5);
   auto& ceilings = record.stages.calibration->ceilings;
