@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -15,6 +16,9 @@ constexpr double worth_a_word = 0.05;
 
 // Nearer to its floor than this there is little to gain from other code for the same work.
 constexpr double near_floor = 1.3;
+
+// Times of two runs that differ by more than this are not of the same thing.
+constexpr double apart = 1.3;
 
 // What caches of processors and GPUs may hold from one frame to the next.
 constexpr double fits_a_cache = 64e6;
@@ -57,6 +61,7 @@ class writer {
   std::vector<std::string> all() && {
     add_stale();
     add_far();
+    add_disagreement();
     add_near();
     add_launch_bound();
     add_beaten();
@@ -75,10 +80,11 @@ class writer {
   }
 
   void add_stale() {
-    for (const auto& reason : record_.calibration->stale) {
-      to_.push_back(fmt::format(
-          "the calibration may no longer hold: {}; 'graphline calibrate' measures anew", reason));
-    }
+    const auto& reasons = record_.calibration->stale;
+    if (reasons.empty()) return;
+    to_.push_back(
+        fmt::format("the calibration may no longer hold: {}; 'graphline calibrate' measures anew",
+                    fmt::join(reasons, "; ")));
   }
 
   /// Most time to gain first.
@@ -94,13 +100,41 @@ class writer {
                               times(*figures.ratio), 100 * *stage.share_of_path);
       if (const auto part = farthest_part(stage)) {
         const auto& of = stage.parts[*part];
-        text += fmt::format("; under layers most of that is in {}: {} where {}",
-                            quote(record_.stages[stage.stage].parts[*part].name),
-                            format_duration(*of.measured), bound_text(of));
+        text +=
+            fmt::format("; most of what its parts take above their floors is in {}: {} where {}",
+                        quote(record_.stages[stage.stage].parts[*part].name),
+                        format_duration(*of.measured), bound_text(of));
       }
       to_.push_back(std::move(text));
       first = false;
     }
+  }
+
+  /// Where the parts of a stage add up to another time than it took in the run without them.
+  void add_disagreement() {
+    for (const auto& stage : summary_.stages) {
+      const auto& whole = stage.figures.measured;
+      const auto together = time_of_parts(stage);
+      if (!matters(stage) || !whole || !together || stage.parts.size() < 2) continue;
+      const bool less = *together * apart < *whole;
+      if (!less && *together < *whole * apart) continue;
+      to_.push_back(fmt::format(
+          "{} took {}, but its parts {} together when they were timed: {}; run it again when the "
+          "machine is quiet",
+          name_of(stage), format_duration(*whole), format_duration(*together),
+          less ? "one of the two runs had other clocks, or other work beside it"
+               : "timing them costs that much, or the runs had other clocks or other work beside "
+                 "them"));
+    }
+  }
+
+  static std::optional<double> time_of_parts(const roofline_stage& stage) {
+    double sum = 0;
+    for (const auto& part : stage.parts) {
+      if (!part.measured) return std::nullopt;
+      sum += *part.measured;
+    }
+    return sum;
   }
 
   /// The part that makes up most of what all parts take above their floors, where one does.
@@ -236,10 +270,10 @@ class writer {
       on_device += *stage.share_of_path;
     }
     if (summary_.stages.empty() || on_device >= 0.5) return;
-    to_.push_back(
-        fmt::format("device stages are {:.0f} % of the path; the rest is CPU work and waiting, for "
-                    "which no roof stands",
-                    100 * on_device));
+    to_.push_back(fmt::format(
+        "device stages are {:.0f} % of the path; the rest is CPU work, launches and waiting, "
+        "for which no roof stands",
+        100 * on_device));
   }
 
   const run_record& record_;

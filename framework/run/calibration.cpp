@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/ceiling_label.hpp"
 #include "framework/analysis/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/run/driver_costs.hpp"
@@ -176,11 +177,8 @@ class calibrating {
       if (unit_of(figure.what) == ceiling_unit::duration) continue;  // their spread is their nature
       const double spread = figure.value / figure.worst - figure.value / figure.best;
       if (spread <= wide_spread) continue;
-      wide += fmt::format("{}{}", wide.empty() ? "" : ", ", to_word(figure.what));
-      if (unit_of(figure.what) == ceiling_unit::rate) {
-        wide += fmt::format(" in {}", to_word(figure.arithmetic));
-      }
-      wide += fmt::format(" ({:.0f} %)", 100 * spread);
+      wide += fmt::format("{}{} ({:.0f} %)", wide.empty() ? "" : "; ",
+                          label_of(figure.what, figure.arithmetic), 100 * spread);
     }
     if (wide.empty()) return;
     record_.warnings.push_back(fmt::format(

@@ -48,12 +48,28 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   auto layers = made.record;
   layers.stages[0].parts[0].device = {{0, 410 * us}};
   layers.stages[0].parts[1].device = {{0, 590 * us}};
-  EXPECT_THAT(
-      findings(made, &layers),
-      Contains(AllOf(
-          StartsWith("look at 'net' first"),
-          HasSubstr("under layers most of that is in '1.gelu': 590 us where its memory bound is "
-                    "100 us"))));
+  EXPECT_THAT(findings(made, &layers),
+              Contains(AllOf(
+                  StartsWith("look at 'net' first"),
+                  HasSubstr("most of what its parts take above their floors is in '1.gelu': 590 us "
+                            "where its memory bound is 100 us"))));
+}
+
+TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
+  const auto made = in_two_parts();  // 1 ms
+  auto layers = made.record;
+  const auto parts_take = [&](nanoseconds first, nanoseconds second) {
+    layers.stages[0].parts[0].device = {{0, first}};
+    layers.stages[0].parts[1].device = {{0, second}};
+    return findings(made, &layers);
+  };
+  EXPECT_THAT(parts_take(410 * us, 290 * us),
+              Contains(StartsWith("'net' took 1.00 ms, but its parts 700 us together when they "
+                                  "were timed: one of the two runs had other clocks")));
+  EXPECT_THAT(parts_take(810 * us, 690 * us),
+              Contains(StartsWith("'net' took 1.00 ms, but its parts 1.50 ms together when they "
+                                  "were timed: timing them costs that much")));
+  EXPECT_THAT(parts_take(410 * us, 690 * us), Not(Contains(HasSubstr("together"))));
 }
 
 TEST(roofline_findings, say_where_better_code_would_not_help) {
@@ -117,9 +133,10 @@ TEST(roofline_findings, name_together_what_is_faster_than_its_floor_for_one_reas
 
 TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
   auto made = one_after_another({{"x", 1 * ms}});
-  made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3"};
-  EXPECT_THAT(findings(made), Contains(StartsWith("the calibration may no longer hold: oneDNN was "
-                                                  "2.6.2, is 2.6.3")));
+  made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3", "it is 91 days old"};
+  EXPECT_THAT(findings(made), Contains("the calibration may no longer hold: oneDNN was 2.6.2, is "
+                                       "2.6.3; it is 91 days old; 'graphline calibrate' measures "
+                                       "anew"));
 }
 
 TEST(roofline_findings, say_which_precision_was_not_calibrated) {

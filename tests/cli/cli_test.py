@@ -301,6 +301,8 @@ run: {frames: 20, warmup: 2}
         self.assertNotIn("terminate", shell(f"run '{self.pipeline()}' --json - | true").stderr)
         for words in ("stages", "--help", f"check '{self.pipeline()}'"):
             self.expect(shell(f"{words} > /dev/full"), 1, "standard output")
+        for words in ("bogus", "run missing.yaml", ""):
+            self.assertEqual(shell(f"{words} > /dev/full 2> /dev/full").returncode, 2)
 
 
 class overhead(Case):

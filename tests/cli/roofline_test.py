@@ -61,7 +61,7 @@ class roofline(Case):
     def test_without_a_calibration_nothing_runs_and_the_remedy_is_said(self):
         saved = self.folder / "r.json"
         done = self.graphline("roofline", self.pipeline(), "--device", "host", "--json", saved)
-        self.expect(done, 2, "no calibration of this device (host: ",
+        self.expect(done, 2, "there is no calibration of host: ", "compute thread",
                     "run 'graphline calibrate --device host --threads ", "about a minute")
         self.assertEqual(done.stdout, "")
         self.assertFalse(saved.exists())
@@ -70,7 +70,7 @@ class roofline(Case):
         path = self.calibrate()
         path.write_text("{")
         self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
-                    "cannot be read", "graphline calibrate")
+                    f"{path}:1:2: error: this is not JSON", "graphline calibrate", "to make it anew")
 
         def without_rates(record):
             record["ceilings"] = [c for c in record["ceilings"] if "precision" not in c]

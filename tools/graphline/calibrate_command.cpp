@@ -20,6 +20,7 @@
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -62,31 +63,14 @@ std::vector<std::pair<std::string, std::string>> environment_on(const std::strin
   return result;
 }
 
-calibration_record kept_of(const calibration_store& store, const device_properties& device) {
-  const auto command = calibrate_command(device);
-  std::optional<calibration_record> found;
-  try {
-    found = store.find(device);
-  } catch (const input_error& problem) {
-    throw input_error(fmt::format("{}\nrun '{}' to make it anew", problem.what(), command));
-  }
-  if (!found) {
-    throw input_error(
-        fmt::format("there is no calibration of {}; run '{}' first, which takes about a minute",
-                    device_of(device), command));
-  }
-  return std::move(*found);
-}
-
 exit_status show_kept(const calibrate_arguments& given) {
   const auto device = open(given)->properties();
-  const calibration_store store(cache_folder());
-  const auto record = kept_of(store, device);
+  const auto record = kept_calibration(device);
   result_outputs outputs({{"--json", given.json, json_beginning}});
   if (!given.quiet) {
     const calibration_notes notes{given.clock_mhz,
                                   stale_reasons(record, device, environment_on(device.backend)),
-                                  store.path_of(device)};
+                                  calibration_store(cache_folder()).path_of(device)};
     outputs.show(calibration_table(record, notes, look_of(outputs.for_people())));
   }
   outputs.write("--json", [&] { return calibration_json(record, given.clock_mhz); });
@@ -110,12 +94,15 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto device = open(given);
   result_outputs outputs({{"--json", given.json, json_beginning}});
+  auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
   std::string kept_in;
   // Half of a calibration would be worse than the one before.
   if (!record.interrupted) {
-    outputs.attempt(
-        [&] { kept_in = calibration_store(cache_folder()).keep(record, given.clock_mhz); });
+    outputs.attempt([&] {
+      kept.commit(calibration_json(record, given.clock_mhz));
+      kept_in = kept.path();
+    });
   }
   if (given.quiet) {
     for (const auto& warning : record.warnings) {

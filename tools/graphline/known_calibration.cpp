@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <string_view>
+#include <utility>
 
 #include "framework/analysis/ceilings.hpp"
 #include "framework/base/cache_folder.hpp"
 #include "framework/base/error.hpp"
 #include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
 namespace {
@@ -27,6 +29,27 @@ std::string date_of(const calibration_record& record) {
 
 }  // namespace
 
+calibration_record kept_calibration(const device_properties& device) {
+  const auto command = calibrate_command(device);
+  std::optional<calibration_record> found;
+  try {
+    found = calibration_store(cache_folder()).find(device);
+  } catch (const input_error& problem) {
+    throw input_error(fmt::format("{}\nrun '{}' to make it anew", problem.what(), command));
+  }
+  if (!found) {
+    throw input_error(
+        fmt::format("there is no calibration of {}; run '{}' first, which takes about a minute",
+                    device_of(device), command));
+  }
+  return std::move(*found);
+}
+
+calibration as_held(const calibration_record& kept, const device_properties& device,
+                    const std::vector<std::pair<std::string, std::string>>& environment) {
+  return {date_of(kept), figures_of(kept), stale_reasons(kept, device, environment)};
+}
+
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,
@@ -41,11 +64,11 @@ std::optional<calibration> calibration_for(
                     calibrate_command(device), first_line(problem.what())));
   }
   if (!found) return std::nullopt;
-  calibration kept{date_of(*found), figures_of(*found), stale_reasons(*found, device, environment)};
+  auto kept = as_held(*found, device, environment);
   if (!kept.stale.empty()) {
     warnings.push_back(
         fmt::format("the calibration of this device may no longer hold: {}; run '{}'",
-                    fmt::join(kept.stale, ", "), calibrate_command(device)));
+                    fmt::join(kept.stale, "; "), calibrate_command(device)));
   }
   return kept;
 }

@@ -10,6 +10,14 @@
 
 namespace graphline {
 
+/// What 'graphline calibrate' has kept of a device. Throws an `input_error` with what to do where
+/// there is nothing, or nothing that can be read.
+calibration_record kept_calibration(const device_properties& device);
+
+/// A calibration as results hold it, with why it may no longer hold for the device as it is now.
+calibration as_held(const calibration_record& kept, const device_properties& device,
+                    const std::vector<std::pair<std::string, std::string>>& environment);
+
 /// What 'graphline calibrate' has kept of a device, as results hold it; nothing where it has not
 /// measured it. One that may no longer hold is used all the same. That, and what is kept but cannot
 /// be read, is added to `warnings` with what to do.

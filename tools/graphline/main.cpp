@@ -40,9 +40,13 @@ Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 --color may stand behind a command too. Tables are as wide as the terminal, from 40 columns to
 200, or as COLUMNS says; 80 elsewhere.)";
 
+/// Nobody is left to hear where this cannot be written: the exit status has to do.
+void tell(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
+
 int report(const std::string& message, exit_status status) {
-  fmt::print(stderr, "{}{}\n", message.find("error: ") == std::string::npos ? "error: " : "",
-             message);
+  tell((message.find("error: ") == std::string::npos ? "error: " : "") + message + '\n');
   return static_cast<int>(status);
 }
 
@@ -93,8 +97,8 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
                           suggestion(name, words));
     break;
   }
-  fmt::print(stderr, "error: {}\nRun '{} --help' for the list.\n", message,
-             command == &program ? "graphline" : "graphline " + command->get_name());
+  tell(fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
+                   command == &program ? "graphline" : "graphline " + command->get_name()));
   return static_cast<int>(exit_status::bad_input);
 }
 
@@ -121,7 +125,7 @@ int run_program(int argc, char** argv) {
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {
-    fmt::print("{}", program.help());
+    std::fputs(program.help().c_str(), stdout);
     return static_cast<int>(exit_status::bad_input);
   }
   try {

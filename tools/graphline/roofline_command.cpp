@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/ceilings.hpp"
 #include "framework/analysis/ceilings_at_hand.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/utf8.hpp"
@@ -17,7 +18,6 @@
 #include "framework/report/json/roofline_json.hpp"
 #include "framework/report/saved/calibration_store.hpp"
 #include "framework/report/terminal/roofline_table.hpp"
-#include "framework/run/environment.hpp"
 #include "framework/run/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -39,24 +39,15 @@ struct roofline_arguments {
 };
 
 /// Without a calibration nothing need be run.
-calibration calibration_of(const device_properties& device) {
-  const auto command = calibrate_command(device);
-  std::vector<std::string> trouble;
-  auto found = calibration_for(device, describe_environment(), trouble);
-  if (!found) {
-    if (!trouble.empty()) throw input_error(trouble.front());
-    throw input_error(
-        fmt::format("no calibration of this device ({}: {}); run '{}' first, which "
-                    "takes about a minute",
-                    device.backend, printable(device.name), command));
-  }
-  if (ceilings_at_hand(found->ceilings).roofs.empty()) {
+calibration_record calibration_of(const device_properties& device) {
+  auto kept = kept_calibration(device);
+  if (ceilings_at_hand(figures_of(kept)).roofs.empty()) {
     throw input_error(
         fmt::format("the calibration of this device has no bandwidth of its memory or no rate of "
                     "arithmetic to hold a pipeline against; run '{}' again",
-                    command));
+                    calibrate_command(device)));
   }
-  return std::move(*found);
+  return kept;
 }
 
 /// What the table would have said of runs that did not go well.
@@ -116,7 +107,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
     run.deadline.reset();
   });
   const auto device = given.pipeline.open_device(p);
-  auto known = calibration_of(device->properties());
+  const auto kept = calibration_of(device->properties());
   result_outputs outputs({{"--json", given.json, json_beginning,
                            expected_roofline_json_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
@@ -127,12 +118,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
   auto record = measure(s, stop, line);
   line.erase();
   // Held against the environment of the run, which knows the libraries that its stages use.
-  std::vector<std::string> said_by_findings;
-  const auto& stages = record.stages;
-  if (auto found = calibration_for(stages.device, stages.environment, said_by_findings)) {
-    known = std::move(*found);
-  }
-  record.stages.calibration = record.layers.calibration = std::move(known);
+  record.stages.calibration = record.layers.calibration =
+      as_held(kept, record.stages.device, record.stages.environment);
 
   if (given.quiet) {
     tell_trouble(record);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "framework/analysis/ceiling_label.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"

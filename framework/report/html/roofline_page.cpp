@@ -20,7 +20,8 @@ using json = nlohmann::ordered_json;
 /// Those of both runs, each once.
 json notices_of(const roofline_record& record) {
   auto list = notices_of(record.stages, summarize(record.stages));
-  for (auto& notice : notices_of(record.layers, summarize(record.layers))) {
+  for (auto& notice :
+       notices_of(record.layers, summarize(record.layers), " of the run for parts")) {
     if (std::find(list.begin(), list.end(), notice) == list.end()) list.push_back(notice);
   }
   return list;

@@ -4,10 +4,11 @@
 
 namespace graphline {
 
-nlohmann::ordered_json notices_of(const run_record& record, const run_summary& summary) {
+nlohmann::ordered_json notices_of(const run_record& record, const run_summary& summary,
+                                  std::string_view which) {
   auto list = nlohmann::ordered_json::array();
-  const auto done =
-      std::to_string(record.frames.size()) + " of " + counted(record.run.frames, "frame");
+  const auto done = std::to_string(record.frames.size()) + " of " +
+                    counted(record.run.frames, "frame") + std::string(which);
   if (record.failure) {
     list.push_back({{"tone", "bad"}, {"text", "Failed after " + done + ": " + *record.failure}});
   }

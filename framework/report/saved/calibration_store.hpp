@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/record/calibration_record.hpp"
+#include "framework/report/file/output_file.hpp"
 
 namespace graphline {
 
@@ -20,11 +21,11 @@ class calibration_store {
   /// The file of a device's calibration, whether it is there or not; empty without a folder.
   std::string path_of(const device_properties& device) const;
 
-  /// Takes the place of what was kept of the device before, at once and whole. Makes the folder.
-  /// `clock_mhz` as `calibration_json` takes it. Answers the path. Throws an `input_error` where
-  /// nothing can be written there, a `run_error` where writing fails; what was kept is as it was
-  /// then.
-  std::string keep(const calibration_record& record, std::optional<double> clock_mhz = {}) const;
+  /// The file for a calibration of the device, open before it is measured, since that takes long.
+  /// Makes the folder. A `commit` of what `calibration_json` writes takes the place of what was
+  /// kept before, at once and whole; without one that stays. Throws an `input_error` where nothing
+  /// can be written.
+  output_file open(const device_properties& device) const;
 
   /// What is kept of a device; nothing where there is none. Throws an `input_error` where there is
   /// a file that cannot be read as a calibration.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "framework/analysis/ceiling_label.hpp"
 #include "framework/analysis/ceilings.hpp"
 #include "framework/analysis/ceilings_at_hand.hpp"
 #include "framework/analysis/theoretical_peak.hpp"
@@ -144,7 +145,7 @@ std::string heading(const calibration_record& record, const calibration_notes& n
   if (!notes.stale.empty()) {
     std::string reasons;
     for (const auto& reason : notes.stale) {
-      reasons += (reasons.empty() ? "" : ", ") + printable(reason);
+      reasons += (reasons.empty() ? "" : "; ") + printable(reason);
     }
     text += '\n';
     text += paragraph("It may no longer hold: " + reasons, 2, as, tone::warning);

@@ -283,7 +283,7 @@ std::string left_out(const drawn_points& drawn, const look& as) {
   }
   if (drawn.shorter > 0) {
     text += paragraph(fmt::format("not in the plot, shorter than those with letters: {}",
-                                  counted(static_cast<std::int64_t>(drawn.shorter), "more")),
+                                  fmt::format("{} more", drawn.shorter)),
                       2, as, tone::faint);
   }
   return text;

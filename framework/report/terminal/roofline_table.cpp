@@ -43,7 +43,11 @@ std::string heading(const roofline_record& record, const look& as) {
     }
   }
   if (stages.interrupted || record.layers.interrupted) {
-    text += '\n' + paragraph("INTERRUPTED: what was measured until then", 0, as, tone::bad);
+    const auto& last = stages.interrupted ? stages : record.layers;
+    const auto* of = stages.interrupted ? "stages, before parts were timed" : "the run for parts";
+    text += '\n' + paragraph(fmt::format("INTERRUPTED after {} of {} of {}", last.frames.size(),
+                                         counted(last.run.frames, "frame"), of),
+                             0, as, tone::bad);
   }
   return text;
 }

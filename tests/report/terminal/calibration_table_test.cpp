@@ -40,7 +40,7 @@ TEST(calibration_table, shows_less_where_there_is_little_room) {
 TEST(calibration_table, says_why_it_may_no_longer_hold) {
   EXPECT_THAT(
       calibration_table(host_calibration(), {{}, {"oneDNN was 2.6.2, is 2.6.3", "it is old"}, ""}),
-      HasSubstr("\nIt may no longer hold: oneDNN was 2.6.2, is 2.6.3, it is old\n"));
+      HasSubstr("\nIt may no longer hold: oneDNN was 2.6.2, is 2.6.3; it is old\n"));
 }
 
 TEST(calibration_table, takes_the_clock_that_was_given) {

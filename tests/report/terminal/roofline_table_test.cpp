@@ -44,7 +44,11 @@ TEST(roofline_table, tells_of_a_run_that_ended_early) {
   record.layers.interrupted = true;
   EXPECT_THAT(roofline_table(record),
               AllOf(HasSubstr("FAILED under timing layers: stage 'head'"),
-                    HasSubstr("INTERRUPTED: what was measured until then")));
+                    HasSubstr("INTERRUPTED after 5 of 5 frames of the run for parts")));
+  record.stages.interrupted = true;
+  record.stages.run.frames = 9;
+  EXPECT_THAT(roofline_table(record),
+              HasSubstr("INTERRUPTED after 5 of 9 frames of stages, before parts were timed"));
 }
 
 TEST(roofline_table, tells_warnings_of_both_runs_once) {
@@ -89,7 +93,7 @@ TEST(roofline_plot, has_letters_for_the_26_parts_that_take_longest) {
     }
   }
   EXPECT_THAT(plot_of(record),
-              AllOf(HasSubstr("not in the plot, shorter than those with letters: 14 more"),
+              AllOf(HasSubstr("not in the plot, shorter than those with letters: 14 more\n"),
                     HasSubstr("z 0."), Not(HasSubstr("{ 0."))));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
@@ -54,6 +55,23 @@ TEST(run_table, shows_the_parts_of_a_stage_its_operations_and_what_graphs_cost) 
   record.clock_error = 1'200;
   record.clock_drift = -300;
   expect_golden("run_layers.txt", run_table(record));
+}
+
+TEST(run_table, has_no_ratio_where_there_are_too_few_times_for_a_p50) {
+  auto record = samples::calibrated_two_models().layers;
+  EXPECT_TRUE(floors(record).any_stage());
+  for (auto& stage : record.stages) {
+    stage.device.resize(std::min<std::size_t>(stage.device.size(), 4));
+    for (auto& part : stage.parts) part.device.resize(4);
+  }
+  const floors held(record);
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    if (const auto* figures = held.of_stage(s)) {
+      EXPECT_TRUE(figures->least);
+      EXPECT_FALSE(figures->ratio);
+    }
+    EXPECT_FALSE(held.any_part(s));
+  }
 }
 
 TEST(run_table, holds_stages_and_parts_against_their_floors_where_there_is_a_calibration) {

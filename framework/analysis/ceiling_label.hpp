@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "framework/record/calibration_record.hpp"
+
+namespace graphline {
+
+/// What people call a ceiling: "memory, read"; "convolution, float16". `brief`: where there is
+/// little room, "read", "conv, float16".
+std::string label_of(ceiling what, precision arithmetic, bool brief = false);
+
+}  // namespace graphline
