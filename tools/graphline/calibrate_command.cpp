@@ -110,12 +110,15 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto device = open(given);
   result_outputs outputs({{"--json", given.json, json_beginning}});
+  auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
   std::string kept_in;
   // Half of a calibration would be worse than the one before.
   if (!record.interrupted) {
-    outputs.attempt(
-        [&] { kept_in = calibration_store(cache_folder()).keep(record, given.clock_mhz); });
+    outputs.attempt([&] {
+      kept.commit(calibration_json(record, given.clock_mhz));
+      kept_in = kept.path();
+    });
   }
   if (given.quiet) {
     for (const auto& warning : record.warnings) {

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/output_file.hpp"
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/saved/calibration_reader.hpp"
 #include "framework/report/saved/result_file.hpp"
@@ -54,9 +53,8 @@ std::string calibration_store::path_of(const device_properties& device) const {
   return (folder_ / (name + ".json")).string();
 }
 
-std::string calibration_store::keep(const calibration_record& record,
-                                    std::optional<double> clock_mhz) const {
-  const auto path = path_of(record.device);
+output_file calibration_store::open(const device_properties& device) const {
+  auto path = path_of(device);
   if (path.empty()) {
     throw input_error(
         "cannot keep the calibration: there is no home folder; name a folder in GRAPHLINE_CACHE");
@@ -69,9 +67,7 @@ std::string calibration_store::keep(const calibration_record& record,
                     "folder in GRAPHLINE_CACHE",
                     in_words(folder_.string()), problem.message()));
   }
-  output_file file(path, json_beginning);
-  file.commit(calibration_json(record, clock_mhz));
-  return path;
+  return output_file(std::move(path), json_beginning);
 }
 
 std::optional<calibration_record> calibration_store::find(const device_properties& device) const {

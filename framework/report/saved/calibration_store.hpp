@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/record/calibration_record.hpp"
+#include "framework/report/file/output_file.hpp"
 
 namespace graphline {
 
@@ -20,11 +21,10 @@ class calibration_store {
   /// The file of a device's calibration, whether it is there or not; empty without a folder.
   std::string path_of(const device_properties& device) const;
 
-  /// Takes the place of what was kept of the device before, at once and whole. Makes the folder.
-  /// `clock_mhz` as `calibration_json` takes it. Answers the path. Throws an `input_error` where
-  /// nothing can be written there, a `run_error` where writing fails; what was kept is as it was
-  /// then.
-  std::string keep(const calibration_record& record, std::optional<double> clock_mhz = {}) const;
+  /// Opens that file before there is a calibration, as `calibration_json` has it, to commit to it.
+  /// Makes the folder. What was kept before stays until then. Throws an `input_error` where nothing
+  /// can be written there, or another calibration of the device is being made.
+  output_file open(const device_properties& device) const;
 
   /// What is kept of a device; nothing where there is none. Throws an `input_error` where there is
   /// a file that cannot be read as a calibration.
