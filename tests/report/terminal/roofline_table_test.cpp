@@ -89,7 +89,7 @@ TEST(roofline_plot, has_letters_for_the_26_parts_that_take_longest) {
     }
   }
   EXPECT_THAT(plot_of(record),
-              AllOf(HasSubstr("not in the plot, shorter than those with letters: 14 more"),
+              AllOf(HasSubstr("not in the plot, shorter than those with letters: 14 more\n"),
                     HasSubstr("z 0."), Not(HasSubstr("{ 0."))));
 }
 
