@@ -12,9 +12,11 @@ namespace graphline {
 
 namespace {
 
-std::optional<double> bytes_of(const cost_record& cost) {
-  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  return static_cast<double>(*cost.bytes_read) + static_cast<double>(*cost.bytes_written);
+/// FLOPs for each byte, where both are known.
+std::optional<double> intensity_of(const cost_record& cost) {
+  const auto bytes = bytes_of(cost);
+  if (!cost.flops || !bytes || *bytes <= 0) return std::nullopt;
+  return static_cast<double>(*cost.flops) / static_cast<double>(*bytes);
 }
 
 /// Nanoseconds for an amount at so much a second.
@@ -27,15 +29,14 @@ double time_for(double amount, double a_second) {
 roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& at) {
   roofline_figures result;
   result.cost = cost;
+  result.intensity = intensity_of(cost);
   double earliest = 0;
-  const auto bytes = bytes_of(cost);
-  if (bytes) {
-    result.memory_time = time_for(*bytes, at.bandwidth->value);
-    earliest = time_for(*bytes, at.bandwidth->best);
+  if (const auto bytes = bytes_of(cost)) {
+    result.memory_time = time_for(static_cast<double>(*bytes), at.bandwidth->value);
+    earliest = time_for(static_cast<double>(*bytes), at.bandwidth->best);
   }
   if (cost.flops) {
     const auto flops = static_cast<double>(*cost.flops);
-    if (bytes && *bytes > 0) result.intensity = flops / *bytes;
     const auto* rate = at.rate(cost.arithmetic);
     if (flops <= 0) {
       result.compute_time = 0;
@@ -106,10 +107,7 @@ roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_fig
     const auto most = std::max_element(least_by.begin(), least_by.end());
     result.by = static_cast<bound>(most - least_by.begin());
   }
-  const auto bytes = bytes_of(whole);
-  if (bytes && whole.flops && *bytes > 0) {
-    result.intensity = static_cast<double>(*whole.flops) / *bytes;
-  }
+  result.intensity = intensity_of(whole);
   return result;
 }
 
@@ -188,6 +186,16 @@ std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of(const roofline_record& record) {
+  auto warnings = summarize(record.stages).warnings;
+  for (auto& warning : summarize(record.layers).warnings) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return warnings;
+}
 
 std::optional<roofline_summary> hold_against_roofline(const run_record& record,
                                                       const run_record* layers) {

@@ -9,6 +9,7 @@
 #include "framework/base/words.hpp"
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/cost_record.hpp"
+#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -68,5 +69,8 @@ std::optional<roofline_summary> hold_against_roofline(const run_record& record,
 /// is wrong: sentences for people.
 std::vector<std::string> roofline_findings(const run_record& record,
                                            const roofline_summary& summary);
+
+/// What the two runs warn of, each warning once.
+std::vector<std::string> warnings_of(const roofline_record& record);
 
 }  // namespace graphline

@@ -160,13 +160,15 @@ class writer {
     double furthest = 1;
     bool all = true;
     for (const auto& stage : summary_.stages) {
-      if (!matters(stage) || stage.figures.beats_its_floor) continue;
-      if (!stage.figures.ratio || *stage.figures.ratio > near_floor) {
+      if (!matters(stage)) continue;
+      // Of one that beats its floor nothing is known but that a figure does not hold.
+      const auto& ratio = stage.figures.ratio;
+      if (stage.figures.beats_its_floor || !ratio || *ratio > near_floor) {
         all = false;
         continue;
       }
       names.push_back(name_of(stage));
-      furthest = std::max(furthest, *stage.figures.ratio);
+      furthest = std::max(furthest, *ratio);
     }
     if (names.empty()) return;
     const auto what = all && names.size() > 1 ? "every device stage that matters" : listed(names);

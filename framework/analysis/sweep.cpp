@@ -30,9 +30,9 @@ bool computes(const stage_record& stage) {
   return stage.on == side::device && !stage.copy;
 }
 
-/// Adds what is known; a sum that lacks a part is not known.
+/// Adds what is known; a sum that lacks a part, or that 64 bits do not hold, is not known.
 void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& part) {
-  sum = sum && part ? std::optional(*sum + *part) : std::nullopt;
+  if (!sum || !part || __builtin_add_overflow(*sum, *part, &*sum)) sum.reset();
 }
 
 void add_cost(sweep_point& to, const run_record& run) {

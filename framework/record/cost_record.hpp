@@ -18,4 +18,10 @@ struct cost_record {
   friend bool operator==(const cost_record&, const cost_record&) = default;
 };
 
+/// Read and written together; not known where one of them is not.
+inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
+  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
+  return *cost.bytes_read + *cost.bytes_written;
+}
+
 }  // namespace graphline

@@ -11,10 +11,12 @@ calibration_sizes sizes_for(const device_properties& device) {
   sizes.memory_bytes = (gpu ? 1024 : 512) * mebibyte;
   sizes.transfer_bytes = 256 * mebibyte;
   if (device.memory_bytes > 0) {
-    // Each is there up to three times: read, written, and on the way to the device.
-    const auto most = static_cast<std::size_t>(device.memory_bytes / 4 / 3);
-    sizes.memory_bytes = std::min(sizes.memory_bytes, most);
-    sizes.transfer_bytes = std::min(sizes.transfer_bytes, most);
+    // All are there at a time, on `host` in one memory: what is read and its copy, three tensors of
+    // the transfers from pinned memory and two of those from other memory, each of these half as
+    // large.
+    const auto most = static_cast<std::size_t>(device.memory_bytes / 4);
+    sizes.memory_bytes = std::min(sizes.memory_bytes, most * 2 / 9);
+    sizes.transfer_bytes = std::min(sizes.transfer_bytes, most / 9);
   }
   sizes.side = gpu ? 256 : 32;
   sizes.matrix = gpu ? 8192 : 2048;

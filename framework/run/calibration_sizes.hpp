@@ -22,8 +22,8 @@ struct calibration_sizes {
   nanoseconds time_each = 0;
 };
 
-/// What suits a device: far more than its caches hold, no more than a quarter of its memory, about
-/// half a minute on a processor, and large enough to keep a GPU busy.
+/// What suits a device: far more than its caches hold, no more than a quarter of its memory in all,
+/// about half a minute on a processor, and large enough to keep a GPU busy.
 calibration_sizes sizes_for(const device_properties& device);
 
 /// The same with half as much to move, and images and matrices of half the width and height.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
@@ -13,9 +14,7 @@ namespace graphline {
 template <class From, class To>
 struct layer_norm_rows {
   static constexpr int phases = 5;
-  static constexpr int most_threads = 256;
-  static constexpr int sums = 16;
-  static constexpr int shared_floats = most_threads + 2 * sums;
+  static constexpr int shared_floats = 2 * block_sum::sums + block_sum::most_threads;
 
   const From* from;
   const float* weight;
@@ -28,14 +27,14 @@ struct layer_norm_rows {
   GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
     const From* row = from + block * extent;
     float* of_values = shared;
-    float* of_squares = shared + sums;
-    float* partial = shared + 2 * sums;
+    float* of_squares = shared + block_sum::sums;
+    float* partial = shared + 2 * block_sum::sums;
     if constexpr (phase == 0) {
       float sum = 0;
       for (std::int64_t i = thread; i < extent; i += threads) sum += to_float(row[i]);
       partial[thread] = sum;
     } else if constexpr (phase == 1) {
-      gather(partial, of_values, thread, threads);
+      block_sum::gather(partial, of_values, thread, threads);
     } else if constexpr (phase == 2) {
       const float mean = mean_of(of_values);
       float sum = 0;
@@ -45,7 +44,7 @@ struct layer_norm_rows {
       }
       partial[thread] = sum;
     } else if constexpr (phase == 3) {
-      gather(partial, of_squares, thread, threads);
+      block_sum::gather(partial, of_squares, thread, threads);
     } else {
       const float mean = mean_of(of_values);
       const float deviation = sqrtf(mean_of(of_squares) + eps);
@@ -57,19 +56,8 @@ struct layer_norm_rows {
   }
 
  private:
-  /// A few sums of all threads' own.
-  GRAPHLINE_HOST_DEVICE static void gather(const float* partial, float* some, int thread,
-                                           int threads) {
-    if (thread >= sums) return;
-    float sum = 0;
-    for (int i = thread; i < threads; i += sums) sum += partial[i];
-    some[thread] = sum;
-  }
-
   GRAPHLINE_HOST_DEVICE float mean_of(const float* some) const {
-    float sum = 0;
-    for (int i = 0; i < sums; ++i) sum += some[i];
-    return sum / static_cast<float>(extent);
+    return block_sum::total(some) / static_cast<float>(extent);
   }
 };
 
@@ -80,7 +68,7 @@ void run(const layer_norm_form& form, std::span<void* const> operands, const Lau
     using from_type = typename decltype(types)::from;
     using to_type = typename decltype(types)::to;
     using rows = layer_norm_rows<from_type, to_type>;
-    const int threads = form.extent >= 512 ? rows::most_threads : 32;
+    const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
     launch.blocks(
         rows{static_cast<const from_type*>(operands[0]), static_cast<const float*>(operands[1]),
              static_cast<const float*>(operands[2]), static_cast<to_type*>(operands[3]),

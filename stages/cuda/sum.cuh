@@ -2,36 +2,18 @@
 
 #include <span>
 
+#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
 namespace graphline {
-
-/// Adds up what the threads of a block hold: 16 threads take some each, one takes theirs.
-struct block_sum {
-  static constexpr int most_threads = 256;
-  static constexpr int sums = 16;
-  static constexpr int shared_floats = most_threads + sums;
-
-  GRAPHLINE_HOST_DEVICE static void gather(int thread, int threads, float* shared) {
-    if (thread >= sums) return;
-    float sum = 0;
-    for (int i = thread; i < threads; i += sums) sum += shared[sums + i];
-    shared[thread] = sum;
-  }
-  GRAPHLINE_HOST_DEVICE static float total(const float* shared) {
-    float sum = 0;
-    for (int i = 0; i < sums; ++i) sum += shared[i];
-    return sum;
-  }
-};
 
 /// A block is a piece of `sum_piece` elements in a row, read in packs, neighbouring threads reading
 /// neighbouring packs. Every thread has all its packs under way at once.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;
-  static constexpr int shared_floats = block_sum::shared_floats;
+  static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;
   static constexpr int packs = static_cast<int>(sum_piece) / (block_sum::most_threads * width);
 
   const float* from;
@@ -45,7 +27,7 @@ struct sum_pieces {
       shared[block_sum::sums + thread] =
           begin + sum_piece <= count ? whole(begin, thread, threads) : rest(begin, thread, threads);
     } else if constexpr (phase == 1) {
-      block_sum::gather(thread, threads, shared);
+      block_sum::gather(shared + block_sum::sums, shared, thread, threads);
     } else if (thread == 0) {
       to[block] = block_sum::total(shared);
     }
@@ -74,10 +56,11 @@ struct sum_pieces {
   }
 };
 
-/// One block adds up what the pieces came to.
+/// One block adds up what the pieces came to. It is alone on the GPU, so each thread has several
+/// reads under way: what memory takes to answer would add up otherwise.
 struct sum_of_pieces {
   static constexpr int phases = 3;
-  static constexpr int shared_floats = block_sum::shared_floats;
+  static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;
 
   const float* from;
   float* to;
@@ -87,11 +70,19 @@ struct sum_of_pieces {
   GRAPHLINE_HOST_DEVICE void run(std::int64_t /*block*/, int thread, int threads,
                                  float* shared) const {
     if constexpr (phase == 0) {
+      constexpr int at_once = 16;
       float sum = 0;
-      for (std::int64_t i = thread; i < count; i += threads) sum += from[i];
+      for (std::int64_t first = thread; first < count; first += at_once * threads) {
+        float read[at_once];
+        for (int i = 0; i < at_once; ++i) {
+          const std::int64_t at = first + i * threads;
+          read[i] = at < count ? from[at] : 0.0F;
+        }
+        for (const float value : read) sum += value;
+      }
       shared[block_sum::sums + thread] = sum;
     } else if constexpr (phase == 1) {
-      block_sum::gather(thread, threads, shared);
+      block_sum::gather(shared + block_sum::sums, shared, thread, threads);
     } else if (thread == 0) {
       *to = block_sum::total(shared);
     }

@@ -80,6 +80,14 @@ TEST(roofline_findings, say_where_better_code_would_not_help) {
                           "another precision, not better code"));
 }
 
+TEST(roofline_findings, leave_what_beats_its_floor_out_of_what_is_near_it) {
+  auto made = one_after_another({{"x", 1100 * us}, {"y", 1100 * us}, {"z", 1100 * us}});
+  made.record.stages[0].cost = made.record.stages[1].cost = work(0, 1'000'000'000);
+  made.record.stages[2].cost = work(0, 10'000'000'000);
+  EXPECT_THAT(findings(made),
+              Contains(StartsWith("within 1.10 times of their floor: 'x' and 'y'; ")));
+}
+
 TEST(roofline_findings, say_what_is_bound_by_launches) {
   auto made = one_after_another({{"small", 40 * us}});
   made.record.stages[0].cost = work(1'000, 1'000'000);

@@ -190,6 +190,11 @@ TEST(sweep, adds_up_the_stages_of_a_frame) {
   EXPECT_DOUBLE_EQ(*found->points[2].time, 2 * *before->points[2].time);
   for_all_runs(record, [](run_record& run) { run.stages.back().cost.flops.reset(); });
   EXPECT_FALSE(swept(record));
+  for_all_runs(record, [](run_record& run) {
+    // Two of these are more than 64 bits hold.
+    for (auto& stage : run.stages) stage.cost.flops = std::int64_t{1} << 62;
+  });
+  EXPECT_FALSE(swept(record));
 }
 
 TEST(sweep, findings_say_what_grows_and_what_bounds_it) {

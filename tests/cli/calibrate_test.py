@@ -175,7 +175,7 @@ class calibrate(Case):
         self.change_kept(lambda value: value["environment"].update(graphline="0.0.1"))
         self.expect(self.with_cache(*words), 0, "warning: the calibration", "may no longer hold")
 
-    def test_an_unwritable_place_is_found_before_anything_is_measured(self):
+    def test_an_unwritable_place_is_told_before_anything_is_measured(self):
         nowhere = self.folder / "file"
         nowhere.write_text("")
         path = self.folder / "result.json"
@@ -187,7 +187,7 @@ class calibrate(Case):
     def test_ctrl_c_shows_what_was_measured_and_leaves_what_is_kept(self):
         before = self.kept.read_bytes()
         path = self.folder / "result.json"
-        for delay in (0.5, 4.0):
+        for delay in (1.5, 4.0):
             process = subprocess.Popen(
                 [GRAPHLINE, "calibrate", *map(str, HOST), "--json", str(path)],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -9,7 +9,7 @@
 
 #include "framework/analysis/ceilings.hpp"
 #include "framework/analysis/ceilings_at_hand.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/html/html_page.hpp"
@@ -52,13 +52,10 @@ calibration_record calibration_of(const device_properties& device) {
 
 /// What the table would have said of runs that did not go well.
 void tell_trouble(const roofline_record& record) {
-  std::vector<std::string> told;
+  for (const auto& warning : warnings_of(record)) {
+    fmt::print(stderr, "warning: {}\n", printable(warning));
+  }
   for (const auto* run : {&record.stages, &record.layers}) {
-    for (const auto& warning : summarize(*run).warnings) {
-      if (std::find(told.begin(), told.end(), warning) != told.end()) continue;
-      fmt::print(stderr, "warning: {}\n", printable(warning));
-      told.push_back(warning);
-    }
     if (run->failure) fmt::print(stderr, "error: {}\n", printable(*run->failure));
   }
 }

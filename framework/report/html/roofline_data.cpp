@@ -24,11 +24,6 @@ json count_or_null(const std::optional<std::int64_t>& count, std::string_view un
   return count ? json(format_count(static_cast<double>(*count), unit)) : json();
 }
 
-std::optional<std::int64_t> bytes_of(const cost_record& cost) {
-  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  return *cost.bytes_read + *cost.bytes_written;
-}
-
 /// FLOPs a second of work that has any; null where a figure is not known.
 json rate_over(const cost_record& cost, const std::optional<double>& ns) {
   if (!cost.flops || *cost.flops <= 0 || !ns || *ns <= 0) return {};

@@ -5,7 +5,6 @@
 
 #include "framework/analysis/distribution.hpp"
 #include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -88,17 +87,6 @@ json stages_json(const run_record& record, const roofline_summary& summary) {
   return stages;
 }
 
-/// Those of both runs, each once.
-json warnings_json(const roofline_record& record) {
-  auto warnings = summarize(record.stages).warnings;
-  for (auto& warning : summarize(record.layers).warnings) {
-    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
-      warnings.push_back(std::move(warning));
-    }
-  }
-  return warnings;
-}
-
 void add_summary(json& to, const run_record& record, const roofline_summary& summary) {
   to["roofs"] = roofs_json(summary);
   to["least"] = {{"unit", "ms"}, {"value", ms_or_null(summary.least)}};
@@ -130,7 +118,7 @@ std::string roofline_json(const roofline_record& record) {
   if (const auto summary = hold_against_roofline(stages, &record.layers)) {
     add_summary(result, stages, *summary);
   }
-  result["warnings"] = warnings_json(record);
+  result["warnings"] = warnings_of(record);
   result["interrupted"] = stages.interrupted || record.layers.interrupted;
   result["failure"] = or_null(stages.failure ? stages.failure : record.layers.failure);
   compact_json raw;

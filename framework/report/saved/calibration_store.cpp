@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/report/file/file_trouble.hpp"
@@ -54,7 +54,7 @@ std::string calibration_store::path_of(const device_properties& device) const {
 }
 
 output_file calibration_store::open(const device_properties& device) const {
-  const auto path = path_of(device);
+  auto path = path_of(device);
   if (path.empty()) {
     throw input_error(
         "cannot keep the calibration: there is no home folder; name a folder in GRAPHLINE_CACHE");
@@ -67,7 +67,7 @@ output_file calibration_store::open(const device_properties& device) const {
                     "folder in GRAPHLINE_CACHE",
                     in_words(folder_.string()), problem.message()));
   }
-  return output_file(path, json_beginning);
+  return output_file(std::move(path), json_beginning);
 }
 
 std::optional<calibration_record> calibration_store::find(const device_properties& device) const {

@@ -21,10 +21,9 @@ class calibration_store {
   /// The file of a device's calibration, whether it is there or not; empty without a folder.
   std::string path_of(const device_properties& device) const;
 
-  /// The file for a calibration of the device, open before it is measured, since that takes long.
-  /// Makes the folder. A `commit` of what `calibration_json` writes takes the place of what was
-  /// kept before, at once and whole; without one that stays. Throws an `input_error` where nothing
-  /// can be written.
+  /// Opens that file before there is a calibration, as `calibration_json` has it, to commit to it.
+  /// Makes the folder. What was kept before stays until then. Throws an `input_error` where nothing
+  /// can be written there, or another calibration of the device is being made.
   output_file open(const device_properties& device) const;
 
   /// What is kept of a device; nothing where there is none. Throws an `input_error` where there is

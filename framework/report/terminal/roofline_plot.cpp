@@ -282,9 +282,9 @@ std::string left_out(const drawn_points& drawn, const look& as) {
         paragraph("not in the plot, without FLOPs or without a time: " + names, 2, as, tone::faint);
   }
   if (drawn.shorter > 0) {
-    text += paragraph(fmt::format("not in the plot, shorter than those with letters: {}",
-                                  fmt::format("{} more", drawn.shorter)),
-                      2, as, tone::faint);
+    text += paragraph(
+        fmt::format("not in the plot, shorter than those with letters: {} more", drawn.shorter), 2,
+        as, tone::faint);
   }
   return text;
 }

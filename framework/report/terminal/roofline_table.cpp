@@ -9,7 +9,6 @@
 
 #include "framework/analysis/distribution.hpp"
 #include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
@@ -53,20 +52,11 @@ std::string heading(const roofline_record& record, const look& as) {
 }
 
 /// "14.8 G", "1.23 MB"; "-" for what is not known.
-std::string amount(const std::optional<double>& value, std::string_view unit) {
+std::string amount(const std::optional<std::int64_t>& value, std::string_view unit) {
   if (!value) return "-";
-  auto text = format_count(*value, unit);
+  auto text = format_count(static_cast<double>(*value), unit);
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
-}
-
-std::optional<double> bytes_of(const cost_record& cost) {
-  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  return static_cast<double>(*cost.bytes_read) + static_cast<double>(*cost.bytes_written);
-}
-
-std::optional<double> flops_of(const cost_record& cost) {
-  return cost.flops ? std::optional(static_cast<double>(*cost.flops)) : std::nullopt;
 }
 
 /// "743x", "12.3x", "1.07x".
@@ -128,7 +118,7 @@ class figure_rows {
 
   void add(text_table& table, std::string name, const roofline_figures& of,
            std::string share) const {
-    table.add_row({std::move(name), amount(flops_of(of.cost), ""), amount(bytes_of(of.cost), "B"),
+    table.add_row({std::move(name), amount(of.cost.flops, ""), amount(bytes_of(of.cost), "B"),
                    of.intensity ? three_digits(*of.intensity, 2) : "-",
                    of.by ? std::string(to_word(*of.by)) : "-", in_unit(of.least, unit_),
                    in_unit(of.measured, unit_), ratio_cell(of.ratio), std::move(share)});
@@ -189,14 +179,10 @@ std::string roofline_table(const roofline_record& record, const look& as) {
   for (const auto& finding : findings) text += paragraph("- " + printable(finding), 2, as);
   if (!findings.empty()) text += '\n';
   text += notes(as);
-  std::vector<std::string> told;
-  for (const auto* run : {&stages, &record.layers}) {
-    for (const auto& warning : summarize(*run).warnings) {
-      if (std::find(told.begin(), told.end(), warning) != told.end()) continue;
-      if (told.empty()) text += '\n';
-      text += paragraph("warning: " + printable(warning), 2, as, tone::warning);
-      told.push_back(warning);
-    }
+  const auto warnings = warnings_of(record);
+  if (!warnings.empty()) text += '\n';
+  for (const auto& warning : warnings) {
+    text += paragraph("warning: " + printable(warning), 2, as, tone::warning);
   }
   return text;
 }

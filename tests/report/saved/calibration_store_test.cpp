@@ -31,8 +31,8 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-/// Answers where.
-std::string keep(const calibration_store& store, const calibration_record& record) {
+/// Keeps a calibration and answers its path.
+std::string keep_in(const calibration_store& store, const calibration_record& record) {
   auto file = store.open(record.device);
   file.commit(calibration_json(record));
   return file.path();
@@ -66,8 +66,8 @@ TEST(calibration_store, finds_what_was_kept_of_each_device) {
   const temporary_folder folder;
   const calibration_store store(folder.path() / "new");
   EXPECT_FALSE(store.find(host_calibration().device));
-  const auto path = keep(store, host_calibration());
-  keep(store, gpu_calibration());
+  const auto path = keep_in(store, host_calibration());
+  keep_in(store, gpu_calibration());
   EXPECT_EQ(path, store.path_of(host_calibration().device));
   for (const auto& record : {host_calibration(), gpu_calibration()}) {
     const auto found = store.find(record.device);
@@ -79,7 +79,7 @@ TEST(calibration_store, finds_what_was_kept_of_each_device) {
 TEST(calibration_store, tells_hosts_of_other_threads_apart) {
   const temporary_folder folder;
   const calibration_store store(folder.path());
-  keep(store, host_calibration());
+  keep_in(store, host_calibration());
   auto other = host_calibration().device;
   ++other.compute_threads;
   EXPECT_FALSE(store.find(other));
@@ -95,7 +95,7 @@ TEST(calibration_store, makes_a_safe_file_name_of_any_name) {
   for (const std::string& name : {std::string("../../etc/x"), std::string(), std::string("画像"),
                                   std::string("a\nb\0c", 5), std::string(5000, 'x')}) {
     record.device.name = name;
-    const fs::path path = keep(store, record);
+    const fs::path path = keep_in(store, record);
     EXPECT_EQ(path.parent_path(), folder.path() / "calibrations");
     EXPECT_LT(path.filename().string().size(), 200U);
     EXPECT_TRUE(store.find(record.device));
@@ -107,22 +107,23 @@ TEST(calibration_store, replaces_what_was_kept_before_and_leaves_no_parts) {
   const calibration_store store(folder.path());
   auto record = host_calibration();
   write(store.path_of(record.device), "broken");
-  keep(store, record);
+  keep_in(store, record);
   record.ceilings.pop_back();
-  keep(store, record);
+  keep_in(store, record);
   EXPECT_EQ(store.find(record.device)->ceilings.size(), record.ceilings.size());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "calibrations"), {}), 1);
 }
 
-TEST(calibration_store, leaves_what_was_kept_where_nothing_new_is_committed) {
+TEST(calibration_store, leaves_what_was_kept_where_nothing_comes_of_a_calibration) {
   const temporary_folder folder;
   const calibration_store store(folder.path());
-  keep(store, host_calibration());
+  const auto record = host_calibration();
+  keep_in(store, record);
   {
-    const auto open = store.open(host_calibration().device);
-    EXPECT_THROW(store.open(host_calibration().device), input_error) << "is being measured";
+    const auto begun = store.open(record.device);
+    EXPECT_THROW(store.open(record.device), input_error);  // two at a time disturb each other
   }
-  EXPECT_TRUE(store.find(host_calibration().device));
+  EXPECT_EQ(store.find(record.device)->ceilings.size(), record.ceilings.size());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "calibrations"), {}), 1);
 }
 
@@ -130,8 +131,8 @@ TEST(calibration_store, keeps_nothing_without_a_folder) {
   const calibration_store nowhere{fs::path()};
   EXPECT_FALSE(nowhere.find(host_calibration().device));
   try {
-    nowhere.open(host_calibration().device);
-    ADD_FAILURE() << "opened";
+    keep_in(nowhere, host_calibration());
+    ADD_FAILURE() << "kept";
   } catch (const input_error& problem) {
     EXPECT_THAT(problem.what(), HasSubstr("GRAPHLINE_CACHE"));
   }
@@ -143,8 +144,8 @@ TEST(calibration_store, refuses_a_folder_that_it_cannot_make) {
   const calibration_store store(folder.path() / "file");
   EXPECT_FALSE(store.find(host_calibration().device));
   try {
-    store.open(host_calibration().device);
-    ADD_FAILURE() << "opened";
+    keep_in(store, host_calibration());
+    ADD_FAILURE() << "kept";
   } catch (const input_error& problem) {
     EXPECT_THAT(problem.what(),
                 AllOf(StartsWith("cannot keep the calibration: "), HasSubstr("file/calibrations"),
@@ -156,9 +157,9 @@ TEST(calibration_store, leaves_what_was_kept_where_it_must_not_write) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   const temporary_folder folder;
   const calibration_store store(folder.path());
-  keep(store, host_calibration());
+  keep_in(store, host_calibration());
   fs::permissions(folder.path() / "calibrations", fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_THROW(store.open(host_calibration().device), input_error);
+  EXPECT_THROW(keep_in(store, host_calibration()), input_error);
   EXPECT_TRUE(store.find(host_calibration().device));
   fs::permissions(folder.path() / "calibrations", fs::perms::owner_all);
 }

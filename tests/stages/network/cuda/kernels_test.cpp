@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 
+#include "stages/cuda/sum.cuh"
 #include "stages/weights/float_conversion.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 #include "tests/stages/network/stage_trial.hpp"
@@ -147,6 +149,21 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
       run_on_cpu(form, std::array<void*, 3>{from.data() + shift, pieces.data(), &sum});
       EXPECT_EQ(static_cast<double>(sum), expected) << count << ", shifted by " << shift;
     }
+  }
+}
+
+TEST(sum_kernel, adds_up_more_pieces_than_a_block_reads_at_once) {
+  constexpr int threads = block_sum::most_threads;
+  for (const std::int64_t count : {1, 4095, 4096, 4097, 10007}) {
+    std::vector<float> pieces(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i] = static_cast<float>(i % 7);
+    std::vector<float> shared(sum_of_pieces::shared_floats);
+    float sum = -1;
+    const sum_of_pieces work{pieces.data(), &sum, count};
+    for (int thread = 0; thread < threads; ++thread) work.run<0>(0, thread, threads, shared.data());
+    for (int thread = 0; thread < threads; ++thread) work.run<1>(0, thread, threads, shared.data());
+    for (int thread = 0; thread < threads; ++thread) work.run<2>(0, thread, threads, shared.data());
+    EXPECT_EQ(sum, std::accumulate(pieces.begin(), pieces.end(), 0.0F)) << count;
   }
 }
 
