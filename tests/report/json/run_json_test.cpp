@@ -79,7 +79,9 @@ TEST(run_json, has_a_floor_without_a_ratio_for_what_was_not_measured) {
 }
 
 TEST(run_json, has_no_floors_without_a_calibration) {
-  for (const auto& stage : of(samples::uncalibrated().layers)["stages"]) {
+  const auto stages = of(samples::uncalibrated().layers)["stages"];
+  ASSERT_FALSE(stages.empty());
+  for (const auto& stage : stages) {
     EXPECT_FALSE(stage.contains("roofline"));
   }
 }
