@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -22,6 +21,7 @@
 #include "framework/plan/planner.hpp"
 #include "framework/run/session.hpp"
 #include "stages/builtin.hpp"
+#include "tests/bench/command_line.hpp"
 
 namespace graphline {
 namespace {
@@ -168,20 +168,7 @@ void add(const char* name, const std::function<void(benchmark::State&)>& body) {
 
 int main(int argc, char** argv) {
   using namespace graphline;
-  std::vector<char*> words;
-  for (int i = 0; i < argc; ++i) {
-    const std::string_view word(argv[i]);
-    if (word.starts_with("--frames=")) {
-      frames_per_run = std::max(1L, std::atol(argv[i] + 9));
-    } else {
-      words.push_back(argv[i]);
-    }
-  }
-  std::string interleave = "--benchmark_enable_random_interleaving=true";
-  words.push_back(interleave.data());
-  int count = static_cast<int>(words.size());
-  benchmark::Initialize(&count, words.data());
-  if (benchmark::ReportUnrecognizedArguments(count, words.data())) return 2;
+  if (!read_command_line(argc, argv, "--frames=", frames_per_run)) return 2;
 
   add("clock_read", clock_read);
   add("flow_graph", flow_graph_frame);

@@ -9,7 +9,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "stages/kinds.hpp"
+#include "tests/bench/command_line.hpp"
 
 namespace graphline {
 namespace {
@@ -220,20 +220,7 @@ void measure(const product_case& product, int threads) {
 
 int main(int argc, char** argv) {
   using namespace graphline;
-  std::vector<char*> words;
-  for (int i = 0; i < argc; ++i) {
-    const std::string_view word(argv[i]);
-    if (word.starts_with("--batch=")) {
-      batch = std::max(1L, std::atol(argv[i] + 8));
-    } else {
-      words.push_back(argv[i]);
-    }
-  }
-  std::string interleave = "--benchmark_enable_random_interleaving=true";
-  words.push_back(interleave.data());
-  int count = static_cast<int>(words.size());
-  benchmark::Initialize(&count, words.data());
-  if (benchmark::ReportUnrecognizedArguments(count, words.data())) return 2;
+  if (!read_command_line(argc, argv, "--batch=", batch)) return 2;
 
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (const product_case& product : cases()) {

@@ -9,6 +9,7 @@
 #include "framework/analysis/theoretical_peak.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
@@ -55,17 +56,6 @@ texts texts_from(const json_part& from) {
     result.emplace_back(name, from.at(name).text());
   }
   return result;
-}
-
-device_properties device_from(const json_part& from) {
-  device_properties device;
-  device.backend = from.at("backend").text();
-  device.name = from.at("name").text();
-  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
-  device.compute_threads = from.at("compute_threads").whole<int>();
-  device.priority_levels = from.at("priority_levels").whole<int>();
-  device.details = texts_from(from.at("details"));
-  return device;
 }
 
 ceiling_record ceiling_from(const json_part& from) {
@@ -116,7 +106,8 @@ std::string calibration_json(const calibration_record& record, std::optional<dou
 
 calibration_record calibration_record_from(const json_part& from) {
   calibration_record record;
-  record.device = device_from(from.at("device"));
+  const auto device = from.at("device");
+  record.device = device_from(device, texts_from(device.at("details")));
   record.environment = texts_from(from.at("environment"));
   from.at("environment").at("date");  // what is kept of it says when it was made
   for (const auto& measured : from.at("ceilings").items()) {

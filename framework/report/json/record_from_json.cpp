@@ -153,17 +153,6 @@ graph_record graph_from(const json_part& from) {
   return graph;
 }
 
-device_properties device_from(const json_part& from) {
-  device_properties device;
-  device.backend = from.at("backend").text();
-  device.name = from.at("name").text();
-  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
-  device.compute_threads = from.at("compute_threads").whole<int>();
-  device.priority_levels = from.at("priority_levels").whole<int>();
-  device.details = from.at("details").pairs();
-  return device;
-}
-
 memory_usage memory_from(const json_part& from) {
   memory_usage memory;
   memory.device_bytes = from.at("device_bytes").whole<std::size_t>();
@@ -224,6 +213,18 @@ load_record load_from(const json_part& from) {
 
 }  // namespace
 
+device_properties device_from(const json_part& from,
+                              std::vector<std::pair<std::string, std::string>> details) {
+  device_properties device;
+  device.backend = from.at("backend").text();
+  device.name = from.at("name").text();
+  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
+  device.compute_threads = from.at("compute_threads").whole<int>();
+  device.priority_levels = from.at("priority_levels").whole<int>();
+  device.details = std::move(details);
+  return device;
+}
+
 settings settings_from(const json_part& from) {
   settings run;
   run.strategy = from.at("strategy").word<strategy>();
@@ -253,7 +254,8 @@ run_record run_from(const json_part& from) {
   }
   record.parameters = from.at("parameters").pairs();
   record.run = settings_from(from.at("settings"));
-  record.device = device_from(from.at("device"));
+  const auto device = from.at("device");
+  record.device = device_from(device, device.at("details").pairs());
   record.environment = from.at("environment").pairs();
   record.memory = memory_from(from.at("memory"));
   record.clock_error = time_from(from.at("clock_error_ns"));

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/compact_json.hpp"
@@ -25,5 +27,9 @@ trial_record trial_from(const json_part& from);
 /// How a pipeline is run, `threads` and the seed among it.
 void write_settings(compact_json& to, const settings& run);
 settings settings_from(const json_part& from);
+
+/// A device, but for its details, which some results write as a list and others as an object.
+device_properties device_from(const json_part& from,
+                              std::vector<std::pair<std::string, std::string>> details);
 
 }  // namespace graphline

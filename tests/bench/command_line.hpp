@@ -1,0 +1,33 @@
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphline {
+
+/// Hands the command line to Google Benchmark, for repetitions in random order, but for a word that
+/// begins with `option` ("--batch="): that sets `value`, to at least 1. False where a word is
+/// unknown, which has been told then.
+inline bool read_command_line(int argc, char** argv, std::string_view option, std::int64_t& value) {
+  std::vector<char*> words;
+  for (int i = 0; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with(option)) {
+      value = std::max<std::int64_t>(1, std::atoll(argv[i] + option.size()));
+    } else {
+      words.push_back(argv[i]);
+    }
+  }
+  std::string interleave = "--benchmark_enable_random_interleaving=true";
+  words.push_back(interleave.data());
+  int count = static_cast<int>(words.size());
+  benchmark::Initialize(&count, words.data());
+  return !benchmark::ReportUnrecognizedArguments(count, words.data());
+}
+
+}  // namespace graphline
