@@ -211,8 +211,9 @@ struct memory_usage {
 
 /// How a device's clock stands to the host's.
 struct clock_check {
-  nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
-  nanoseconds drift = 0;  ///< how far they were off by now since the check before; 0 at the first
+  nanoseconds at = 0;     ///< when, on the host's clock
+  nanoseconds error = 0;  ///< of points on the host's clock made near this check, at most
+  nanoseconds drift = 0;  ///< by how much points were late by now since the check before
 };
 
 /// An operation that a device carried out.

@@ -126,8 +126,8 @@ struct run_record {
   device_properties device;
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   memory_usage memory;          ///< of this pipeline; its peak while it was prepared
-  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most; drift included
-  nanoseconds clock_drift = 0;  ///< of the device's clock against the host's, over the frames
+  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most, if drift is even
+  nanoseconds clock_drift = 0;  ///< of the device's clock over the frames, taken out of the stamps
   nanoseconds processor_time = 0;    ///< of all threads of the process, over the measured frames
   std::vector<frame_record> frames;  ///< those that ran to their end
   /// Host clock around the launch of each frame's graph: `graphs: frame`, all methods but none.

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <map>
 #include <system_error>
 #include <thread>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
+#include "framework/run/clock_watch.hpp"
 #include "framework/run/meeting.hpp"
 
 namespace graphline {
@@ -27,26 +28,20 @@ void give_back_room(run_record& record) {
   }
 }
 
-/// From the first measured frame to the last, on the host's clock.
+/// From the first measured frame to the last, since the epoch of all.
 struct running_time {
   nanoseconds begin = std::numeric_limits<nanoseconds>::max();
   nanoseconds end = std::numeric_limits<nanoseconds>::min();
-  nanoseconds epoch = 0;  ///< of the record's stamps
 };
 
-running_time running_time_of(const run_record& record, nanoseconds ended_at) {
-  running_time t;
-  if (record.frames.empty()) return t;
-  t.epoch = ended_at - record.frames.back().end;
-  t.begin = t.epoch + record.frames.front().begin;
-  t.end = ended_at;
-  return t;
+running_time running_time_of(const run_record& record) {
+  if (record.frames.empty()) return {};
+  return {record.frames.front().begin, record.frames.back().end};
 }
 
-std::int64_t frames_outside(const run_record& record, const running_time& own,
-                            const running_time& other) {
+std::int64_t frames_outside(const run_record& record, const running_time& other) {
   return std::ranges::count_if(record.frames, [&](const frame_record& f) {
-    return own.epoch + f.end <= other.begin || own.epoch + f.begin >= other.end;
+    return f.end <= other.begin || f.begin >= other.end;
   });
 }
 
@@ -66,7 +61,9 @@ class company {
         stop_(stop),
         meeting_(leads_of(runs)),
         records_(runs.size()),
-        thrown_(runs.size()) {}
+        thrown_(runs.size()) {
+    for (const auto& r : runs) clocks_.try_emplace(r.on, *r.on);
+  }
 
   std::vector<run_record> run() {
     std::vector<std::thread> threads;
@@ -88,7 +85,7 @@ class company {
       if (problem) std::rethrow_exception(problem);
     }
     tell_why_stopped();
-    share_clocks();
+    settle_clocks();
     warn_of_waits();
     warn_of_frames_without_others();
     return std::move(records_);
@@ -107,6 +104,7 @@ class company {
       options.frames = runs_[i].frames;
       options.warmup = runs_[i].warmup;
       options.arrival_seed = runs_[i].arrival_seed;
+      options.common_epoch = epoch_;
       options.stop = meeting_.stop_of(i);
       options.before_frames = [this, i] { meeting_.begin(i); };
       options.after_frames = [this, i] { meeting_.end(i); };
@@ -137,17 +135,12 @@ class company {
     }
   }
 
-  void share_clocks() {
-    std::map<const device*, clock_check> found;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      clock_check& worst = found[runs_[i].on];
-      worst.error = std::max(worst.error, records_[i].clock_error);
-      const nanoseconds drift = records_[i].clock_drift;
-      if (std::abs(drift) > std::abs(worst.drift)) worst.drift = drift;
+  void settle_clocks() {
+    if (std::ranges::none_of(records_, failed)) {
+      for (auto& [on, clock] : clocks_) clock.end();
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      records_[i].clock_error = found[runs_[i].on].error;
-      records_[i].clock_drift = found[runs_[i].on].drift;
+      clocks_.at(runs_[i].on).settle(records_[i], epoch_);
     }
   }
 
@@ -168,16 +161,12 @@ class company {
   /// A few frames at either end are a matter of when threads wake up.
   void warn_of_frames_without_others() {
     if (meeting_.why() != meeting_end::leaders || std::ranges::any_of(records_, failed)) return;
-    std::vector<running_time> times;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      times.push_back(running_time_of(records_[i], meeting_.ended_at(i).value_or(0)));
-    }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (!runs_[i].leads) continue;
       const auto all = static_cast<std::int64_t>(records_[i].frames.size());
       for (std::size_t other = 0; other < runs_.size(); ++other) {
         if (other == i) continue;
-        const auto alone = frames_outside(records_[i], times[i], times[other]);
+        const auto alone = frames_outside(records_[i], running_time_of(records_[other]));
         if (alone * 100 <= all) continue;
         records_[i].warnings.push_back(
             fmt::format("{} of {} frames ran without '{}' beside them, which began later or ended "
@@ -192,6 +181,8 @@ class company {
   meeting meeting_;
   std::vector<run_record> records_;         ///< each written by its own thread
   std::vector<std::exception_ptr> thrown_;  ///< likewise
+  std::map<device*, clock_watch> clocks_;
+  const nanoseconds epoch_ = now();
 };
 
 }  // namespace

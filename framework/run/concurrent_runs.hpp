@@ -16,7 +16,7 @@ namespace graphline {
 struct concurrent_run {
   std::string name;  ///< for messages
   graphline::session* session = nullptr;
-  const device* on = nullptr;  ///< the session's
+  device* on = nullptr;  ///< the session's
   /// Whether its frames decide how long it takes. The others run until all such have ended.
   bool leads = false;
   std::optional<std::int64_t> frames = {};         ///< at most; default: the plan's

@@ -9,8 +9,7 @@ namespace graphline {
 meeting::meeting(std::vector<bool> leads)
     : leads_(std::move(leads)),
       stops_(std::make_unique<stop_request[]>(leads_.size())),
-      standings_(leads_.size(), standing::preparing),
-      ended_at_(leads_.size()) {}
+      standings_(leads_.size(), standing::preparing) {}
 
 void meeting::begin(std::size_t run) {
   std::unique_lock lock(mutex_);
@@ -19,9 +18,7 @@ void meeting::begin(std::size_t run) {
 }
 
 void meeting::end(std::size_t run) {
-  const nanoseconds at = now();
   std::unique_lock lock(mutex_);
-  ended_at_[run] = at;
   move(run, standing::ended);
   changed_.wait(lock, [this] { return all_at_least(standing::ended); });
 }
@@ -43,11 +40,6 @@ void meeting::see_through(const stop_request* stop) {
 std::optional<meeting_end> meeting::why() const {
   const std::scoped_lock lock(mutex_);
   return why_;
-}
-
-std::optional<nanoseconds> meeting::ended_at(std::size_t run) const {
-  const std::scoped_lock lock(mutex_);
-  return ended_at_[run];
 }
 
 bool meeting::all_at_least(standing s) const noexcept {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/stop_request.hpp"
 
 namespace graphline {
@@ -49,9 +48,6 @@ class meeting {
   /// Why the runs were told to stop, the first reason if there were several; nothing if none was.
   std::optional<meeting_end> why() const;
 
-  /// When a run had done its measured frames, on the host's clock; nothing when it failed before.
-  std::optional<nanoseconds> ended_at(std::size_t run) const;
-
  private:
   enum class standing { preparing, ready, ended, left };
 
@@ -64,7 +60,6 @@ class meeting {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<standing> standings_;
-  std::vector<std::optional<nanoseconds>> ended_at_;
   std::optional<meeting_end> why_;
 };
 

@@ -13,6 +13,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/plan/planner.hpp"
+#include "framework/run/clock_watch.hpp"
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frame_schedule.hpp"
@@ -75,11 +76,12 @@ class session::implementation {
           "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
           "it has; what it shows is what timing: event shows");
     }
-    const nanoseconds epoch = now();
+    const nanoseconds epoch = options.common_epoch.value_or(now());
 
     recording ignored(planned(), pipeline_.parts(), method, record.run.warmup, epoch);
     batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
-    check_clock(record, false);  // before the warm-up, so that nothing comes between it and frames
+    std::optional<clock_watch> clock;
+    if (!options.common_epoch) clock.emplace(pipeline_.device());
     const batch_result warm = executor_->run(warmup);
     last_slot_ = slot_of(warm.completed);
 
@@ -101,12 +103,13 @@ class session::implementation {
       // Only now, since it ends the profile of all that run at once.
       pipeline_.device().profile(false);
       if (schedule) record.load = std::move(*schedule).hand_over(epoch);
-      if (!result.failure) check_clock(record, true);
+      if (clock && !result.failure) clock->end();
       if (result.completed > 0) last_slot_ = slot_of(result.completed);
     }
     record.memory = memory_;
     record.memory.allocations += pipeline_.device().usage().allocations - allocations_before;
     std::move(kept).hand_over(record, result.completed);
+    if (clock) clock->settle(record, epoch);
     record.interrupted = result.interrupted;
     record.failure = result.failure;
     if (!record.failure && last_slot_) read_outputs(record);
@@ -204,23 +207,6 @@ class session::implementation {
     }
     record.graphs = pipeline_.graphs();
     return record;
-  }
-
-  /// Before the measured frames and after them: what the record says then bounds all stamps
-  /// between.
-  void check_clock(run_record& record, bool after) {
-    try {
-      const clock_check found = pipeline_.device().check_clock();
-      record.clock_error = std::max(record.clock_error, found.error);
-      if (!after) return;
-      record.clock_drift = found.drift;
-      record.clock_error += std::abs(found.drift);
-    } catch (const run_error& e) {
-      record.warnings.push_back(
-          fmt::format("the device's clock could not be checked {} the frames, "
-                      "so that the error of its times is not known: {}",
-                      after ? "after" : "before", e.what()));
-    }
   }
 
   /// What computes the stages on this device, each library once.

@@ -39,6 +39,9 @@ struct run_options {
   /// Called once after the last measured frame, before the device is used for anything else, so
   /// that what comes then disturbs no other run; not when a frame has failed.
   std::function<void()> after_frames = {};
+  /// Of runs that go on at once: the moment on the host's clock from which all their stamps count.
+  /// Whoever began them then watches the clock of their device.
+  std::optional<nanoseconds> common_epoch = {};
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
   bool tell_latest = false;  ///< fills `progress::latest`: some nanoseconds for each of them

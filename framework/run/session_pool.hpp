@@ -16,7 +16,7 @@ namespace graphline {
 /// A session that is ready, and where.
 struct ready_session {
   graphline::session* session = nullptr;
-  const device* on = nullptr;
+  device* on = nullptr;
 };
 
 /// The sessions of an experiment, kept from trial to trial as far as they fit into a budget of
@@ -37,7 +37,7 @@ class session_pool {
 
   struct entry {
     graphline::session session;
-    const device* on;
+    device* on;
     std::uint64_t bytes;
     std::uint64_t used;  ///< the call of `take` that used it last
   };

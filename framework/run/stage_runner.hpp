@@ -61,9 +61,16 @@ class stage_runner {
   void read_events(const slot& s, frame_position frame) const {
     const bool layers = into_.method() == timing_method::layers;
     if (into_.method() != timing_method::event && !layers) return;
+    // What lies between two events of a frame is known better than when it was.
+    const timed_event* first = nullptr;
+    nanoseconds first_at = 0;
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
-      const nanoseconds begin = stage.begin->on_host_clock().at;
+      if (first == nullptr) {
+        first = &*stage.begin;
+        first_at = first->on_host_clock().at;
+      }
+      const nanoseconds begin = first_at + stage.begin->since(*first);
       into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin));
       if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
     }

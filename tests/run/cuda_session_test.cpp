@@ -182,6 +182,37 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
   }
 }
 
+/// A clock that is twice as fast stands for one that is off by as much in the course of hours.
+TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
+  fake_cuda::set_clock_speed(2);
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  session first(plan_for(forked(graph_mode::stage, strategy::async, 2), registry, "cuda"), *cuda);
+  session second(plan_for(forked(graph_mode::stage, strategy::overlap, 1), registry, "cuda"),
+                 *cuda);
+  auto records = run_at_once(
+      {{.name = "first", .session = &first, .on = cuda.get(), .leads = true, .frames = 40},
+       {.name = "second", .session = &second, .on = cuda.get(), .frames = 10'000}},
+      nullptr);
+  run_options options;
+  options.frames = 40;
+  records.push_back(first.run(options));
+  for (const auto& record : records) {
+    ASSERT_FALSE(record.failure) << *record.failure;
+    ASSERT_FALSE(record.frames.empty());
+    EXPECT_GE(record.clock_drift, record.frames.back().end - record.frames.front().begin);
+    for (const auto& stage : record.stages) {
+      if (stage.on == side::cpu) continue;
+      for (std::size_t f = 0; f < record.frames.size(); ++f) {
+        ASSERT_GE(stage.device[f].begin, stage.enqueued[f].begin - record.clock_error)
+            << stage.name << ", frame " << f;
+        ASSERT_LE(stage.device[f].end, record.frames[f].end + record.clock_error)
+            << stage.name << ", frame " << f;
+      }
+    }
+  }
+}
+
 TEST_F(cuda_session, captures_a_frame_with_its_calls_and_copies) {
   const auto registry = kinds();
   const auto cuda = open_cuda_device(0);

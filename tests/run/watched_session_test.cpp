@@ -7,6 +7,7 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "framework/run/concurrent_runs.hpp"
 #include "framework/run/session.hpp"
 #include "tests/run/test_kinds.hpp"
 #include "tests/run/watched_device.hpp"
@@ -90,12 +91,28 @@ TEST_F(watched_session, shows_ranges_of_frames_and_stages_and_ends_each) {
   }
 }
 
-TEST_F(watched_session, bounds_the_clocks_error_by_both_checks_and_the_drift_between) {
+TEST_F(watched_session, bounds_the_clocks_error_by_both_checks_and_tells_the_drift_between) {
   device_.first_check = {.error = 700, .drift = 90'000};  // since some earlier run: not of these
   device_.later_check = {.error = 500, .drift = -200};
   const run_record record = run(pair());
   EXPECT_EQ(record.clock_drift, -200);
-  EXPECT_EQ(record.clock_error, 700 + 200);
+  EXPECT_EQ(record.clock_error, 700);
+}
+
+TEST_F(watched_session, checks_the_clock_of_runs_at_once_around_all_of_them) {
+  device_.first_check = {.error = 700};
+  device_.later_check = {.error = 900, .drift = -200};
+  session one(plan_for_host(pair(), registry_), device_);
+  session other(plan_for_host(pair(), registry_), device_);
+  const auto records =
+      run_at_once({{.name = "one", .session = &one, .on = &device_, .leads = true},
+                   {.name = "other", .session = &other, .on = &device_, .leads = true}},
+                  nullptr);
+  EXPECT_EQ(device_.clock_checks, 2);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.clock_error, 900);
+    EXPECT_EQ(record.clock_drift, -200);
+  }
 }
 
 TEST_F(watched_session, goes_on_where_the_clock_cannot_be_checked_and_says_so) {

@@ -1,5 +1,6 @@
 #include "framework/device/cuda/cuda_clock.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -30,14 +31,15 @@ clock_check cuda_clock::check() {
   const std::scoped_lock one_at_a_time(checking_);
   place(next_);
   const std::scoped_lock lock(mutex_);
-  clock_check result;
+  clock_check result{.at = next_.point.at, .error = next_.point.error + resolution};
   if (checked_) {
-    // What the old anchor would have said of the new one.
-    result.drift = read(current_, next_.event.get(), anchor_name).at - next_.point.at;
+    // What the old anchor says of the new one.
+    const host_point by_old = read(current_, next_.event.get(), anchor_name);
+    result.drift = by_old.at - next_.point.at;
+    result.error = std::max(result.error, by_old.error);
   }
   std::swap(current_, next_);
   checked_ = true;
-  result.error = current_.point.error + resolution;
   return result;
 }
 

@@ -29,7 +29,7 @@ class cuda_clock {
                       const std::string& later_name) const;
 
   /// When an event passed. The error grows with the time since the last check: float32 keeps 24
-  /// bits.
+  /// bits. Drift since then is not in it.
   host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
 
  private:

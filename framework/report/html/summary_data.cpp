@@ -194,7 +194,7 @@ json notes_of(const run_record& record, const distribution& times, const floors&
   auto clock = fmt::format("clock: device times stand on the host's clock to within {}",
                            words(record.clock_error));
   if (record.clock_drift != 0) {
-    clock += fmt::format(", of which {} are drift over the measured frames",
+    clock += fmt::format("; a drift of {} over the frames is taken out of them",
                          words(std::abs(record.clock_drift)));
   }
   notes.push_back(std::move(clock));

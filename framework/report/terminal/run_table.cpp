@@ -112,7 +112,7 @@ std::string clock_note(const run_record& record, const look& as) {
   auto text = fmt::format("clock: device times stand on the host's clock to within {}",
                           in_words(record.clock_error));
   if (record.clock_drift != 0) {
-    text += fmt::format(", of which {} are drift over the measured frames",
+    text += fmt::format("; a drift of {} over the frames is taken out of them",
                         in_words(std::abs(record.clock_drift)));
   }
   return paragraph(text, 2, as, tone::faint);

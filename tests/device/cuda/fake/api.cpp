@@ -87,6 +87,7 @@ void reset() {
     m.devices[i].failure = cudaSuccess;
     m.devices[i].flags = cudaDeviceScheduleAuto;
   }
+  m.clock_speed = 1;
   objects() = {};
   release_all_memory();
   control() = {};
@@ -142,6 +143,11 @@ void set_device_count(int count) {
 void set_driver_version(int version) {
   const locked lock(the_machine().mutex);
   control().driver = version;
+}
+
+void set_clock_speed(double speed) {
+  const locked lock(the_machine().mutex);
+  the_machine().clock_speed = speed;
 }
 
 }  // namespace fake_cuda

@@ -67,6 +67,9 @@ void set_device_capacity(std::size_t bytes);
 /// no driver at all, every call is cudaErrorInsufficientDriver.
 void set_driver_version(int version);
 
+/// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
+void set_clock_speed(double speed);
+
 /// Enqueues, or captures as a kernel node, work for the device that `stream` belongs to, which must
 /// be the calling thread's current one. Anything but cudaSuccess from `work` is what every later
 /// call on this device returns, and nothing is carried out there any more.

@@ -1,5 +1,6 @@
 #include "tests/device/cuda/fake/machine.hpp"
 
+#include <cmath>
 #include <thread>
 
 #include "framework/base/clock.hpp"
@@ -77,7 +78,7 @@ void machine::serve(device_state& d, ready_tasks& queue) {
 
 void machine::finish(task& t) {
   t.done = true;
-  t.at = graphline::now();
+  t.at = std::llround(static_cast<double>(graphline::now()) * clock_speed);
   devices[t.device].unfinished.erase(t.number);
   for (const task_ref& next : std::exchange(t.then, {})) {
     if (--next->awaited == 0) make_ready(next);

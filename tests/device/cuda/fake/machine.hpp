@@ -60,7 +60,7 @@ struct task {
   int awaited = 0;           ///< how many tasks it still waits for
   std::vector<std::shared_ptr<task>> then;
   bool done = false;
-  std::int64_t at = 0;  ///< when it was done, in ns
+  std::int64_t at = 0;  ///< when it was done, in ns of the device's clock
 };
 using task_ref = std::shared_ptr<task>;
 
@@ -87,6 +87,7 @@ struct machine {
   std::condition_variable progress;  ///< a task was done
   device_state devices[most_devices];
   std::uint64_t enqueued = 0;
+  double clock_speed = 1;  ///< of the devices', by the host's
 
   /// Adds a task after others, of which those that are done or null do not count.
   task_ref add(operation_ref what, int device, int priority, const std::vector<task_ref>& after);
