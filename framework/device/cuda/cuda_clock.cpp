@@ -43,6 +43,7 @@ clock_check cuda_clock::check() {
 
 nanoseconds cuda_clock::elapsed(cudaEvent_t earlier, const std::string& earlier_name,
                                 cudaEvent_t later, const std::string& later_name) const {
+  engine_.make_current();
   float milliseconds = 0;
   const cudaError_t status = cudaEventElapsedTime(&milliseconds, earlier, later);
   if (status == cudaErrorNotReady || status == cudaErrorInvalidResourceHandle) {

@@ -29,7 +29,9 @@ unsigned schedule_flag(wait_mode how) noexcept {
 
 class cuda_device final : public device {
  public:
-  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {}
+  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {
+    properties_.priority_levels = engine_.priority_levels();
+  }
 
   const device_properties& properties() const noexcept override { return properties_; }
 
@@ -87,6 +89,7 @@ class cuda_device final : public device {
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {
+    engine_.make_current();
     static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
   }
 

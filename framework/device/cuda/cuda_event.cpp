@@ -16,12 +16,14 @@ cuda_event::cuda_event(cuda_engine& engine, std::string name, bool keeps_time)
 }
 
 cuda_event::~cuda_event() {
+  engine_.make_current();
   static_cast<void>(cudaEventDestroy(handle_));
 }
 
 bool cuda_event::done() const {
   refuse_if_captured();
   engine_.failed.throw_if_set();
+  engine_.make_current();
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) {
     static_cast<void>(cudaGetLastError());  // a launch that is checked next would report it
@@ -35,6 +37,7 @@ void cuda_event::wait(wait_mode how) const {
   if (how == wait_mode::block) {
     refuse_if_captured();
     engine_.failed.throw_if_set();
+    engine_.make_current();
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,6 +100,58 @@ TEST_F(cuda_device, takes_work_for_a_stream_from_a_thread_that_made_nothing) {
   };
   for (const auto& step : steps) std::thread(step).join();  // each as a thread's first call
   EXPECT_EQ(*static_cast<const std::int32_t*>(reading.data()), 1);
+}
+
+TEST_F(cuda_device, leaves_the_others_without_a_context_from_whatever_thread_it_is_used) {
+  std::unique_ptr<device> dev;
+  memory block;
+  memory pinned;
+  std::unique_ptr<stream> s;
+  std::unique_ptr<timed_event> begin;
+  std::unique_ptr<timed_event> end;
+  std::unique_ptr<graph> captured;
+  std::unique_ptr<graph_exec> exec;
+  const std::vector<std::function<void()>> steps = {
+      [] {
+        std::string reason;
+        EXPECT_EQ(cuda_backend().list(reason).size(), 2U);
+        EXPECT_FALSE(fake_cuda::has_context(1));
+      },
+      [&] { dev = open_cuda_device(1); },
+      [&] {
+        block = dev->allocate(64);
+        pinned = dev->allocate_pinned(64);
+        s = dev->make_stream("s", priority::normal);
+        begin = dev->make_timed_event("begin");
+        end = dev->make_timed_event("end");
+      },
+      [&] { captured = dev->capture(*s, [&] { enqueue_add_one(*s, block.data()); }); },
+      [&] { exec = captured->instantiate(); },
+      [&] { s->record(*begin); },
+      [&] { s->launch(*exec); },
+      [&] { s->record(*end); },
+      [&] { end->wait(wait_mode::block); },
+      [&] { EXPECT_TRUE(end->done()); },
+      [&] { EXPECT_GE(end->since(*begin), 0); },
+      [&] { static_cast<void>(end->on_host_clock()); },
+      [&] { dev->profile(true); },
+      [&] { dev->check_clock(); },
+      [&] { exec.reset(); },
+      [&] { captured.reset(); },
+      [&] { end.reset(); },
+      [&] { s.reset(); },
+      [&] { block = {}; },
+      [&] { pinned = {}; },
+      [&] {
+        begin.reset();
+        dev.reset();
+      },
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::thread(steps[i]).join();
+    ASSERT_FALSE(fake_cuda::has_context(0)) << "step " << i;
+  }
+  EXPECT_TRUE(fake_cuda::has_context(1));
 }
 
 TEST_F(cuda_device, says_how_much_memory_is_left_when_there_is_too_little) {

@@ -66,6 +66,7 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
   if (in_host_function()) return cudaErrorNotPermitted;
   if (kind == call_kind::detached) return std::nullopt;
   if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+  the_machine().devices[device_of_thread].has_context = true;
   if (kind == call_kind::releasing) return std::nullopt;
   if (const cudaError_t status = failure_of_current_device(); status != cudaSuccess) return status;
   return std::nullopt;
@@ -86,6 +87,7 @@ void reset() {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
     m.devices[i].flags = cudaDeviceScheduleAuto;
+    m.devices[i].has_context = false;
   }
   objects() = {};
   release_all_memory();
@@ -103,6 +105,11 @@ live_objects live() {
   all.device_allocations = count_device_blocks();
   all.pinned_allocations = count_pinned_blocks();
   return all;
+}
+
+bool has_context(int device) {
+  const locked lock(the_machine().mutex);
+  return the_machine().devices[device].has_context;
 }
 
 std::vector<std::string> calls(const std::string& name) {

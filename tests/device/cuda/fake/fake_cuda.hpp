@@ -35,6 +35,10 @@ struct live_objects {
 };
 live_objects live();
 
+/// Whether a device has a context: it was chosen, or it was current, as device 0 is for a thread
+/// that has chosen none, when that thread made a call that takes one.
+bool has_context(int device);
+
 // What was called since `reset`. Functions that cannot fail (cudaGetErrorName, cudaGetErrorString,
 // cudaGetLastError, cudaPeekAtLastError) are not counted.
 

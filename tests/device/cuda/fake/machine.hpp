@@ -75,6 +75,7 @@ struct device_state {
   unsigned flags = cudaDeviceScheduleAuto;
   std::size_t allocated = 0;
   bool has_threads = false;
+  bool has_context = false;
 };
 
 /// Everything there is. One mutex guards it and all objects behind handles. Never destroyed, since
