@@ -213,6 +213,9 @@ struct memory_usage {
 struct clock_check {
   nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
   nanoseconds drift = 0;  ///< how far they were off by now since the check before; 0 at the first
+  /// Of points since the check before, at most, beside all that: a device that tells long times
+  /// less finely than short ones rounds more the longer that check was ago.
+  nanoseconds rounding = 0;
 };
 
 /// An operation that a device carried out.

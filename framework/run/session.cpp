@@ -214,7 +214,7 @@ class session::implementation {
       record.clock_error = std::max(record.clock_error, found.error);
       if (!after) return;
       record.clock_drift = found.drift;
-      record.clock_error += std::abs(found.drift);
+      record.clock_error += std::abs(found.drift) + found.rounding;
     } catch (const run_error& e) {
       record.warnings.push_back(
           fmt::format("the device's clock could not be checked {} the frames, "

@@ -57,13 +57,21 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the events of a frame whose stages are all complete.
+  /// Reads the events of a frame whose stages are all complete. Only the first stands on the host's
+  /// clock by itself: a device tells short times more finely than long ones, so the others are told
+  /// from there, and a long run blurs no gap within a frame.
   void read_events(const slot& s, frame_position frame) const {
     const bool layers = into_.method() == timing_method::layers;
     if (into_.method() != timing_method::event && !layers) return;
+    const timed_event* first = nullptr;
+    nanoseconds first_at = 0;
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
-      const nanoseconds begin = stage.begin->on_host_clock().at;
+      if (first == nullptr) {
+        first = stage.begin.get();
+        first_at = first->on_host_clock().at;
+      }
+      const nanoseconds begin = first_at + stage.begin->since(*first);
       into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin));
       if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
     }

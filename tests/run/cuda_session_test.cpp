@@ -182,6 +182,31 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
   }
 }
 
+TEST_F(cuda_session, keeps_the_stages_of_a_frame_in_order_however_long_ago_its_clock_was_checked) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  pipeline_spec spec;
+  spec.name = {"chain"};
+  spec.stages = {make_stage("first", "kernels", {}, 3),
+                 make_stage("second", "kernels", {"first"}, 5),
+                 make_stage("third", "kernels", {"second"}, 7)};
+  spec.run.frames = 20;
+  session s(plan_for(spec, registry, "cuda"), *cuda);
+  run_options options;
+  options.timing = timing_method::event;
+  // CUDA tells times of a quarter of an hour in steps of 62.5 us.
+  options.before_frames = [] { fake_cuda::put_clocks_forward(900'000'000'000); };
+  const run_record record = s.run(options);
+  ASSERT_FALSE(record.failure) << *record.failure;
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    for (std::size_t stage = 1; stage < record.stages.size(); ++stage) {
+      const nanoseconds gap =
+          record.stages[stage].device[frame].begin - record.stages[stage - 1].device[frame].end;
+      EXPECT_GE(gap, -500) << record.stages[stage].name << ", frame " << frame;
+    }
+  }
+}
+
 TEST_F(cuda_session, captures_a_frame_with_its_calls_and_copies) {
   const auto registry = kinds();
   const auto cuda = open_cuda_device(0);

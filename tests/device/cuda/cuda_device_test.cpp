@@ -194,6 +194,23 @@ TEST_F(cuda_device, allocates_nothing_while_it_is_used) {
   EXPECT_EQ(fake_cuda::live(), made);
 }
 
+TEST_F(cuda_device, tells_what_its_clock_has_lost_and_how_coarsely_it_tells_long_times) {
+  const auto dev = open_cuda_device(0);
+  EXPECT_EQ(dev->check_clock().drift, 0);
+  const clock_check soon = dev->check_clock();
+  EXPECT_GT(soon.error, 0);
+
+  constexpr nanoseconds quarter_of_an_hour = 900'000'000'000;
+  fake_cuda::put_clocks_forward(quarter_of_an_hour);
+  const clock_check late = dev->check_clock();
+  // All that time is drift here. A float32 of so many milliseconds is a multiple of 62.5 us.
+  EXPECT_GE(late.drift, quarter_of_an_hour / 2);
+  EXPECT_GE(late.rounding, 31'250);
+  EXPECT_LE(late.rounding, 62'500);
+
+  EXPECT_LT(dev->check_clock().rounding, 31'250);
+}
+
 TEST_F(cuda_device, lists_host_functions_that_others_captured) {
   const auto dev = open_cuda_device(0);
   const auto s = dev->make_stream("s", priority::normal);

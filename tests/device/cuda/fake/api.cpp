@@ -92,6 +92,7 @@ void reset() {
   objects() = {};
   release_all_memory();
   control() = {};
+  m.clock_ahead = 0;
   last_error = cudaSuccess;
 }
 
@@ -139,6 +140,11 @@ void fail_call(std::size_t n, cudaError_t status) {
 void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
   const locked lock(the_machine().mutex);
   control().failure = {name, n, status};
+}
+
+void put_clocks_forward(std::int64_t nanoseconds) {
+  const locked lock(the_machine().mutex);
+  the_machine().clock_ahead += nanoseconds;
 }
 
 void set_device_count(int count) {

@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -70,6 +71,9 @@ void set_device_capacity(std::size_t bytes);
 /// The newest CUDA that the driver is for: the runtime's own unless set. With an older one, 0 for
 /// no driver at all, every call is cudaErrorInsufficientDriver.
 void set_driver_version(int version);
+
+/// Puts the devices' clocks forward against the host's; what is done later is stamped with that.
+void put_clocks_forward(std::int64_t nanoseconds);
 
 /// Enqueues, or captures as a kernel node, work for the device that `stream` belongs to, which must
 /// be the calling thread's current one. Anything but cudaSuccess from `work` is what every later

@@ -77,7 +77,7 @@ void machine::serve(device_state& d, ready_tasks& queue) {
 
 void machine::finish(task& t) {
   t.done = true;
-  t.at = graphline::now();
+  t.at = graphline::now() + clock_ahead;
   devices[t.device].unfinished.erase(t.number);
   for (const task_ref& next : std::exchange(t.then, {})) {
     if (--next->awaited == 0) make_ready(next);
