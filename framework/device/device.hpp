@@ -267,7 +267,11 @@ class device {
   virtual memory_usage usage() const noexcept = 0;
 
   virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
-  virtual std::unique_ptr<event> make_event(std::string name) = 0;
+  /// `how` is the way in which the host will wait for it: an event to sleep on may cost the device
+  /// more. Other ways work too, but where it was made for another, `block` may keep the core busy.
+  virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
+
+  /// To be read; waiting for it by `block` may keep the core busy.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
   /// Runs `body` with `origin` in capture mode and returns what it enqueued on it and on streams

@@ -182,6 +182,27 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
   }
 }
 
+TEST_F(cuda_session, sleeps_on_events_made_for_it_and_makes_none_of_these_where_it_polls) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  for (const auto& [word, graphs] : graph_mode_words) {
+    for (const auto strategy : {strategy::serial, strategy::async, strategy::overlap}) {
+      if (graphs == graph_mode::frame && strategy != strategy::overlap) continue;
+      for (const auto how : {wait_mode::spin, wait_mode::yield, wait_mode::block}) {
+        SCOPED_TRACE(testing::Message()
+                     << word << ", " << to_word(strategy) << ", " << to_word(how));
+        auto spec = forked(graphs, strategy, 1);
+        spec.run.wait = how;
+        session s(plan_for(spec, registry, "cuda"), *cuda);
+        const run_record record = s.run();
+        ASSERT_FALSE(record.failure) << *record.failure;
+        EXPECT_EQ(fake_cuda::events_to_sleep_on() > 0, how == wait_mode::block);
+        EXPECT_EQ(fake_cuda::busy_waits(), 0U);
+      }
+    }
+  }
+}
+
 TEST_F(cuda_session, keeps_the_stages_of_a_frame_in_order_however_long_ago_its_clock_was_checked) {
   const auto registry = kinds();
   const auto cuda = open_cuda_device(0);

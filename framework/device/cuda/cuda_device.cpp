@@ -44,11 +44,12 @@ class cuda_device final : public device {
   std::unique_ptr<stream> make_stream(std::string name, priority level) override {
     return std::make_unique<cuda_stream>(engine_, std::move(name), level);
   }
-  std::unique_ptr<event> make_event(std::string name) override {
-    return std::make_unique<cuda_event>(engine_, std::move(name), false);
+  std::unique_ptr<event> make_event(std::string name, wait_mode how) override {
+    const unsigned sleeps = how == wait_mode::block ? cudaEventBlockingSync : 0U;
+    return std::make_unique<cuda_event>(engine_, std::move(name), cudaEventDisableTiming | sleeps);
   }
   std::unique_ptr<timed_event> make_timed_event(std::string name) override {
-    return std::make_unique<cuda_event>(engine_, std::move(name), true);
+    return std::make_unique<cuda_event>(engine_, std::move(name), cudaEventDefault);
   }
 
   std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {

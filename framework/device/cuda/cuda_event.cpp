@@ -6,11 +6,9 @@
 
 namespace graphline {
 
-cuda_event::cuda_event(cuda_engine& engine, std::string name, bool keeps_time)
-    : engine_(engine), name_(std::move(name)), keeps_time_(keeps_time) {
+cuda_event::cuda_event(cuda_engine& engine, std::string name, unsigned flags)
+    : engine_(engine), name_(std::move(name)), keeps_time_((flags & cudaEventDisableTiming) == 0) {
   engine_.make_current();
-  // Blocking only concerns cudaEventSynchronize, which is what `block` uses.
-  const unsigned flags = cudaEventBlockingSync | (keeps_time ? 0U : cudaEventDisableTiming);
   engine_.check(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags",
                 {"event", name_});
 }

@@ -93,6 +93,7 @@ void reset() {
   release_all_memory();
   control() = {};
   m.clock_ahead = 0;
+  m.busy_waits = 0;
   last_error = cudaSuccess;
 }
 
@@ -127,6 +128,18 @@ std::size_t call_count(const std::string& name) {
   if (name.empty()) return control().count;
   const auto found = control().counts.find(name);
   return found == control().counts.end() ? 0 : found->second;
+}
+
+int events_to_sleep_on() {
+  const locked lock(the_machine().mutex);
+  int count = 0;
+  for (const auto& e : objects().events) count += (e->flags & cudaEventBlockingSync) != 0 ? 1 : 0;
+  return count;
+}
+
+std::size_t busy_waits() {
+  const locked lock(the_machine().mutex);
+  return the_machine().busy_waits;
 }
 
 std::size_t allocation_calls() {

@@ -53,6 +53,12 @@ std::size_t call_count(const std::string& name = "");
 /// How often memory was asked for.
 std::size_t allocation_calls();
 
+/// How many events there are that a thread can sleep on (cudaEventBlockingSync).
+int events_to_sleep_on();
+
+/// How often cudaEventSynchronize was called for any other, which keeps the core busy.
+std::size_t busy_waits();
+
 /// The n-th call from now, counted from 1, returns `status` and does nothing. A call of the list
 /// that cannot fail does not count. One at a time: the latest setting holds.
 void fail_call(std::size_t n, cudaError_t status);

@@ -88,6 +88,7 @@ struct machine {
   std::condition_variable progress;  ///< a task was done
   device_state devices[most_devices];
   std::uint64_t enqueued = 0;
+  std::size_t busy_waits = 0;
   std::int64_t clock_ahead = 0;  ///< of the devices' clocks, in ns
 
   /// Adds a task after others, of which those that are done or null do not count.
