@@ -212,8 +212,11 @@ struct memory_usage {
 /// How a device's clock stands to the host's.
 struct clock_check {
   nanoseconds at = 0;     ///< when, on the host's clock
-  nanoseconds error = 0;  ///< of points on the host's clock made near this check, at most
-  nanoseconds drift = 0;  ///< by how much points were late by now since the check before
+  nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
+  nanoseconds drift = 0;  ///< by how much they were late by now since the check before
+  /// Of points since the check before, at most, beside all that: a device that tells long times
+  /// less finely than short ones rounds more the longer that check was ago.
+  nanoseconds rounding = 0;
 };
 
 /// An operation that a device carried out.
@@ -265,7 +268,11 @@ class device {
   virtual memory_usage usage() const noexcept = 0;
 
   virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
-  virtual std::unique_ptr<event> make_event(std::string name) = 0;
+  /// `how` is the way in which the host will wait for it: an event to sleep on may cost the device
+  /// more. Other ways work too, but where it was made for another, `block` may keep the core busy.
+  virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
+
+  /// To be read; waiting for it by `block` may keep the core busy.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
   /// Runs `body` with `origin` in capture mode and returns what it enqueued on it and on streams

@@ -59,6 +59,7 @@ void clock_watch::settle(run_record& record, nanoseconds epoch) const {
     if (found) record.clock_error = std::max(record.clock_error, found->error);
   }
   if (!before_ || !after_) return;
+  record.clock_error += after_->rounding;
   const nanoseconds drift = after_->drift;
   record.clock_drift = drift;
   const nanoseconds lasted = after_->at - before_->at;

@@ -15,7 +15,7 @@ driver_costs::driver_costs(const calibration_sizes& sizes, device& d)
       device_(d),
       stream_(d.make_stream("costs of the host", priority::normal)),
       touched_(d.allocate(small_bytes)),
-      seen_(d.make_event("end of a round trip")),
+      seen_(d.make_event("end of a round trip", wait_mode::spin)),
       recorded_(d.make_timed_event("recorded")) {
   const auto fill = [&] { stream_->fill(touched_.data(), std::byte{1}, small_bytes); };
   small_ = d.capture(*stream_, fill)->instantiate();

@@ -39,8 +39,8 @@ frame_graph::frame_graph(device& d, const plan& p, slot& s,
       slot_(s),
       streams_(streams),
       origin_(origin),
-      fork_(d.make_event("frame fork")),
-      complete_(d.make_event("frame complete")) {
+      fork_(d.make_event("frame fork", wait_mode::spin)),  // nobody waits for it on the host
+      complete_(d.make_event("frame complete", p.run.wait)) {
   for (auto& stage : slot_.stages) {
     if (stage.cpu != nullptr) stage.call = std::make_unique<stage_call>(stage, current_);
   }

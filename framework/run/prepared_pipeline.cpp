@@ -139,8 +139,11 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
     if (in_stream) bound.on = streams_[stage.stream].get();
     // `serial` waits for every device stage, whoever follows it.
-    if (stage.signals || (stage.on == side::device && plan_.run.strategy == strategy::serial)) {
-      bound.complete = device_.make_event(stage.name + " complete");
+    const bool each = stage.on == side::device && plan_.run.strategy == strategy::serial;
+    if (stage.signals || each) {
+      const bool host_waits = stage.host_waits || each;
+      bound.complete = device_.make_event(stage.name + " complete",
+                                          host_waits ? plan_.run.wait : wait_mode::spin);
     }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();

@@ -57,17 +57,18 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the events of a frame whose stages are all complete.
+  /// Reads the events of a frame whose stages are all complete. Only the first stands on the host's
+  /// clock by itself: a device tells short times more finely than long ones, so the others are told
+  /// from there, and a long run blurs no gap within a frame.
   void read_events(const slot& s, frame_position frame) const {
     const bool layers = into_.method() == timing_method::layers;
     if (into_.method() != timing_method::event && !layers) return;
-    // What lies between two events of a frame is known better than when it was.
     const timed_event* first = nullptr;
     nanoseconds first_at = 0;
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
       if (first == nullptr) {
-        first = &*stage.begin;
+        first = stage.begin.get();
         first_at = first->on_host_clock().at;
       }
       const nanoseconds begin = first_at + stage.begin->since(*first);

@@ -213,6 +213,54 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
   }
 }
 
+TEST_F(cuda_session, sleeps_on_events_made_for_it_and_makes_none_of_these_where_it_polls) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  for (const auto& [word, graphs] : graph_mode_words) {
+    for (const auto strategy : {strategy::serial, strategy::async, strategy::overlap}) {
+      if (graphs == graph_mode::frame && strategy != strategy::overlap) continue;
+      for (const auto how : {wait_mode::spin, wait_mode::yield, wait_mode::block}) {
+        SCOPED_TRACE(testing::Message()
+                     << word << ", " << to_word(strategy) << ", " << to_word(how));
+        auto spec = forked(graphs, strategy, 1);
+        spec.run.wait = how;
+        session s(plan_for(spec, registry, "cuda"), *cuda);
+        const run_record record = s.run();
+        ASSERT_FALSE(record.failure) << *record.failure;
+        EXPECT_EQ(fake_cuda::events_to_sleep_on() > 0, how == wait_mode::block);
+        EXPECT_EQ(fake_cuda::busy_waits(), 0U);
+      }
+    }
+  }
+}
+
+TEST_F(cuda_session, keeps_the_stages_of_a_frame_in_order_however_long_ago_its_clock_was_checked) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  pipeline_spec spec;
+  spec.name = {"chain"};
+  spec.stages = {make_stage("first", "kernels", {}, 3),
+                 make_stage("second", "kernels", {"first"}, 5),
+                 make_stage("third", "kernels", {"second"}, 7)};
+  spec.run.frames = 20;
+  session s(plan_for(spec, registry, "cuda"), *cuda);
+  run_options options;
+  options.timing = timing_method::event;
+  // CUDA tells times of a quarter of an hour in steps of 62.5 us. It is no drift: the checks agree.
+  constexpr nanoseconds quarter_of_an_hour = 900'000'000'000;
+  options.before_frames = [] { fake_cuda::put_clocks_forward(quarter_of_an_hour); };
+  options.after_frames = [] { fake_cuda::put_clocks_forward(-quarter_of_an_hour); };
+  const run_record record = s.run(options);
+  ASSERT_FALSE(record.failure) << *record.failure;
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    for (std::size_t stage = 1; stage < record.stages.size(); ++stage) {
+      const nanoseconds gap =
+          record.stages[stage].device[frame].begin - record.stages[stage - 1].device[frame].end;
+      EXPECT_GE(gap, -500) << record.stages[stage].name << ", frame " << frame;
+    }
+  }
+}
+
 TEST_F(cuda_session, captures_a_frame_with_its_calls_and_copies) {
   const auto registry = kinds();
   const auto cuda = open_cuda_device(0);

@@ -25,8 +25,8 @@ class watched_device final : public device {
   std::unique_ptr<stream> make_stream(std::string name, priority level) override {
     return inner_->make_stream(std::move(name), level);
   }
-  std::unique_ptr<event> make_event(std::string name) override {
-    return inner_->make_event(std::move(name));
+  std::unique_ptr<event> make_event(std::string name, wait_mode how) override {
+    return inner_->make_event(std::move(name), how);
   }
   std::unique_ptr<timed_event> make_timed_event(std::string name) override {
     return inner_->make_timed_event(std::move(name));

@@ -93,10 +93,10 @@ TEST_F(watched_session, shows_ranges_of_frames_and_stages_and_ends_each) {
 
 TEST_F(watched_session, bounds_the_clocks_error_by_both_checks_and_tells_the_drift_between) {
   device_.first_check = {.error = 700, .drift = 90'000};  // since some earlier run: not of these
-  device_.later_check = {.error = 500, .drift = -200};
+  device_.later_check = {.error = 500, .drift = -200, .rounding = 30};
   const run_record record = run(pair());
   EXPECT_EQ(record.clock_drift, -200);
-  EXPECT_EQ(record.clock_error, 700);
+  EXPECT_EQ(record.clock_error, 700 + 30);
 }
 
 TEST_F(watched_session, checks_the_clock_of_runs_at_once_around_all_of_them) {

@@ -1,6 +1,5 @@
 #include "framework/device/cuda/cuda_clock.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -20,6 +19,11 @@ constexpr nanoseconds resolution = 500;
 /// How many times the anchor is tried; the tightest counts.
 constexpr int tries = 20;
 
+/// By how much a time may be rounded, since float32 keeps 24 bits of it.
+nanoseconds rounding_of(nanoseconds elapsed) {
+  return std::abs(elapsed) >> 24;
+}
+
 }  // namespace
 
 cuda_clock::cuda_clock(cuda_engine& engine) : engine_(engine) {
@@ -34,9 +38,10 @@ clock_check cuda_clock::check() {
   clock_check result{.at = next_.point.at, .error = next_.point.error + resolution};
   if (checked_) {
     // What the old anchor says of the new one.
-    const host_point by_old = read(current_, next_.event.get(), anchor_name);
-    result.drift = by_old.at - next_.point.at;
-    result.error = std::max(result.error, by_old.error);
+    const nanoseconds since =
+        elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
+    result.drift = current_.point.at + since - next_.point.at;
+    result.rounding = rounding_of(since);
   }
   std::swap(current_, next_);
   checked_ = true;
@@ -45,6 +50,7 @@ clock_check cuda_clock::check() {
 
 nanoseconds cuda_clock::elapsed(cudaEvent_t earlier, const std::string& earlier_name,
                                 cudaEvent_t later, const std::string& later_name) const {
+  engine_.make_current();
   float milliseconds = 0;
   const cudaError_t status = cudaEventElapsedTime(&milliseconds, earlier, later);
   if (status == cudaErrorNotReady || status == cudaErrorInvalidResourceHandle) {
@@ -60,13 +66,8 @@ nanoseconds cuda_clock::elapsed(cudaEvent_t earlier, const std::string& earlier_
 
 host_point cuda_clock::on_host_clock(cudaEvent_t e, const std::string& name) const {
   const std::scoped_lock lock(mutex_);
-  return read(current_, e, name);
-}
-
-host_point cuda_clock::read(const anchor& from, cudaEvent_t e, const std::string& name) const {
-  const nanoseconds after = elapsed(from.event.get(), anchor_name, e, name);
-  const nanoseconds rounding = std::abs(after) >> 24;
-  return {from.point.at + after, from.point.error + resolution + rounding};
+  const nanoseconds after = elapsed(current_.event.get(), anchor_name, e, name);
+  return {current_.point.at + after, current_.point.error + resolution + rounding_of(after)};
 }
 
 unique_cuda<cudaEvent_t> cuda_clock::make_event() const {

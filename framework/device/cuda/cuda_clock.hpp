@@ -40,7 +40,6 @@ class cuda_clock {
 
   unique_cuda<cudaEvent_t> make_event() const;
   void place(anchor& a) const;
-  host_point read(const anchor& from, cudaEvent_t e, const std::string& name) const;
 
   cuda_engine& engine_;
   std::mutex checking_;  // checks go one after another

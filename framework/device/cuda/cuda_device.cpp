@@ -29,7 +29,9 @@ unsigned schedule_flag(wait_mode how) noexcept {
 
 class cuda_device final : public device {
  public:
-  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {}
+  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {
+    properties_.priority_levels = engine_.priority_levels();
+  }
 
   const device_properties& properties() const noexcept override { return properties_; }
 
@@ -42,11 +44,12 @@ class cuda_device final : public device {
   std::unique_ptr<stream> make_stream(std::string name, priority level) override {
     return std::make_unique<cuda_stream>(engine_, std::move(name), level);
   }
-  std::unique_ptr<event> make_event(std::string name) override {
-    return std::make_unique<cuda_event>(engine_, std::move(name), false);
+  std::unique_ptr<event> make_event(std::string name, wait_mode how) override {
+    const unsigned sleeps = how == wait_mode::block ? cudaEventBlockingSync : 0U;
+    return std::make_unique<cuda_event>(engine_, std::move(name), cudaEventDisableTiming | sleeps);
   }
   std::unique_ptr<timed_event> make_timed_event(std::string name) override {
-    return std::make_unique<cuda_event>(engine_, std::move(name), true);
+    return std::make_unique<cuda_event>(engine_, std::move(name), cudaEventDefault);
   }
 
   std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {
@@ -87,6 +90,7 @@ class cuda_device final : public device {
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {
+    engine_.make_current();
     static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
   }
 

@@ -1,5 +1,7 @@
 #include "framework/device/cuda/cuda_engine.hpp"
 
+#include <algorithm>
+
 namespace graphline {
 namespace {
 
@@ -48,6 +50,10 @@ int cuda_engine::stream_priority(priority level) const noexcept {
       break;
   }
   return least_urgent_;
+}
+
+int cuda_engine::priority_levels() const noexcept {
+  return std::min(least_urgent_ - most_urgent_ + 1, 3);
 }
 
 void cuda_engine::fail(cudaError_t status, const char* call, cuda_subject of) {

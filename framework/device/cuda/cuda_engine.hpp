@@ -42,13 +42,21 @@ class cuda_failure {
 struct cuda_engine {
   /// Makes the device's context. Throws `cuda_error`.
   explicit cuda_engine(int index);
+  ~cuda_engine() { make_current(); }
+  cuda_engine(const cuda_engine&) = delete;
+  cuda_engine& operator=(const cuda_engine&) = delete;
 
-  /// Makes the device the calling thread's current one, as launches and whatever is made want it.
-  /// When that fails, so does the call it is for, which then tells.
+  /// Makes the device the calling thread's current one. Before every call: launches and whatever is
+  /// made want it, and in a thread without a current device any call, even to ask or destroy, makes
+  /// a context on device 0, which takes memory there or is refused. When it fails, so does the call
+  /// it is for, which then tells.
   void make_current() const noexcept;
 
   /// Of CUDA, for a stream of that priority: lower is more urgent.
   int stream_priority(priority level) const noexcept;
+
+  /// How many of high, normal and low that tells apart.
+  int priority_levels() const noexcept;
 
   /// For calls that wait or make something: throws the first failure of the device once there is
   /// one, and `cuda_error` when this call failed.

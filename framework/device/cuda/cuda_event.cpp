@@ -6,22 +6,22 @@
 
 namespace graphline {
 
-cuda_event::cuda_event(cuda_engine& engine, std::string name, bool keeps_time)
-    : engine_(engine), name_(std::move(name)), keeps_time_(keeps_time) {
+cuda_event::cuda_event(cuda_engine& engine, std::string name, unsigned flags)
+    : engine_(engine), name_(std::move(name)), keeps_time_((flags & cudaEventDisableTiming) == 0) {
   engine_.make_current();
-  // Blocking only concerns cudaEventSynchronize, which is what `block` uses.
-  const unsigned flags = cudaEventBlockingSync | (keeps_time ? 0U : cudaEventDisableTiming);
   engine_.check(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags",
                 {"event", name_});
 }
 
 cuda_event::~cuda_event() {
+  engine_.make_current();
   static_cast<void>(cudaEventDestroy(handle_));
 }
 
 bool cuda_event::done() const {
   refuse_if_captured();
   engine_.failed.throw_if_set();
+  engine_.make_current();
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) {
     static_cast<void>(cudaGetLastError());  // a launch that is checked next would report it
@@ -35,6 +35,7 @@ void cuda_event::wait(wait_mode how) const {
   if (how == wait_mode::block) {
     refuse_if_captured();
     engine_.failed.throw_if_set();
+    engine_.make_current();
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }

@@ -16,7 +16,9 @@ struct cuda_engine;
 /// capture without harming the capture, so that is kept here.
 class cuda_event final : public timed_event {
  public:
-  cuda_event(cuda_engine& engine, std::string name, bool keeps_time);
+  /// By CUDA's flags: events that neither keep time nor can be slept on (cudaEventBlockingSync)
+  /// are the fastest to wait for on streams and to query.
+  cuda_event(cuda_engine& engine, std::string name, unsigned flags);
   ~cuda_event() override;
 
   bool done() const override;

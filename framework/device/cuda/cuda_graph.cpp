@@ -21,12 +21,20 @@ cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::st
   engine_.check(cudaStreamSynchronize(setup), "cudaStreamSynchronize", subject);
 }
 
+cuda_graph_exec::~cuda_graph_exec() {
+  engine_.make_current();
+}
+
 cuda_graph::cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
                        stamp_names stamps)
     : engine_(engine),
       captured_(std::move(captured)),
       name_(std::move(name)),
       stamps_(std::move(stamps)) {}
+
+cuda_graph::~cuda_graph() {
+  engine_.make_current();
+}
 
 std::vector<graph_node> cuda_graph::nodes() const {
   return list_nodes(engine_, captured_.get(), name_, stamps_);

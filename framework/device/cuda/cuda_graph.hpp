@@ -18,6 +18,7 @@ class cuda_graph_exec final : public graph_exec {
  public:
   /// Instantiates, with node priorities kept, and uploads, so that the first launch does neither.
   cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name, stamp_names stamps);
+  ~cuda_graph_exec() override;
 
   const cuda_engine& engine() const noexcept { return engine_; }
   const std::string& name() const noexcept { return name_; }
@@ -36,6 +37,7 @@ class cuda_graph final : public graph {
   /// `name` is that of the stream it was captured on.
   cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
              stamp_names stamps);
+  ~cuda_graph() override;
 
   std::vector<graph_node> nodes() const override;
   std::unique_ptr<graph_exec> instantiate() const override;

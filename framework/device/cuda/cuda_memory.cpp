@@ -79,12 +79,16 @@ void cuda_memory::add(account& to, std::size_t bytes) noexcept {
 
 // A failure to free tells of an earlier one, which a wait has told, or of the end of the process.
 void cuda_memory::release_device(void* from, void* data, std::size_t bytes) noexcept {
-  static_cast<cuda_memory*>(from)->device_.bytes.fetch_sub(bytes);
+  auto& owner = *static_cast<cuda_memory*>(from);
+  owner.device_.bytes.fetch_sub(bytes);
+  owner.engine_.make_current();
   static_cast<void>(cudaFree(data));
 }
 
 void cuda_memory::release_pinned(void* from, void* data, std::size_t bytes) noexcept {
-  static_cast<cuda_memory*>(from)->pinned_.bytes.fetch_sub(bytes);
+  auto& owner = *static_cast<cuda_memory*>(from);
+  owner.pinned_.bytes.fetch_sub(bytes);
+  owner.engine_.make_current();
   static_cast<void>(cudaFreeHost(data));
 }
 

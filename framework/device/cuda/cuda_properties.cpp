@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_status.hpp"
 
@@ -30,16 +28,13 @@ device_properties cuda_properties(int index) {
   const int core_clock = attribute(cudaDevAttrClockRate);
   const int memory_clock = attribute(cudaDevAttrMemoryClockRate);
   const int memory_bus = attribute(cudaDevAttrGlobalMemoryBusWidth);
-  int least = 0;
-  int greatest = 0;
-  check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest),
-             "cudaDeviceGetStreamPriorityRange", subject);
 
   device_properties result;
   result.backend = "cuda";
   result.name = given.name;
   result.memory_bytes = given.totalGlobalMem;
-  result.priority_levels = std::min(least - greatest + 1, 3);
+  // CUDA tells their number to a context only, and a list makes none. GPUs that have them have six.
+  result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
   result.details = {
       {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
       {"multiprocessors", std::to_string(given.multiProcessorCount)},

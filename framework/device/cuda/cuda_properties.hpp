@@ -6,7 +6,7 @@
 
 namespace graphline {
 
-/// What CUDA says of the device of that number. Throws `cuda_error`.
+/// What CUDA says of the device of that number without a context on any. Throws `cuda_error`.
 device_properties cuda_properties(int index);
 
 /// "13.0" for 13000, as CUDA counts its versions.

@@ -27,6 +27,7 @@ bool is_sticky(cudaError_t status) noexcept {
   switch (status) {
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
     case cudaErrorContextIsDestroyed:
@@ -38,6 +39,8 @@ bool is_sticky(cudaError_t status) noexcept {
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
     case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
     case cudaErrorUnknown:
       return true;
     default:

@@ -26,6 +26,7 @@ cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
 
 cuda_stream::~cuda_stream() {
   if (capture_ != nullptr) capture_->forget(*this);
+  engine_.make_current();
   static_cast<void>(cudaStreamDestroy(handle_));
 }
 

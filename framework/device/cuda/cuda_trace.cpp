@@ -67,6 +67,7 @@ struct collected {
   std::uint32_t device = 0;
   bool tracing = false;
   std::vector<traced_operation> operations;
+  std::string untimed;  ///< the first operation that came without its times; empty for none
 };
 
 collected& all_collected() {
@@ -78,6 +79,10 @@ template <class Record>
 void keep(collected& into, const CUpti_Activity* activity, std::string name) {
   const auto& record = *reinterpret_cast<const Record*>(activity);
   if (record.deviceId != into.device) return;
+  if (record.end == 0) {  // CUPTI's way to say that it is not known
+    if (into.untimed.empty()) into.untimed = std::move(name);
+    return;
+  }
   into.operations.push_back({record.start,
                              {std::move(name), static_cast<nanoseconds>(record.end) -
                                                    static_cast<nanoseconds>(record.start)}});
@@ -137,6 +142,7 @@ class cuda_trace final : public operation_trace {
       into.tracing = true;
       into.device = static_cast<std::uint32_t>(device);
       into.operations.clear();
+      into.untimed.clear();
     }
     try {
       check_cupti(cupti().register_callbacks(&give_buffer, &take_buffer),
@@ -154,6 +160,12 @@ class cuda_trace final : public operation_trace {
     check_cupti(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
     collected& into = all_collected();
     const std::scoped_lock lock(into.mutex);
+    if (!into.untimed.empty()) {
+      throw run_error(fmt::format(
+          "CUPTI tells of operation '{}' and not when it began and ended; trace where the driver "
+          "gives it the GPU's timestamps, or by the vendor's profiler",
+          into.untimed));
+    }
     std::ranges::sort(into.operations, {}, &traced_operation::begin);
     std::vector<operation_time> result;
     for (auto& o : into.operations) result.push_back(std::move(o.operation));

@@ -29,7 +29,7 @@ class cpu_device final : public host_runner {
     return std::make_unique<host_stream>(engine_, std::move(name), level);
   }
 
-  std::unique_ptr<event> make_event(std::string name) override {
+  std::unique_ptr<event> make_event(std::string name, wait_mode /*how*/) override {
     return std::make_unique<host_event>(engine_, std::move(name), false);
   }
 

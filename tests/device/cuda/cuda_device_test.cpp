@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -101,6 +102,58 @@ TEST_F(cuda_device, takes_work_for_a_stream_from_a_thread_that_made_nothing) {
   EXPECT_EQ(*static_cast<const std::int32_t*>(reading.data()), 1);
 }
 
+TEST_F(cuda_device, leaves_the_others_without_a_context_from_whatever_thread_it_is_used) {
+  std::unique_ptr<device> dev;
+  memory block;
+  memory pinned;
+  std::unique_ptr<stream> s;
+  std::unique_ptr<timed_event> begin;
+  std::unique_ptr<timed_event> end;
+  std::unique_ptr<graph> captured;
+  std::unique_ptr<graph_exec> exec;
+  const std::vector<std::function<void()>> steps = {
+      [] {
+        std::string reason;
+        EXPECT_EQ(cuda_backend().list(reason).size(), 2U);
+        EXPECT_FALSE(fake_cuda::has_context(1));
+      },
+      [&] { dev = open_cuda_device(1); },
+      [&] {
+        block = dev->allocate(64);
+        pinned = dev->allocate_pinned(64);
+        s = dev->make_stream("s", priority::normal);
+        begin = dev->make_timed_event("begin");
+        end = dev->make_timed_event("end");
+      },
+      [&] { captured = dev->capture(*s, [&] { enqueue_add_one(*s, block.data()); }); },
+      [&] { exec = captured->instantiate(); },
+      [&] { s->record(*begin); },
+      [&] { s->launch(*exec); },
+      [&] { s->record(*end); },
+      [&] { end->wait(wait_mode::block); },
+      [&] { EXPECT_TRUE(end->done()); },
+      [&] { EXPECT_GE(end->since(*begin), 0); },
+      [&] { static_cast<void>(end->on_host_clock()); },
+      [&] { dev->profile(true); },
+      [&] { dev->check_clock(); },
+      [&] { exec.reset(); },
+      [&] { captured.reset(); },
+      [&] { end.reset(); },
+      [&] { s.reset(); },
+      [&] { block = {}; },
+      [&] { pinned = {}; },
+      [&] {
+        begin.reset();
+        dev.reset();
+      },
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::thread(steps[i]).join();
+    ASSERT_FALSE(fake_cuda::has_context(0)) << "step " << i;
+  }
+  EXPECT_TRUE(fake_cuda::has_context(1));
+}
+
 TEST_F(cuda_device, says_how_much_memory_is_left_when_there_is_too_little) {
   fake_cuda::set_device_capacity(1 << 20);
   const auto dev = open_cuda_device(0);
@@ -139,6 +192,23 @@ TEST_F(cuda_device, allocates_nothing_while_it_is_used) {
   }
   EXPECT_EQ(fake_cuda::allocation_calls(), before);
   EXPECT_EQ(fake_cuda::live(), made);
+}
+
+TEST_F(cuda_device, tells_what_its_clock_has_lost_and_how_coarsely_it_tells_long_times) {
+  const auto dev = open_cuda_device(0);
+  EXPECT_EQ(dev->check_clock().drift, 0);
+  const clock_check soon = dev->check_clock();
+  EXPECT_GT(soon.error, 0);
+
+  constexpr nanoseconds quarter_of_an_hour = 900'000'000'000;
+  fake_cuda::put_clocks_forward(quarter_of_an_hour);
+  const clock_check late = dev->check_clock();
+  // All that time is drift here. A float32 of so many milliseconds is a multiple of 62.5 us.
+  EXPECT_GE(late.drift, quarter_of_an_hour / 2);
+  EXPECT_GE(late.rounding, 31'250);
+  EXPECT_LE(late.rounding, 62'500);
+
+  EXPECT_LT(dev->check_clock().rounding, 31'250);
 }
 
 TEST_F(cuda_device, lists_host_functions_that_others_captured) {

@@ -138,6 +138,19 @@ TEST_F(cuda_status, that_ends_the_device_is_told_by_the_next_wait) {
   EXPECT_THROW(d->check_clock(), run_error);
 }
 
+TEST_F(cuda_status, after_which_a_process_must_be_started_anew_ends_the_device) {
+  // Those of which CUDA's header says so.
+  for (const cudaError_t status :
+       {cudaErrorContained, cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert,
+        cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
+        cudaErrorTensorMemoryLeak, cudaErrorMpsClientTerminated, cudaErrorExternalDevice}) {
+    EXPECT_TRUE(is_sticky(status)) << status;
+  }
+  EXPECT_FALSE(is_sticky(cudaErrorMemoryAllocation));
+  EXPECT_FALSE(is_sticky(cudaErrorStreamCaptureInvalidated));
+}
+
 TEST_F(cuda_status, of_a_second_device_is_its_own) {
   const auto first = open_cuda_device(0);
   const auto second = open_cuda_device(1);

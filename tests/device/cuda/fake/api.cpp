@@ -66,6 +66,7 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
   if (in_host_function()) return cudaErrorNotPermitted;
   if (kind == call_kind::detached) return std::nullopt;
   if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+  the_machine().devices[device_of_thread].has_context = true;
   if (kind == call_kind::releasing) return std::nullopt;
   if (const cudaError_t status = failure_of_current_device(); status != cudaSuccess) return status;
   return std::nullopt;
@@ -86,11 +87,14 @@ void reset() {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
     m.devices[i].flags = cudaDeviceScheduleAuto;
+    m.devices[i].has_context = false;
   }
   m.clock_speed = 1;
   objects() = {};
   release_all_memory();
   control() = {};
+  m.clock_ahead = 0;
+  m.busy_waits = 0;
   last_error = cudaSuccess;
 }
 
@@ -104,6 +108,11 @@ live_objects live() {
   all.device_allocations = count_device_blocks();
   all.pinned_allocations = count_pinned_blocks();
   return all;
+}
+
+bool has_context(int device) {
+  const locked lock(the_machine().mutex);
+  return the_machine().devices[device].has_context;
 }
 
 std::vector<std::string> calls(const std::string& name) {
@@ -122,6 +131,18 @@ std::size_t call_count(const std::string& name) {
   return found == control().counts.end() ? 0 : found->second;
 }
 
+int events_to_sleep_on() {
+  const locked lock(the_machine().mutex);
+  int count = 0;
+  for (const auto& e : objects().events) count += (e->flags & cudaEventBlockingSync) != 0 ? 1 : 0;
+  return count;
+}
+
+std::size_t busy_waits() {
+  const locked lock(the_machine().mutex);
+  return the_machine().busy_waits;
+}
+
 std::size_t allocation_calls() {
   return call_count("cudaMalloc") + call_count("cudaMallocHost") + call_count("cudaHostAlloc");
 }
@@ -133,6 +154,11 @@ void fail_call(std::size_t n, cudaError_t status) {
 void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
   const locked lock(the_machine().mutex);
   control().failure = {name, n, status};
+}
+
+void put_clocks_forward(std::int64_t nanoseconds) {
+  const locked lock(the_machine().mutex);
+  the_machine().clock_ahead += nanoseconds;
 }
 
 void set_device_count(int count) {

@@ -13,7 +13,7 @@
 namespace fake_cuda {
 
 enum class call_kind {
-  ordinary,   ///< refused once the current device has failed
+  ordinary,   ///< makes the current device's context; refused once that has failed
   releasing,  ///< gives something back, which it does on a failed device too, and tells of it
   detached,   ///< has nothing to do with the state of a device
 };

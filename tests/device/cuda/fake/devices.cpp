@@ -69,6 +69,7 @@ cudaError_t cudaSetDevice(int device) {
     if (const cudaError_t status = absence(); status != cudaSuccess) return status;
     if (!exists(device)) return cudaErrorInvalidDevice;
     current_device() = device;
+    the_machine().devices[device].has_context = true;
     return cudaSuccess;
   });
 }

@@ -103,6 +103,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return api("cudaEventSynchronize", [&](locked& lock) {
     if (const auto refused = refuse_to_ask(event); refused != cudaSuccess) return refused;
     const int device = event->device;
+    if ((event->flags & cudaEventBlockingSync) == 0) ++the_machine().busy_waits;
     the_machine().wait_for(lock, task_ref(event->recording));  // as it is now
     return the_machine().devices[device].failure;
   });

@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ struct live_objects {
 };
 live_objects live();
 
+/// Whether a device has a context: it was chosen, or it was current, as device 0 is for a thread
+/// that has chosen none, when that thread made a call that takes one.
+bool has_context(int device);
+
 // What was called since `reset`. Functions that cannot fail (cudaGetErrorName, cudaGetErrorString,
 // cudaGetLastError, cudaPeekAtLastError) are not counted.
 
@@ -47,6 +52,12 @@ std::size_t call_count(const std::string& name = "");
 
 /// How often memory was asked for.
 std::size_t allocation_calls();
+
+/// How many events there are that a thread can sleep on (cudaEventBlockingSync).
+int events_to_sleep_on();
+
+/// How often cudaEventSynchronize was called for any other, which keeps the core busy.
+std::size_t busy_waits();
 
 /// The n-th call from now, counted from 1, returns `status` and does nothing. A call of the list
 /// that cannot fail does not count. One at a time: the latest setting holds.
@@ -69,6 +80,8 @@ void set_driver_version(int version);
 
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
+/// Puts the devices' clocks forward against the host's; what is done later is stamped with that.
+void put_clocks_forward(std::int64_t nanoseconds);
 
 /// Enqueues, or captures as a kernel node, work for the device that `stream` belongs to, which must
 /// be the calling thread's current one. Anything but cudaSuccess from `work` is what every later

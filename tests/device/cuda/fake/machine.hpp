@@ -75,6 +75,7 @@ struct device_state {
   unsigned flags = cudaDeviceScheduleAuto;
   std::size_t allocated = 0;
   bool has_threads = false;
+  bool has_context = false;
 };
 
 /// Everything there is. One mutex guards it and all objects behind handles. Never destroyed, since
@@ -88,6 +89,8 @@ struct machine {
   device_state devices[most_devices];
   std::uint64_t enqueued = 0;
   double clock_speed = 1;  ///< of the devices', by the host's
+  std::size_t busy_waits = 0;
+  std::int64_t clock_ahead = 0;  ///< of the devices' clocks, in ns
 
   /// Adds a task after others, of which those that are done or null do not count.
   task_ref add(operation_ref what, int device, int priority, const std::vector<task_ref>& after);
