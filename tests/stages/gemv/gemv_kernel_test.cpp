@@ -34,8 +34,10 @@ TEST(gemv_kernel, computes_every_row_of_every_shape_on_aligned_and_other_operand
       vectors.insert(vectors.end(), x.begin(), x.end());
       std::vector<float> y(static_cast<std::size_t>(wanted.y.elements()),
                            std::numeric_limits<float>::quiet_NaN());
-      run_on_cpu(collapse_rows({wanted.a, wanted.x, wanted.y}),
-                 std::array<void*, 3>{rows.data() + shift, vectors.data() + shift, y.data()});
+      run_in_every_order(
+          collapse_rows({wanted.a, wanted.x, wanted.y}),
+          std::array<void*, 3>{rows.data() + shift, vectors.data() + shift, y.data()},
+          {std::as_writable_bytes(std::span(y))});
       EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5)
           << to_string(wanted.a) << " x " << to_string(wanted.x) << ", shifted by " << shift;
     }
@@ -57,8 +59,10 @@ TEST(gemv_kernel, computes_long_rows_in_pieces) {
     std::vector<float> y(static_cast<std::size_t>(wanted.y.elements()));
     auto* const rows = const_cast<float*>(a.data());
     auto* const vectors = const_cast<float*>(x.data());
-    run_on_cpu(split->pieces, std::array<void*, 3>{rows, vectors, sums.data()});
-    run_on_cpu(split->sums, std::array<void*, 3>{sums.data(), nullptr, y.data()});
+    run_in_every_order(split->pieces, std::array<void*, 3>{rows, vectors, sums.data()},
+                       {std::as_writable_bytes(std::span(sums))});
+    run_in_every_order(split->sums, std::array<void*, 3>{sums.data(), nullptr, y.data()},
+                       {std::as_writable_bytes(std::span(y))});
     EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5) << to_string(wanted.a);
   }
 }
