@@ -10,14 +10,15 @@
 
 namespace graphline {
 
-/// The largest of some values and the sum of exp(value - largest), gathered in one pass.
+/// The largest of some values and the sum of exp(value - largest), gathered in one pass. Infinity
+/// less infinity is not a number: a sum with one above all values is none, as PyTorch has it.
 struct exponential_sum {
   float largest = -FLT_MAX;
   float sum = 0;
 
   GRAPHLINE_HOST_DEVICE void add(float value) {
     if (value > largest) {
-      sum = sum * expf(largest - value) + 1.0F;
+      sum = sum * expf(largest - value) + (1.0F + (value - value));
       largest = value;
     } else {
       sum += expf(value - largest);

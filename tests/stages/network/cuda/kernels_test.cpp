@@ -139,6 +139,20 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
   }
 }
 
+TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t extent : {4, 100, 1000}) {
+    std::vector<float> one_infinite = some_values(extent);
+    one_infinite[2] = infinity;
+    const std::vector<float> all_masked(one_infinite.size(), -infinity);
+    for (const auto& from : {one_infinite, all_masked}) {
+      for (const float share : run_floats(softmax_form{.extent = extent}, from, from.size())) {
+        EXPECT_TRUE(std::isnan(share)) << extent;
+      }
+    }
+  }
+}
+
 TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
