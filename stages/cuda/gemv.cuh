@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <type_traits>
 
@@ -80,6 +81,7 @@ struct stacked_dot_products {
   const float* x;  ///< or null, for ones
   float* y;
   std::int64_t k;
+  std::int64_t cut;  ///< of the last row along the innermost axis
   row_stacks stacks;
   int lanes;  ///< threads to a stack
 
@@ -87,19 +89,31 @@ struct stacked_dot_products {
     const place at = place_of(item);
     const row_axis& axis = stacks.axes[stacks.stacked];
     const float* row[sums];
+    unsigned shorter = 0;  // a bit for each row, of stacks along the innermost axis
     for (int i = 0; i < sums; ++i) {
       sum[i] = 0;
       // Rows beyond the last are the last once more, whose sum nobody keeps.
       const std::int64_t wanted = at.stack + i * axis.extent;
       row[i] = a + at.a + (wanted < stacks.rows ? wanted : stacks.rows - 1) * axis.a;
+      if (!shared && stacks.stacked == 0 && wanted >= stacks.rows - 1) shorter |= 1U << i;
     }
-    for (std::int64_t j = lane * width; j < k; j += lanes * width) {
+    // First what all rows of the stack have, then the little that only some have.
+    const std::int64_t common = at.last || shorter != 0 ? k - cut : k;
+    std::int64_t j = lane * width;
+    for (; j < common; j += lanes * width) {
       pack<float, width> values[sums];
       for (int i = 0; i < sums; ++i) values[i] = load_once<width>(row[i] + j);
       pack<float, width> factors = factors_of(at, 0, j);
       for (int i = 0; i < sums; ++i) {
         if (!shared && i > 0) factors = factors_of(at, i, j);
-        for (int e = 0; e < width; ++e) sum[i] += values[i].element[e] * factors.element[e];
+        add(sum[i], values[i], factors);
+      }
+    }
+    if (shorter == 0) return;
+    for (; j < k; j += lanes * width) {
+      for (int i = 0; i < sums; ++i) {
+        if ((shorter >> i & 1U) != 0) continue;
+        add(sum[i], load_once<width>(row[i] + j), factors_of(at, i, j));
       }
     }
   }
@@ -120,7 +134,13 @@ struct stacked_dot_products {
     std::int64_t x = 0;
     std::int64_t y = 0;
     std::int64_t stack = 0;  ///< its first row along that axis
+    bool last = false;       ///< along the innermost axis, where that is another
   };
+
+  GRAPHLINE_HOST_DEVICE static void add(float& sum, const pack<float, width>& values,
+                                        const pack<float, width>& factors) {
+    for (int e = 0; e < width; ++e) sum += values.element[e] * factors.element[e];
+  }
 
   GRAPHLINE_HOST_DEVICE place place_of(std::int64_t item) const {
     place at;
@@ -133,6 +153,7 @@ struct stacked_dot_products {
         at.a += digit * axis.a;
         at.x += digit * axis.x;
         at.y += digit * axis.y;
+        if (i == 0) at.last = digit == axis.extent - 1;
       }
     }
     return at;
@@ -141,7 +162,8 @@ struct stacked_dot_products {
   /// What row `i` of a stack is multiplied with from element `j` on.
   GRAPHLINE_HOST_DEVICE pack<float, width> factors_of(const place& at, int i,
                                                       std::int64_t j) const {
-    if (x == nullptr) {
+    // Ones are a shared vector; asked for elsewhere, that would keep loads from each other.
+    if (shared && x == nullptr) {
       pack<float, width> ones;
       for (int e = 0; e < width; ++e) ones.element[e] = 1.0F;
       return ones;
@@ -166,9 +188,9 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
     // As many threads side by side as a row has use for.
     int lanes = 1;
     while (lanes < 32 && lanes * elements < form.k) lanes *= 2;
-    launch.teams(
-        stacked_dot_products<elements, decltype(shared)::value>{a, x, y, form.k, stacks, lanes},
-        stacks.items);
+    launch.teams(stacked_dot_products<elements, decltype(shared)::value>{a, x, y, form.k, form.cut,
+                                                                         stacks, lanes},
+                 stacks.items);
   };
   const auto with_width = [&](auto width) {
     if (stacks.axes[stacks.stacked].x == 0) {
@@ -177,8 +199,10 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
       with(width, std::false_type{});
     }
   };
-  // Every row begins at a multiple of k.
-  if (form.k % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x)) {
+  const bool packs = std::all_of(form.axes.begin(), form.axes.end(), [](const gemv_axis& axis) {
+    return axis.a % 4 == 0 && axis.x % 4 == 0;
+  });
+  if (packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x)) {
     with_width(std::integral_constant<int, 4>{});
   } else {
     with_width(std::integral_constant<int, 1>{});

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/windows.hpp"
@@ -117,9 +118,7 @@ GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begi
 template <class From, class To>
 struct plane_means {
   static constexpr int phases = 3;
-  static constexpr int most_threads = 256;
-  static constexpr int sums = 16;
-  static constexpr int shared_floats = most_threads + sums;
+  static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;
 
   const From* from;
   To* to;
@@ -128,7 +127,7 @@ struct plane_means {
 
   template <int phase>
   GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
-    float* partial = shared + sums;
+    float* partial = shared + block_sum::sums;
     std::int64_t rest = block;
     const window across = columns.mean_window(take_digit(rest, columns.out));
     const window down = rows.mean_window(take_digit(rest, rows.out));
@@ -144,15 +143,10 @@ struct plane_means {
       }
       partial[thread] = sum;
     } else if constexpr (phase == 1) {
-      if (thread >= sums) return;
-      float sum = 0;
-      for (int i = thread; i < threads; i += sums) sum += partial[i];
-      shared[thread] = sum;
-    } else {
-      if (thread != 0) return;
-      float sum = 0;
-      for (int i = 0; i < sums; ++i) sum += shared[i];
-      from_float(sum / static_cast<float>(down.divisor * across.divisor), to[block]);
+      block_sum::gather(partial, shared, thread, threads);
+    } else if (thread == 0) {
+      from_float(block_sum::total(shared) / static_cast<float>(down.divisor * across.divisor),
+                 to[block]);
     }
   }
 };
@@ -176,15 +170,16 @@ struct channel_means {
     const std::int64_t channel =
         take_digit(block, (channels + lanes - 1) / lanes) * lanes + thread % lanes;
     if (channel >= channels) return;
-    const std::int64_t position = block;
-    const window across = columns.mean_window(take_digit(block, columns.out));
-    const window down = rows.mean_window(take_digit(block, rows.out));
+    std::int64_t image = block;
+    const window across = columns.mean_window(take_digit(image, columns.out));
+    const window down = rows.mean_window(take_digit(image, rows.out));
     if constexpr (phase == 0) {
-      const From* image = from + block * rows.in * columns.in * channels + channel;
+      const std::int64_t pitch = columns.in * channels;
+      const From* row = from + (image * rows.in + down.begin) * pitch + channel;
+      const From* const end = row + down.elements() * pitch;
       float sum = 0;
-      for (std::int64_t row = down.begin; row < down.end; ++row) {
-        sum += sum_apart(image + row * columns.in * channels, across.begin + thread / lanes,
-                         across.end, threads / lanes, channels);
+      for (; row != end; row += pitch) {
+        sum += sum_apart(row, across.begin + thread / lanes, across.end, threads / lanes, channels);
       }
       shared[thread] = sum;
     } else {
@@ -192,7 +187,7 @@ struct channel_means {
       float sum = 0;
       for (int i = thread; i < threads; i += lanes) sum += shared[i];
       from_float(sum / static_cast<float>(down.divisor * across.divisor),
-                 to[position * channels + channel]);
+                 to[block * channels + channel]);
     }
   }
 };
@@ -219,7 +214,7 @@ void run(const pool_form& form, std::span<void* const> operands, const Launcher&
       }
       if (form.channels == 1) {
         launch.blocks(plane_means<from_type, to_type>{from, to, rows, columns}, positions,
-                      covered >= 512 ? plane_means<from_type, to_type>::most_threads : 32);
+                      covered >= 512 ? block_sum::most_threads : 32);
       } else {
         constexpr std::int64_t lanes = channel_means<from_type, to_type>::lanes;
         launch.blocks(channel_means<from_type, to_type>{from, to, form.channels, rows, columns},

@@ -4,25 +4,27 @@
 #include <cmath>
 #include <span>
 
+#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
 namespace graphline {
 
-/// The largest of some values and the sum of exp(value - largest), gathered in one pass.
+/// The largest of some values and the sum of exp(value - largest), gathered in one pass. Infinity
+/// less infinity is not a number: a sum with one above all values is none, as PyTorch has it.
 struct exponential_sum {
   float largest = -FLT_MAX;
   float sum = 0;
 
   GRAPHLINE_HOST_DEVICE void add(float value) {
     if (value > largest) {
-      sum = sum * expf(largest - value) + 1.0F;
+      sum = sum * expf(largest - value) + (1.0F + (value - value));
       largest = value;
     } else {
       sum += expf(value - largest);
     }
   }
-  GRAPHLINE_HOST_DEVICE void add(const exponential_sum& other) {
+  GRAPHLINE_HOST_DEVICE void operator+=(const exponential_sum& other) {
     const float top = other.largest > largest ? other.largest : largest;
     sum = sum * expf(largest - top) + other.sum * expf(other.largest - top);
     largest = top;
@@ -53,9 +55,7 @@ struct softmax_lines {
 template <class From, class To>
 struct softmax_rows {
   static constexpr int phases = 3;
-  static constexpr int most_threads = 256;
-  static constexpr int sums = 16;
-  static constexpr int shared_floats = 2 * (most_threads + sums);
+  static constexpr int shared_floats = 2 * (block_sum::sums + block_sum::most_threads);
 
   const From* from;
   To* to;
@@ -64,23 +64,16 @@ struct softmax_rows {
   template <int phase>
   GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
     const From* row = from + block * extent;
-    float* partial = shared + 2 * sums;
+    auto* some = reinterpret_cast<exponential_sum*>(shared);
+    exponential_sum* partial = some + block_sum::sums;
     if constexpr (phase == 0) {
       exponential_sum mine;
       for (std::int64_t i = thread; i < extent; i += threads) mine.add(to_float(row[i]));
-      partial[2 * thread] = mine.largest;
-      partial[2 * thread + 1] = mine.sum;
+      partial[thread] = mine;
     } else if constexpr (phase == 1) {
-      if (thread >= sums) return;
-      exponential_sum some;
-      for (int i = thread; i < threads; i += sums) {
-        some.add(exponential_sum{partial[2 * i], partial[2 * i + 1]});
-      }
-      shared[2 * thread] = some.largest;
-      shared[2 * thread + 1] = some.sum;
+      block_sum::gather(partial, some, thread, threads);
     } else {
-      exponential_sum all;
-      for (int i = 0; i < sums; ++i) all.add(exponential_sum{shared[2 * i], shared[2 * i + 1]});
+      const exponential_sum all = block_sum::total(some);
       To* result = to + block * extent;
       for (std::int64_t i = thread; i < extent; i += threads) {
         from_float(all.share(to_float(row[i])), result[i]);
@@ -99,7 +92,7 @@ void run(const softmax_form& form, std::span<void* const> operands, const Launch
     auto* to = static_cast<to_type*>(operands[1]);
     constexpr std::int64_t long_row = 64;
     if (form.inner == 1 && form.extent >= long_row) {
-      const int threads = form.extent >= 512 ? softmax_rows<from_type, to_type>::most_threads : 32;
+      const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
       launch.blocks(softmax_rows<from_type, to_type>{from, to, form.extent}, form.outer, threads);
     } else {
       launch.items(softmax_lines<from_type, to_type>{from, to, form.extent, form.inner},

@@ -45,16 +45,24 @@ std::optional<split_gemv> split_long_rows(const gemv_form& form) {
   if (rows >= enough_rows) return {};
   const std::int64_t most =
       std::min({form.k / shortest_piece, most_pieces, 4 * enough_rows / rows});
-  for (std::int64_t count = most; count > 1; --count) {
-    const std::int64_t piece = form.k / count;
-    // A row that can be read in packs of four stays one.
-    if (form.k % count != 0 || (form.k % 4 == 0 && piece % 4 != 0)) continue;
-    split_gemv split{.pieces = {.k = piece, .axes = form.axes}, .sums = {.k = count}};
-    split.pieces.axes.push_back({count, piece, piece});
-    if (rows > 1) split.sums.axes.push_back({rows, count, 0});
-    return split;
+  if (most < 2) return {};
+  // As many pieces as leave the last the least shorter than the others. These are packs of four, so
+  // that rows that can be read in such still can.
+  std::int64_t piece = 0;
+  std::int64_t count = 0;
+  std::int64_t cut = form.k;
+  for (std::int64_t tried = most; tried > most / 2 && cut > 0; --tried) {
+    const std::int64_t length = ((form.k + tried - 1) / tried + 3) / 4 * 4;
+    const std::int64_t needed = (form.k + length - 1) / length;
+    if (needed * length - form.k >= cut) continue;
+    piece = length;
+    count = needed;
+    cut = needed * length - form.k;
   }
-  return {};
+  split_gemv split{.pieces = {.k = piece, .axes = form.axes, .cut = cut}, .sums = {.k = count}};
+  split.pieces.axes.push_back({count, piece, piece});
+  if (rows > 1) split.sums.axes.push_back({rows, count, 0});
+  return split;
 }
 
 }  // namespace graphline

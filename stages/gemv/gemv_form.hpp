@@ -26,6 +26,7 @@ struct gemv_form {
 
   std::int64_t k = 1;
   std::vector<gemv_axis> axes = {};
+  std::int64_t cut = 0;  ///< by so many elements the last row along the innermost axis is shorter
 
   std::int64_t rows() const noexcept;
 };
@@ -33,8 +34,8 @@ struct gemv_form {
 /// A product with one column as rows along as few axes as its strides allow.
 gemv_form collapse_rows(const matmul_form& product);
 
-/// Rows cut into pieces of one length: first a sum for each piece, those of a row side by side,
-/// then the sums of these.
+/// Rows cut into pieces, of one length but for the last of each: first a sum for each piece, those
+/// of a row side by side, then the sums of these.
 struct split_gemv {
   gemv_form pieces;
   gemv_form sums;  ///< its a is what `pieces` writes, and it has no x
@@ -43,7 +44,7 @@ struct split_gemv {
 };
 
 /// Few long rows as many short ones, so that all of a GPU has some; nothing where rows are many or
-/// short, or of a length that is not made of equal pieces.
+/// short.
 std::optional<split_gemv> split_long_rows(const gemv_form& form);
 
 }  // namespace graphline

@@ -33,12 +33,7 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
 layer_kind batch_norm2d_kind() {
   return make_layer_kind<batch_norm2d_layer>(
       "batch_norm2d", "Normalisation per channel by stored statistics (inference)",
-      {{.name = "eps",
-        .type = parameter_type::number,
-        .help = "Added to the variance.",
-        .default_value = "1e-5",
-        .minimum = 0}},
-      read, infer);
+      {eps_parameter()}, read, infer);
 }
 
 }  // namespace graphline

@@ -36,12 +36,7 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
 layer_kind layer_norm_kind() {
   return make_layer_kind<layer_norm_layer>(
       "layer_norm", "Normalisation along the last dimension, by its own mean and variance",
-      {{.name = "eps",
-        .type = parameter_type::number,
-        .help = "Added to the variance.",
-        .default_value = "1e-5",
-        .minimum = 0}},
-      read, infer);
+      {eps_parameter()}, read, infer);
 }
 
 }  // namespace graphline

@@ -31,6 +31,14 @@ extent_pair read_pair(const arguments& values, std::string_view name, layer_prob
   return {1, 1};
 }
 
+parameter eps_parameter() {
+  return {.name = "eps",
+          .type = parameter_type::number,
+          .help = "Added to the variance.",
+          .default_value = "1e-5",
+          .minimum = 0};
+}
+
 std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the definitions of several layers share: reading pairs, and arithmetic on sizes that must
-// not overflow.
+// What the definitions of several layers share: parameters, and arithmetic on sizes that must not
+// overflow.
 
 #include <cstdint>
 #include <initializer_list>
@@ -21,6 +21,9 @@ parameter pair_parameter(std::string name, std::string help,
 
 /// Its value: one number counts for both. Reports when there are more than two.
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
+
+/// What a normalisation adds to the variance, named `eps`.
+parameter eps_parameter();
 
 /// The product, or nothing when it exceeds 2^60, far beyond any machine; factors are not negative.
 std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors);

@@ -1,6 +1,6 @@
 // As much of cuBLASLt as is used here, for float32 in host memory and without a GPU: it takes the
-// attributes in the sizes that its header gives them, refuses what does not fit together, and
-// multiplies column by column.
+// attributes in the sizes that its header gives them, refuses what does not fit together and memory
+// that is not aligned as was said, and multiplies column by column.
 
 #include <cublasLt.h>
 
@@ -11,6 +11,8 @@
 namespace {
 
 struct product {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
   cublasOperation_t left = CUBLAS_OP_N;
   cublasOperation_t right = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
@@ -25,11 +27,14 @@ struct product {
 };
 
 struct layout {
+  cudaDataType_t type;
   std::uint64_t rows;
   std::uint64_t columns;
   std::int64_t leading;
   std::int32_t batch = 1;
   std::int64_t stride = 0;
+
+  bool operator==(const layout&) const = default;
 
   const float* at(const void* data, std::int32_t matrix, std::uint64_t row, std::uint64_t column,
                   cublasOperation_t transposition) const {
@@ -42,7 +47,15 @@ struct layout {
 struct preference {
   std::uint64_t workspace = 0;
   std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
+  std::uint32_t left = 256;  ///< what divides the addresses, as the three below
+  std::uint32_t right = 256;
+  std::uint32_t added = 256;
+  std::uint32_t result = 256;
 };
+
+/// What the words of an algorithm hold.
+enum algorithm_word { number, workspace_bytes, left, right, result, bias };
+constexpr std::uintptr_t workspace_alignment = 256;
 
 product* as_product(cublasLtMatmulDesc_t p) {
   return reinterpret_cast<product*>(p);
@@ -76,13 +89,39 @@ std::uint64_t columns_of(const layout& l, cublasOperation_t t) {
   return t == CUBLAS_OP_T ? l.rows : l.columns;
 }
 
-bool fit(const product& p, const layout& left, const layout& right, const layout& result) {
+/// Sums in float32: the types of the table in its manual that have those.
+bool has_types(const product& p, cudaDataType_t element) {
+  const bool tf32 = p.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+  const bool whole = element == CUDA_R_32F;
+  const bool half = element == CUDA_R_16F || element == CUDA_R_16BF;
+  return p.scale == CUDA_R_32F && (p.compute == CUBLAS_COMPUTE_32F || tf32) &&
+         (whole || (half && !tf32));
+}
+
+bool fit(const product& p, const layout& left, const layout& right, const layout& added,
+         const layout& result) {
   for (const layout& l : {left, right, result}) {
-    if (l.leading < static_cast<std::int64_t>(l.rows) || l.batch != result.batch) return false;
+    if (l.leading < static_cast<std::int64_t>(l.rows) || l.batch != result.batch ||
+        l.type != result.type) {
+      return false;
+    }
   }
-  return rows_of(left, p.left) == result.rows && columns_of(right, p.right) == result.columns &&
+  return added == result && has_types(p, result.type) && rows_of(left, p.left) == result.rows &&
+         columns_of(right, p.right) == result.columns &&
          columns_of(left, p.left) == rows_of(right, p.right) &&
          (result.batch == 1 || result.stride != 0) && p.has_bias() == (p.bias != nullptr);
+}
+
+bool divides(std::uint64_t alignment, const void* address) {
+  return alignment == 0 || reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
+/// Of every matrix of a batch.
+bool divides(std::uint64_t alignment, const layout& l, const void* data) {
+  for (std::int32_t i = 0; i < l.batch; ++i) {
+    if (!divides(alignment, l.at(data, i, 0, 0, CUBLAS_OP_N))) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -107,9 +146,9 @@ const char* cublasLtGetStatusString(cublasStatus_t) {
   return "told in words";
 }
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* p, cublasComputeType_t,
-                                        cudaDataType_t) {
-  *p = reinterpret_cast<cublasLtMatmulDesc_t>(new product);
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* p, cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  *p = reinterpret_cast<cublasLtMatmulDesc_t>(new product{compute, scale});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t p) {
@@ -127,10 +166,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t p,
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* p, cudaDataType,
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* p, cudaDataType type,
                                           std::uint64_t rows, std::uint64_t columns,
                                           std::int64_t leading) {
-  *p = reinterpret_cast<cublasLtMatrixLayout_t>(new layout{rows, columns, leading});
+  *p = reinterpret_cast<cublasLtMatrixLayout_t>(new layout{type, rows, columns, leading});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t p) {
@@ -162,27 +201,39 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   if (which == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK) return take(to.reductions, value, bytes);
   std::uint64_t implementations = 0;
   if (which == CUBLASLT_MATMUL_PREF_IMPL_MASK) return take(implementations, value, bytes);
-  std::uint32_t alignment = 0;
-  return take(alignment, value, bytes);
+  if (which == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES) return take(to.left, value, bytes);
+  if (which == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES) return take(to.right, value, bytes);
+  if (which == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES) return take(to.added, value, bytes);
+  if (which == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES) return take(to.result, value, bytes);
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/// Three algorithms, the middle one on tensor cores; for a depth of 13 none.
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t p,
-                                              cublasLtMatrixLayout_t left,
-                                              cublasLtMatrixLayout_t right, cublasLtMatrixLayout_t,
-                                              cublasLtMatrixLayout_t result,
+/// Three algorithms, the middle one on tensor cores; for a depth of 13 none. Each counts on the
+/// alignments it is told of; that of a bias is its pointer's.
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t preferred, int requested,
                                               cublasLtMatmulHeuristicResult_t found[], int* count) {
-  if (!fit(*as_product(p), *as_layout(left), *as_layout(right), *as_layout(result)) ||
-      as_preference(preferred)->reductions != CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE) {
+  const product& p = *as_product(description);
+  const preference& wanted = *as_preference(preferred);
+  if (!fit(p, *as_layout(a), *as_layout(b), *as_layout(c), *as_layout(d)) || requested <= 0 ||
+      wanted.reductions != CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if (rows_of(*as_layout(right), as_product(p)->right) == 13) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (rows_of(*as_layout(b), p.right) == 13) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const auto pointer = reinterpret_cast<std::uintptr_t>(p.bias);
   *count = std::min(requested, 3);
   for (int i = 0; i < *count; ++i) {
     found[i] = {};
-    found[i].algo.data[0] = static_cast<std::uint64_t>(10 + i);
-    found[i].workspaceSize = std::min<std::size_t>(as_preference(preferred)->workspace, 512);
+    std::uint64_t* const words = found[i].algo.data;
+    words[number] = static_cast<std::uint64_t>(10 + i);
+    words[workspace_bytes] = std::min<std::uint64_t>(wanted.workspace, 512);
+    words[left] = wanted.left;
+    words[right] = wanted.right;
+    words[result] = std::min(wanted.added, wanted.result);
+    words[bias] = pointer & (~pointer + 1);
+    found[i].workspaceSize = words[workspace_bytes];
     found[i].state = CUBLAS_STATUS_SUCCESS;
   }
   return CUBLAS_STATUS_SUCCESS;
@@ -193,7 +244,7 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* alg
                                                  std::size_t* written) {
   if (which != CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS) return CUBLAS_STATUS_INVALID_VALUE;
   const std::uint64_t flags =
-      algorithm->data[0] == 11
+      algorithm->data[number] == 11
           ? CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32
           : CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
   return give(flags, value, bytes, written);
@@ -203,22 +254,28 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
                                                     void* value, std::size_t bytes,
                                                     std::size_t* written) {
   if (which != CUBLASLT_ALGO_CONFIG_ID) return CUBLAS_STATUS_INVALID_VALUE;
-  return give(static_cast<std::int32_t>(algorithm->data[0]), value, bytes, written);
+  return give(static_cast<std::int32_t>(algorithm->data[number]), value, bytes, written);
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void* alpha,
-                              const void* a, cublasLtMatrixLayout_t left, const void* b,
-                              cublasLtMatrixLayout_t right, const void* beta, const void* c,
-                              cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t result,
-                              const cublasLtMatmulAlgo_t* algorithm, void*, std::size_t,
-                              cudaStream_t) {
+                              const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
+                              cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
+                              cublasLtMatrixLayout_t c_layout, void* d,
+                              cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t* algorithm, void* workspace,
+                              std::size_t workspace_size, cudaStream_t) {
   const product& p = *as_product(description);
-  const layout& l = *as_layout(left);
-  const layout& r = *as_layout(right);
-  const layout& to = *as_layout(result);
+  const layout& l = *as_layout(a_layout);
+  const layout& r = *as_layout(b_layout);
+  const layout& to = *as_layout(d_layout);
   const float scale = *static_cast<const float*>(alpha);
-  if (!fit(p, l, r, to) || *static_cast<const float*>(beta) != 0 || c != d ||
-      algorithm->data[0] < 10) {
+  const std::uint64_t* const words = algorithm->data;
+  if (!fit(p, l, r, *as_layout(c_layout), to) || to.type != CUDA_R_32F ||
+      *static_cast<const float*>(beta) != 0 || c != d || words[number] < 10 ||
+      workspace == nullptr || workspace_size < words[workspace_bytes] ||
+      !divides(workspace_alignment, workspace) || !divides(words[left], l, a) ||
+      !divides(words[right], r, b) || !divides(words[result], to, d) ||
+      !divides(words[bias], p.bias)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   for (std::int32_t i = 0; i < to.batch; ++i) {

@@ -1,7 +1,12 @@
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <variant>
 #include <vector>
 
@@ -17,17 +22,33 @@ namespace graphline::test {
 
 namespace {
 
-struct cpu_launcher {
+/// 0 to count - 1.
+template <class Number>
+std::vector<Number> numbered(Number count, thread_order order) {
+  std::vector<Number> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), Number{0});
+  if (order == thread_order::backward) std::reverse(numbers.begin(), numbers.end());
+  if (order == thread_order::shuffled) {
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937(1));
+  }
+  return numbers;
+}
+
+class cpu_launcher {
+ public:
+  explicit cpu_launcher(thread_order order) : order_(order) {}
+
   template <class Work>
   void items(const Work& work, std::int64_t count) const {
-    for (std::int64_t i = 0; i < count; ++i) work(i);
+    for (const std::int64_t i : numbered(count, order_)) work(i);
   }
 
   template <class Work>
   void blocks(const Work& work, std::int64_t count, int threads) const {
-    for (std::int64_t block = 0; block < count; ++block) {
+    const std::vector<int> order = numbered(threads, order_);
+    for (const std::int64_t block : numbered(count, order_)) {
       std::vector<float> shared(Work::shared_floats, std::numeric_limits<float>::quiet_NaN());
-      run_phases<0>(work, block, threads, shared.data());
+      run_phases<0>(work, block, order, shared.data());
     }
   }
 
@@ -35,7 +56,7 @@ struct cpu_launcher {
   void teams(const Work& work, std::int64_t count) const {
     const auto lanes = static_cast<std::size_t>(work.lanes);
     std::vector<std::array<float, Work::sums>> sums(lanes);
-    for (std::int64_t item = 0; item < count; ++item) {
+    for (const std::int64_t item : numbered(count, order_)) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         work.gather(item, static_cast<int>(lane), *as_array(sums[lane]));
       }
@@ -58,19 +79,43 @@ struct cpu_launcher {
   }
 
   template <int phase, class Work>
-  static void run_phases(const Work& work, std::int64_t block, int threads, float* shared) {
-    // In this order a thread that reads what a later one has yet to write in the same phase shows.
-    for (int thread = 0; thread < threads; ++thread) {
-      work.template run<phase>(block, thread, threads, shared);
+  static void run_phases(const Work& work, std::int64_t block, const std::vector<int>& threads,
+                         float* shared) {
+    for (const int thread : threads) {
+      work.template run<phase>(block, thread, static_cast<int>(threads.size()), shared);
     }
     if constexpr (phase + 1 < Work::phases) run_phases<phase + 1>(work, block, threads, shared);
   }
+
+  thread_order order_;
 };
+
+/// What lies in several places.
+std::vector<std::vector<std::byte>> copies_of(const std::vector<std::span<std::byte>>& places) {
+  std::vector<std::vector<std::byte>> copies;
+  for (const auto& place : places) copies.emplace_back(place.begin(), place.end());
+  return copies;
+}
 
 }  // namespace
 
-void run_on_cpu(const kernel_form& form, std::span<void* const> operands) {
-  std::visit([&](const auto& kind) { run(kind, operands, cpu_launcher{}); }, form);
+void run_on_cpu(const kernel_form& form, std::span<void* const> operands, thread_order order) {
+  std::visit([&](const auto& kind) { run(kind, operands, cpu_launcher(order)); }, form);
+}
+
+void run_in_every_order(const kernel_form& form, std::span<void* const> operands,
+                        const std::vector<std::span<std::byte>>& written) {
+  const std::vector<std::vector<std::byte>> before = copies_of(written);
+  run_on_cpu(form, operands, thread_order::forward);
+  const std::vector<std::vector<std::byte>> expected = copies_of(written);
+  for (const thread_order order : {thread_order::backward, thread_order::shuffled}) {
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      std::copy(before[i].begin(), before[i].end(), written[i].begin());
+    }
+    run_on_cpu(form, operands, order);
+    EXPECT_TRUE(copies_of(written) == expected)
+        << "kernel " << form.index() << " of kernel_form depends on the order of its threads";
+  }
 }
 
 }  // namespace graphline::test

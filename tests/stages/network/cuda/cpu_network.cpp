@@ -1,5 +1,7 @@
 #include "tests/stages/network/cuda/cpu_network.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -54,7 +56,8 @@ std::vector<float> cpu_network::run(const std::vector<float>& input) {
                                                        .scratch = aligned(scratch)});
   for (const bound_step& bound : steps) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
-      run_on_cpu(*kernel, bound.operands);
+      SCOPED_TRACE(bound.step->owner);
+      run_in_every_order(*kernel, bound.operands, {scratch, written});
     } else {
       std::get<std::shared_ptr<library_operation>>(bound.step->work)
           ->enqueue(nullptr, bound.operands, bound.workspace);

@@ -21,6 +21,11 @@ namespace graphline::test {
 
 namespace {
 
+template <class Element>
+std::span<std::byte> bytes_of(std::vector<Element>& elements) {
+  return std::as_writable_bytes(std::span(elements));
+}
+
 /// Runs a kernel from one tensor of floats to another. `shift` elements of the buffers are left out
 /// in front, so that packs are not aligned.
 std::vector<float> run_floats(const kernel_form& form, const std::vector<float>& from,
@@ -29,7 +34,7 @@ std::vector<float> run_floats(const kernel_form& form, const std::vector<float>&
   read.insert(read.end(), from.begin(), from.end());
   std::vector<float> written(results + shift, std::numeric_limits<float>::quiet_NaN());
   const std::array<void*, 2> operands{read.data() + shift, written.data() + shift};
-  run_on_cpu(form, operands);
+  run_in_every_order(form, operands, {bytes_of(written)});
   return {written.begin() + static_cast<std::ptrdiff_t>(shift), written.end()};
 }
 
@@ -68,10 +73,11 @@ TEST(convert_kernel, converts_as_weights_are_converted_on_the_host) {
   std::vector<std::uint16_t> half(from.size());
   std::vector<std::uint16_t> bfloat16(from.size());
   convert_form form{.rows = 1003, .padded_rows = 1003};
+  auto* const read = const_cast<float*>(from.data());
   form.to = dtype::float16;
-  run_on_cpu(form, std::array<void*, 2>{const_cast<float*>(from.data()), half.data()});
+  run_in_every_order(form, std::array<void*, 2>{read, half.data()}, {bytes_of(half)});
   form.to = dtype::bfloat16;
-  run_on_cpu(form, std::array<void*, 2>{const_cast<float*>(from.data()), bfloat16.data()});
+  run_in_every_order(form, std::array<void*, 2>{read, bfloat16.data()}, {bytes_of(bfloat16)});
   for (std::size_t i = 0; i < from.size(); ++i) {
     EXPECT_EQ(half[i], half_from_float(from[i])) << from[i];
     EXPECT_EQ(bfloat16[i], bfloat16_from_float(from[i])) << from[i];
@@ -98,7 +104,8 @@ TEST(pointwise_kernel, works_in_place_and_on_what_is_not_aligned) {
   for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
     const auto values = some_values(25);
     std::vector<float> data = values;
-    run_on_cpu(form, std::array<void*, 2>{data.data() + shift, data.data() + shift});
+    void* const at = data.data() + shift;
+    run_in_every_order(form, std::array<void*, 2>{at, at}, {bytes_of(data)});
     for (std::size_t i = shift; i < shift + 24; ++i) {
       EXPECT_EQ(data[i], std::max(values[i], 0.0F)) << i;
     }
@@ -132,6 +139,20 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
   }
 }
 
+TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t extent : {4, 100, 1000}) {
+    std::vector<float> one_infinite = some_values(extent);
+    one_infinite[2] = infinity;
+    const std::vector<float> all_masked(one_infinite.size(), -infinity);
+    for (const auto& from : {one_infinite, all_masked}) {
+      for (const float share : run_floats(softmax_form{.extent = extent}, from, from.size())) {
+        EXPECT_TRUE(std::isnan(share)) << extent;
+      }
+    }
+  }
+}
+
 TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
@@ -145,9 +166,10 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
       const sum_form form{count};
       std::vector<float> pieces(static_cast<std::size_t>(pieces_of(form)),
                                 std::numeric_limits<float>::quiet_NaN());
-      float sum = -1;
-      run_on_cpu(form, std::array<void*, 3>{from.data() + shift, pieces.data(), &sum});
-      EXPECT_EQ(static_cast<double>(sum), expected) << count << ", shifted by " << shift;
+      std::vector<float> sum{-1};
+      run_in_every_order(form, std::array<void*, 3>{from.data() + shift, pieces.data(), sum.data()},
+                         {bytes_of(pieces), bytes_of(sum)});
+      EXPECT_EQ(static_cast<double>(sum[0]), expected) << count << ", shifted by " << shift;
     }
   }
 }
@@ -172,7 +194,7 @@ TEST(softmax_kernel, works_in_place) {
     const auto from = some_values(3 * extent);
     const softmax_form form{.outer = 3, .extent = extent};
     std::vector<float> data = from;
-    run_on_cpu(form, std::array<void*, 2>{data.data(), data.data()});
+    run_in_every_order(form, std::array<void*, 2>{data.data(), data.data()}, {bytes_of(data)});
     EXPECT_EQ(data, run_floats(form, from, from.size())) << extent;
   }
 }
@@ -188,8 +210,9 @@ TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {
     std::vector<float> weight(x.size(), 1.0F);
     std::vector<float> bias(x.size(), 0.0F);
     std::vector<float> y(x.size());
-    run_on_cpu(layer_norm_form{.extent = extent, .eps = 0},
-               std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()});
+    run_in_every_order(layer_norm_form{.extent = extent, .eps = 0},
+                       std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
+                       {bytes_of(y)});
     EXPECT_EQ(y, expected) << extent;
   }
 }
@@ -199,8 +222,9 @@ TEST(layer_norm_kernel, gives_the_bias_where_all_elements_are_equal) {
   std::vector<float> weight{2.0F, 2.0F, 2.0F};
   std::vector<float> bias{1.0F, -1.0F, 0.5F};
   std::vector<float> y(6);
-  run_on_cpu(layer_norm_form{.rows = 2, .extent = 3},
-             std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()});
+  run_in_every_order(layer_norm_form{.rows = 2, .extent = 3},
+                     std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
+                     {bytes_of(y)});
   EXPECT_EQ(y, (std::vector<float>{1.0F, -1.0F, 0.5F, 1.0F, -1.0F, 0.5F}));
 }
 
