@@ -28,9 +28,11 @@ endforeach()
 set(part COMPONENT bundle EXCLUDE_FROM_ALL)
 install(TARGETS ${programs} RUNTIME_DEPENDENCY_SET bundled_libraries
   RUNTIME DESTINATION bin ${part})
-# Every machine has the C library, which belongs with its kernel and its loader.
+# Every machine has the C library, which belongs with its kernel and its loader, and the compiler's
+# libraries, which belong with that: this machine's may want a newer one than the other machine has.
 install(RUNTIME_DEPENDENCY_SET bundled_libraries
-  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl)\\.so" "^libcuda\\.so"
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl)\\.so"
+    "^lib(stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so"
   LIBRARY DESTINATION lib ${part}
   RUNTIME DESTINATION lib ${part}
   FRAMEWORK DESTINATION lib ${part})
