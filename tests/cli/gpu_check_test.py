@@ -21,8 +21,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
 from checking import conformance, numbers, pytorch, statistics, tensors  # noqa: E402
+from checking.lines import Lines  # noqa: E402
 from checking.outcome import Outcome  # noqa: E402
-from checking.processes import Done, OutOfTime  # noqa: E402
+from checking.processes import Budget, Done, OutOfTime, Runner  # noqa: E402
 
 # Runs the true program, then spoils the outputs it saved as the device's, not those of the
 # reference, which is computed in serial.
@@ -117,7 +118,7 @@ class judging(Case):
         outcome.judge("x", 2.0, 2.0, "{:.1f}")
         self.assertFalse(outcome.failed())
 
-    def test_an_interval_that_holds_the_bound_is_told(self):
+    def test_an_interval_that_holds_the_bound_decides_nothing(self):
         outcome = Outcome()
         outcome.begin("step")
         outcome.judge_interval("below", 0.4, (0.2, 0.9), 1.0, "{:.1f} %")
@@ -125,11 +126,13 @@ class judging(Case):
         outcome.judge_interval("above", 1.4, (1.2, 1.9), 1.0, "{:.1f} %")
         outcome.judge_interval("unknown", 0.4, None, 1.0, "{:.1f} %")
         rows = outcome.rows
-        self.assertEqual([row["status"] for row in rows], ["PASS", "PASS", "FAIL", "FAIL"])
+        self.assertEqual([row["status"] for row in rows],
+                         ["PASS", "undecided", "FAIL", "undecided"])
         self.assertEqual(rows[0]["figure"], "0.4 % (0.2 % to 0.9 %)")
-        self.assertEqual(["holds the bound" in row["note"] for row in rows],
-                         [False, True, False, False])
-        self.assertEqual(outcome.counts(), "2 PASS, 2 FAIL, 0 not run")
+        self.assertEqual([row["note"] for row in rows],
+                         ["", "the interval holds the bound", "",
+                          "too few trials for an interval"])
+        self.assertEqual(outcome.counts(), "1 PASS, 1 FAIL, 2 undecided, 0 not run")
 
     def test_a_median_has_an_interval_from_six_values_on(self):
         self.assertIsNone(statistics.median_interval([1, 2, 3, 4, 5]))
@@ -157,17 +160,44 @@ class judging(Case):
         data = {"setup": [{"mode": "eager", "error": 1e-6}, {"mode": "graphs", "error": 1e-6},
                           {"mode": "compiled", "error": 0.5}, {"mode": "spoiled", "error": None},
                           {"mode": "x", "unavailable": "why"}],
-                "graphline": {True: [[8.0]], False: [[8.0]]},
-                "torch": [{"mode": mode, "cpu_work": work, "ms": [ms]} for work in (True, False)
-                          for mode, ms in (("eager", 10.0), ("graphs", 7.5), ("compiled", 1.0), ("spoiled", 1.0))]}
+                "graphline": {True: [[8.0]] * 6, False: [[8.0]] * 3},
+                "torch": [{"mode": mode, "cpu_work": work, "ms": [ms]}
+                          for work, rounds in ((True, 6), (False, 3)) for _ in range(rounds)
+                          for mode, ms in (("eager", 10.0), ("graphs", 7.5), ("compiled", 1.0),
+                                           ("spoiled", 1.0))]}
         pytorch.report_torch(context, "float32", data, None)
         found = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
         self.assertEqual(found["float32, end to end, against torch eager"],
-                         ("0.800 x", "PASS"))
-        self.assertEqual(found["float32, end to end, against torch graphs"],
-                         ("1.067 x", "FAIL"))
+                         ("0.800 x (0.800 x to 0.800 x)", "PASS"))
+        self.assertEqual(found["float32, end to end, against the fastest, torch graphs"],
+                         ("1.067 x (1.067 x to 1.067 x)", "FAIL"))
+        self.assertEqual(found["float32, the networks alone, against torch eager"],
+                         ("0.800 x", "undecided"))  # by three rounds
         self.assertEqual(found["float32, torch compiled"], ("0.5", "shown"))  # computes otherwise
         self.assertEqual(found["float32, torch x"], ("", "not run"))
+
+    def test_without_numpy_the_whole_path_is_told_not_run(self):
+        context = types.SimpleNamespace(outcome=Outcome(), on_gpu=True)
+        data = {"setup": [], "graphline": {True: [[8.0]], False: [[8.0]]},
+                "torch": [{"mode": "eager", "cpu_work": False, "ms": [10.0]}]}
+        pytorch.report_torch(context, "float32", data, None)
+        notes = {row["check"]: row["note"] for row in context.outcome.rows}
+        self.assertIn("NumPy", notes["float32, end to end"])
+
+    def test_a_round_counts_where_both_have_done_it(self):
+        def asked(*lines, trouble=None):
+            return types.SimpleNamespace(ask=lambda key, seconds: (list(lines), trouble))
+
+        ours = asked({"pipeline": "a", "ms": [1.0]}, {"pipeline": "b", "ms": [2.0]})
+        theirs = asked({"mode": "eager", "cpu_work": True, "ms": [3.0]})
+        late = asked({"mode": "eager", "cpu_work": True, "ms": [3.0]}, trouble="time")
+        data = {"graphline": {True: [], False: []}, "torch": []}
+        variants = {"a": True, "b": False}
+        self.assertEqual(pytorch.one_round([ours, late], variants, data, 0), "time")
+        self.assertEqual(data["torch"] + data["graphline"][True], [])
+        self.assertIsNone(pytorch.one_round([ours, theirs], variants, data, 0))
+        self.assertEqual(data["graphline"], {True: [[1.0]], False: [[2.0]]})
+        self.assertEqual(len(data["torch"]), 1)
 
     def test_a_test_that_fails_is_named_with_what_it_said(self):
         outcome = Outcome()
@@ -180,6 +210,18 @@ class judging(Case):
             "suite": ("FAIL", "skipped: s.e\npassed only alone: s.a\nno time for: s.c"),
             "s.b": ("FAIL", "x.cpp:3: Failure\n3 is not 4"), "s.d": ("FAIL", "ended by SIGSEGV")})
         self.assertEqual(outcome.rows[0]["figure"], "1 of 5 passed")
+
+    def test_a_test_that_failed_has_failed_without_the_time_for_another_try(self):
+        tries = iter([[Done([], 1, "3 is not 4", "", 1.0)], [OutOfTime()]])
+        runner = types.SimpleNamespace(
+            run=lambda words: Done(words, 0, "s.\n  a\n", "", 1.0),
+            all=lambda function, tests, at_once: next(tries) if tests else [])
+        context = types.SimpleNamespace(
+            outcome=Outcome(), runner=runner,
+            places=types.SimpleNamespace(program=lambda name: pathlib.Path(name)))
+        conformance.check_suite(context, "suite", "a_test")
+        self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
+                         [("suite", "FAIL"), ("s.a", "FAIL")])
 
     def test_tests_are_read_off_the_list_with_their_suites(self):
         text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
@@ -212,6 +254,30 @@ class running(Case):
             done = self.spoiled(value)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"conv2d, float32 .* FAIL\n    off: odd_channels ")
+
+    def test_a_program_answers_when_asked_and_tells_why_it_ended(self):
+        program = ("import sys\nprint('noise')\nprint('[1]')\nprint('{\"ready\": 1}', flush=True)\n"
+                   "for line in sys.stdin:\n  print('{\"a\": 1}\\n{\"done\": 1}', flush=True)\n"
+                   "  sys.exit('enough')\n")
+        lines = Lines(Runner(Budget(60), os.environ), [sys.executable, "-c", program])
+        self.addCleanup(lines.process.stdout.close)
+        self.addCleanup(lines.process.stderr.close)
+        self.assertEqual(lines.until("ready", 20), ([{"ready": 1}], None))
+        self.assertEqual(lines.until("more", 0.1), ([], "time"))
+        self.assertEqual(lines.ask("done", 20), ([{"a": 1}, {"done": 1}], None))
+        self.assertEqual(lines.until("done", 20), ([], "status 1: enough"))
+        self.assertTrue(lines.ended())
+        lines.process.stdin.close()
+        lines.end()
+
+    def test_a_file_that_cannot_be_written_costs_no_result(self):
+        words = ["--device", "host", "--quick", "--only", "launch", "--json"]
+        done = gpu_check(*words, "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"launching a stage, event ")
+        self.assertIn("No space left", done.stderr)
+        done = gpu_check(*words, self.folder / "none" / "r.json")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
 
     def test_what_there_is_no_time_for_is_told(self):
         done = gpu_check("--device", "host", "--seconds", "2", "--only", "overhead", "torch")
@@ -283,8 +349,9 @@ class pretending(Case):
 
     def test_costs_are_judged_and_not_only_shown(self):
         done, rows = self.rows("launch", "overhead", "by hand")
-        self.assertIn(rows["launch", "launching a stage, event"]["status"], ("PASS", "FAIL"))
-        self.assertIn(rows["overhead", "six_small, event"]["status"], ("PASS", "FAIL"))
+        judged = ("PASS", "FAIL", "undecided")
+        self.assertIn(rows["launch", "launching a stage, event"]["status"], judged)
+        self.assertIn(rows["overhead", "six_small, event"]["status"], judged)
         self.assertRegex(rows["overhead", "six_small, event"]["bound"], r"< \+5\.00 us")
         self.assertEqual(rows["overhead", "six_small, sync"]["status"], "shown")
         self.assertEqual(rows["by hand", "float32, end to end"]["status"], "PASS")
