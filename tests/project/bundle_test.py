@@ -48,6 +48,10 @@ class bundle(unittest.TestCase):
         for library in sorted((self.folder / "lib").iterdir()):
             self.assertLessEqual(c_library_wanted(library), wanted, library.name)
 
+    def test_references_of_its_tests_are_in_it(self):
+        self.assertTrue((self.folder / "references" / "cases.yaml").exists())
+        self.assertTrue(list((self.folder / "references" / "weights").glob("*.safetensors")))
+
     def test_its_check_runs(self):
         said(str(self.folder / "gpu_check"), "--device", "host", "--only", "launch", "--quick")
 

@@ -36,7 +36,8 @@ def check_suite(context, name, program_name):
     tests = listed_tests(context.runner.run([program, "--gtest_list_tests"]).out)
 
     def run(test):
-        return context.runner.run([program, f"--gtest_filter={test}"], most=60)
+        return context.runner.run([program, f"--gtest_filter={test}"], most=60, environment={
+            "GRAPHLINE_REFERENCES": str(context.places.references)})
 
     results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
     again = [test for test, done in results.items() if failed(done)]

@@ -40,6 +40,8 @@ install(PROGRAMS tools/gpu_check DESTINATION . ${part})
 install(DIRECTORY tools/checking DESTINATION . ${part} FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY pipelines DESTINATION . ${part})
 install(FILES tests/bench/two_models_torch.py DESTINATION bench ${part})
+install(FILES tests/stages/references/cases.yaml DESTINATION references ${part})
+install(DIRECTORY tests/stages/references/weights DESTINATION references ${part})
 install(FILES LICENSE DESTINATION . ${part})
 
 set(folder ${PROJECT_BINARY_DIR}/bundle)
