@@ -247,13 +247,17 @@ class running(Case):
 
     def spoiled(self, value):
         self.script("graphline", SPOILING, value=value, graphline=f"{BUILD}/bin/graphline")
-        return gpu_check("--device", "host", "--quick", "--only", "layers", build=self.folder)
+        return gpu_check("--device", "host", "--quick", "--only", "layers", "--json",
+                         self.folder / "r.json", build=self.folder)
 
     def test_a_wrong_number_fails_and_so_does_a_nan(self):
         for value in ("3.5", "nan"):
             done = self.spoiled(value)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"conv2d, float32 .* FAIL\n    off: odd_channels ")
+        text = (self.folder / "r.json").read_text()
+        self.assertNotIn("NaN", text)
+        self.assertIsNone(json.loads(text)["layers"]["float32"]["conv2d"]["odd_channels"])
 
     def test_a_program_answers_when_asked_and_tells_why_it_ended(self):
         program = ("import sys\nprint('noise')\nprint('[1]')\nprint('{\"ready\": 1}', flush=True)\n"

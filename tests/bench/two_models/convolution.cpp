@@ -69,8 +69,8 @@ class convolution::implementation {
       return;
     }
     // As precisely as Graphline's, and the same bits each time.
-    graph_.deselect_numeric_notes({fe::NumericalNote_t::NONDETERMINISTIC,
-                                   fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION});
+    graph_.deselect_numeric_notes(
+        {fe::NumericalNote_t::NONDETERMINISTIC, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION});
     if (p == precision::float32) {
       // On tensor cores float32 would be rounded to TF32.
       graph_.deselect_numeric_notes(
