@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
 from checking import conformance, numbers, pytorch, statistics, tensors  # noqa: E402
+from checking.context import Context  # noqa: E402
 from checking.lines import Lines  # noqa: E402
 from checking.outcome import Outcome  # noqa: E402
 from checking.processes import Budget, Done, OutOfTime, Runner  # noqa: E402
@@ -222,6 +223,16 @@ class judging(Case):
         conformance.check_suite(context, "suite", "a_test")
         self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
                          [("suite", "FAIL"), ("s.a", "FAIL")])
+
+    def test_networks_can_be_had_in_a_precision_and_without_tuning(self):
+        context = types.SimpleNamespace(places=types.SimpleNamespace(pipelines=SOURCE / "pipelines"),
+                                        has_parameter=lambda name, kind: True)
+        for name, networks in (("two_models", 2), ("six_small", 6)):
+            path = SOURCE / "pipelines" / f"{name}.yaml"
+            text = Context.text_of(context, path, "tf32", tune=False)
+            self.assertEqual(text.count("precision: tf32"), networks)
+            self.assertEqual(text.count("tune: off"), networks)
+            self.assertEqual(Context.text_of(context, path), path.read_text())
 
     def test_tests_are_read_off_the_list_with_their_suites(self):
         text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"

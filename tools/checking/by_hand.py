@@ -1,6 +1,5 @@
 """two_models beside a program written by hand, which takes turns with it in one process."""
 
-import functools
 import json
 
 from . import statistics, two_models
@@ -20,13 +19,12 @@ def check_by_hand(context):
         outcome.not_run("against a program by hand", f"two_models_cuda is not in "
                                                      f"{context.places.root}")
         return
-    tensors_of = functools.cache(lambda precision: two_models.tensors_of(context, precision))
     # What is judged comes first.
     for alone in (False, True):
         for precision in two_models.precisions(context):
             label = f"{precision}, {'the networks alone' if alone else 'end to end'}"
             try:
-                tensors = tensors_of(precision)
+                tensors = two_models.tensors_of(context, precision)
                 if isinstance(tensors, str):
                     outcome.add(label, FAIL, note=tensors)
                     continue

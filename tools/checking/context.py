@@ -24,6 +24,7 @@ class Context:
         self.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(
             1, 1 << 31)
         self.graphline = places.program("graphline")
+        self.two_models_tensors = {}  # folders that several steps start from, by precision
         self._help = {}
         self._count = 0
 

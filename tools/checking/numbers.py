@@ -110,7 +110,8 @@ def assignments(parameters):
 
 
 def check_pipelines(context):
-    """Each with the device's own parameters; `host` computes it once, with the same."""
+    """Each with the device's own parameters; `host` computes it once, with the same. Tuned is what
+    other steps run too: trying plans out for this one alone would take most of its time."""
     for path in chosen(context):
         name = path.stem
         smaller = assignments(SMALLER.get(name, {}) if context.on_gpu else {})
@@ -122,7 +123,8 @@ def check_pipelines(context):
             label = f"{name}, {precision}"
             try:
                 variant = context.variant(path, precision if context.on_gpu else None,
-                                          WITHOUT.get(name, ()), tune=name not in DEEP)
+                                          WITHOUT.get(name, ()),
+                                          tune=precision == "float32" and name not in SMALLER)
                 folder, result = saved(context, variant, *few, *smaller, most=90)
                 if folder and reference is None:
                     parameters = result["settings"]["params"]
