@@ -168,11 +168,11 @@ class judging(Case):
                                            ("spoiled", 1.0))]}
         pytorch.report_torch(context, "float32", data, None)
         found = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
-        self.assertEqual(found["float32, end to end, against torch eager"],
+        self.assertEqual(found["float32, end to end, torch eager"],
                          ("0.800 x (0.800 x to 0.800 x)", "PASS"))
-        self.assertEqual(found["float32, end to end, against the fastest, torch graphs"],
+        self.assertEqual(found["float32, end to end, torch's fastest"],
                          ("1.067 x (1.067 x to 1.067 x)", "FAIL"))
-        self.assertEqual(found["float32, the networks alone, against torch eager"],
+        self.assertEqual(found["float32, the networks alone, torch eager"],
                          ("0.800 x", "undecided"))  # by three rounds
         self.assertEqual(found["float32, torch compiled"], ("0.5", "shown"))  # computes otherwise
         self.assertEqual(found["float32, torch x"], ("", "not run"))
