@@ -3,6 +3,7 @@
 usage: gpu_check_test.py BUILD_DIR SOURCE_DIR [CLASS ...]
 """
 
+import importlib.machinery
 import json
 import math
 import os
@@ -15,6 +16,7 @@ import tempfile
 import time
 import types
 import unittest
+import unittest.mock
 
 BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.dont_write_bytecode = True
@@ -223,6 +225,20 @@ class judging(Case):
         conformance.check_suite(context, "suite", "a_test")
         self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
                          [("suite", "FAIL"), ("s.a", "FAIL")])
+
+    def test_a_gpu_is_counted_among_those_that_are_visible(self):
+        loader = importlib.machinery.SourceFileLoader("program", str(SOURCE / "tools/gpu_check"))
+        program = types.ModuleType("program")
+        program.__file__ = loader.path
+        loader.exec_module(program)
+        for visible, wanted, shown in ((None, "cuda:2", "2"), ("3", "cuda:0", "3"),
+                                       ("3,5", "cuda:1", "5"), ("3,5", "cuda:2", "")):
+            given = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+            with unittest.mock.patch.dict(os.environ, given, clear=True):
+                found = program.one_gpu(types.SimpleNamespace(device=wanted))
+            self.assertEqual(found, {"CUDA_VISIBLE_DEVICES": shown})
+        self.assertEqual(program.own_python()["PATH"].split(os.pathsep)[0],
+                         os.path.dirname(sys.executable))
 
     def test_networks_can_be_had_in_a_precision_and_without_tuning(self):
         context = types.SimpleNamespace(places=types.SimpleNamespace(pipelines=SOURCE / "pipelines"),
