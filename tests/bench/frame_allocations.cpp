@@ -8,11 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "framework/base/error.hpp"
-#include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/plan/planner.hpp"
-#include "framework/run/session.hpp"
-#include "framework/spec/pipeline_reader.hpp"
 #include "stages/builtin.hpp"
+#include "tests/bench/session_of_file.hpp"
 #include "tests/run/counted_new.hpp"
 
 namespace {
@@ -27,14 +24,9 @@ long allocations_of(session& s, timing_method method, std::int64_t frames) {
 }
 
 nlohmann::ordered_json count(const std::string& path, const std::string& device_name) {
-  const std::string backend = builtin_devices().resolve({.name = device_name});
   const auto d = builtin_devices().open({.name = device_name});
   const stage_registry stages = builtin_stages();
-  diagnostics found;
-  const pipeline_spec spec = read_pipeline(read_source(path), {.backend = backend}, found);
-  plan p = make_plan(spec, stages, {.backend = backend}, found);
-  found.throw_if_errors();
-  session s(std::move(p), *d);
+  session s = session_of_file(path, *d, stages);
   nlohmann::ordered_json result = {{"schema", "graphline.frame_allocations/1"},
                                    {"device", d->properties().name},
                                    {"pipeline", s.planned().pipeline}};

@@ -18,11 +18,8 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
-#include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/plan/planner.hpp"
-#include "framework/run/session.hpp"
-#include "framework/spec/pipeline_reader.hpp"
 #include "stages/builtin.hpp"
+#include "tests/bench/session_of_file.hpp"
 #include "tests/bench/two_models/check.hpp"
 #include "tests/bench/two_models/hand_written.hpp"
 #include "tests/bench/two_models/tensor_file.hpp"
@@ -60,14 +57,6 @@ settings_given read_command_line(int argc, char** argv) {
     std::exit(program.exit(e) == 0 ? 0 : 2);
   }
   return given;
-}
-
-session graphline_session(const std::string& path, device& on, const stage_registry& stages) {
-  diagnostics found;
-  const pipeline_spec spec = read_pipeline(read_source(path), {.backend = "cuda"}, found);
-  plan p = make_plan(spec, stages, {.backend = "cuda"}, found);
-  found.throw_if_errors();
-  return session(std::move(p), on);
 }
 
 ordered_json milliseconds_of(const std::vector<nanoseconds>& times) {
@@ -119,7 +108,7 @@ void compare(const settings_given& given) {
           "--precision " + given.precision + ": expected float32, tf32, float16 or bfloat16");
   const auto gpu = builtin_devices().open({.name = "cuda"});
   const stage_registry stages = builtin_stages();
-  session with_graphline = graphline_session(given.pipeline, *gpu, stages);
+  session with_graphline = session_of_file(given.pipeline, *gpu, stages);
   const auto by_hand = two_models::make_hand_written(given.tensors, *wanted);
   two_models::normal_numbers numbers;
   std::fprintf(stderr, "by hand: %s\n", by_hand->choices().c_str());

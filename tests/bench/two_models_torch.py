@@ -183,8 +183,9 @@ def set_up(name, options, expected):
         _, score = block(mode, options, False)
         error = relative_error(score, expected)
     except Exception as reason:  # whatever a compiler throws: the other modes go on
-        lines = str(reason).strip().splitlines() or [""]
-        tell(mode=name, unavailable=f"{type(reason).__name__}: {lines[0]}"[:300])
+        # A compiler's first line may only say that what follows was raised.
+        lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
+        tell(mode=name, unavailable=f"{type(reason).__name__}: {' '.join(lines[:2])}"[:300])
         return None
     finally:
         signal.alarm(0)

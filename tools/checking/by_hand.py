@@ -19,8 +19,9 @@ def check_by_hand(context):
         outcome.not_run("against a program by hand", f"two_models_cuda is not in "
                                                      f"{context.places.root}")
         return
-    for precision in two_models.precisions(context):
-        for alone in (False, True):
+    # What is judged comes first.
+    for alone in (False, True):
+        for precision in two_models.precisions(context):
             label = f"{precision}, {'the networks alone' if alone else 'end to end'}"
             try:
                 tensors = two_models.tensors_of(context, precision)

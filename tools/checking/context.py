@@ -24,6 +24,7 @@ class Context:
         self.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(
             1, 1 << 31)
         self.graphline = places.program("graphline")
+        self.two_models_tensors = {}  # folders that several steps start from, by precision
         self._help = {}
         self._count = 0
 
@@ -52,25 +53,27 @@ class Context:
     def pipeline_files(self):
         return sorted(self.places.pipelines.glob("*.yaml"))
 
-    def text_of(self, pipeline, precision=None, without=()):
-        """A pipeline file's text: relative folders made absolute, its networks in a precision,
-        stages left out by name."""
+    def text_of(self, pipeline, precision=None, without=(), tune=True):
+        """A pipeline file's text: relative folders made absolute, its networks in a precision or
+        without tuning, stages left out by name."""
         text = pathlib.Path(pipeline).read_text(encoding="utf-8")
         folder = self.places.pipelines / "images"
         text = text.replace("folder: images", f"folder: {json.dumps(str(folder))}")
         for stage in without:
             text = re.sub(rf"^  - name: {stage}\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
+        added = {"precision": precision, "tune": None if tune else "off"}
         for kind in ("network", "matmul"):
-            if precision and self.has_parameter("precision", kind):
-                text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    precision: {precision}", text,
-                              flags=re.MULTILINE)
-                text = text.replace(f"kind: {kind},", f"kind: {kind}, precision: {precision},")
+            for name, value in added.items():
+                if value and self.has_parameter(name, kind):
+                    text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    {name}: {value}", text,
+                                  flags=re.MULTILINE)
+                    text = text.replace(f"kind: {kind},", f"kind: {kind}, {name}: {value},")
         return text
 
-    def variant(self, pipeline, precision=None, without=()):
+    def variant(self, pipeline, precision=None, without=(), tune=True):
         """A file with `text_of`."""
         path = self.name(f"-{pathlib.Path(pipeline).stem}.yaml")
-        path.write_text(self.text_of(pipeline, precision, without), encoding="utf-8")
+        path.write_text(self.text_of(pipeline, precision, without, tune), encoding="utf-8")
         return path
 
 

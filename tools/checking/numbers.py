@@ -10,7 +10,7 @@ from .context import TOLERANCES
 from .outcome import FAIL, NOT_RUN, PASS
 from .processes import OutOfTime
 
-# Networks of so many layers that choosing plans for them takes long: they come last.
+# Networks of so many layers that plans for them take long: they come last, and are not tuned.
 DEEP = ("mobilenet_v2", "resnet50", "vgg16")
 # Where a pipeline's own size would leave little but waiting for `host` or for the disk.
 SMALLER = {"gemv": {"batch": 60}, **{name: {"batch": 4} for name in ("one_model", *DEEP)}}
@@ -110,7 +110,8 @@ def assignments(parameters):
 
 
 def check_pipelines(context):
-    """Each with the device's own parameters; `host` computes it once, with the same."""
+    """Each with the device's own parameters; `host` computes it once, with the same. Tuned is what
+    other steps run too: trying plans out for this one alone would take most of its time."""
     for path in chosen(context):
         name = path.stem
         smaller = assignments(SMALLER.get(name, {}) if context.on_gpu else {})
@@ -122,7 +123,8 @@ def check_pipelines(context):
             label = f"{name}, {precision}"
             try:
                 variant = context.variant(path, precision if context.on_gpu else None,
-                                          WITHOUT.get(name, ()))
+                                          WITHOUT.get(name, ()),
+                                          tune=precision == "float32" and name not in SMALLER)
                 folder, result = saved(context, variant, *few, *smaller, most=90)
                 if folder and reference is None:
                     parameters = result["settings"]["params"]
@@ -164,7 +166,8 @@ def check_same_bits(context):
     every = combinations(context)
     for path in chosen(context):
         few = ["--frames", 4, "--warmup", 1]
-        without = context.variant(path, None, WITHOUT.get(path.stem, ()))
+        without = context.variant(path, None, WITHOUT.get(path.stem, ()),
+                                  tune=path.stem not in DEEP)
 
         def run(words, few=few, without=without):
             return words, context.run(without, *few, *words)

@@ -2,7 +2,7 @@
 
 import math
 
-PASS, FAIL, NOT_RUN, SHOWN = "PASS", "FAIL", "not run", "shown"
+PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN = "PASS", "FAIL", "undecided", "not run", "shown"
 WIDTH = 100
 
 
@@ -31,16 +31,18 @@ class Outcome:
         self.add(name, PASS if good else FAIL, shown, "<= " + text.format(bound), note)
 
     def judge_interval(self, name, median, interval, bound, text, note=""):
-        """As `judge`, for a median with its interval, which may leave the verdict to the median."""
-        if median is None or interval is None:
-            self.add(name, FAIL, "none", "< " + text.format(bound), "too few trials " + note)
-            return
-        low, high = interval
-        shown = f"{text.format(median)} ({text.format(low)} to {text.format(high)})"
-        undecided = low < bound <= high
-        if undecided:
-            note = "the interval holds the bound; by the median" + (f"; {note}" if note else "")
-        self.add(name, PASS if median < bound else FAIL, shown, "< " + text.format(bound), note)
+        """As `judge`, for a median with its interval: a verdict where all of it lies to one side of
+        the bound."""
+        if interval is None:
+            shown = "none" if median is None else text.format(median)
+            status, reason = UNDECIDED, "too few trials for an interval"
+        else:
+            low, high = interval
+            shown = f"{text.format(median)} ({text.format(low)} to {text.format(high)})"
+            status = PASS if high < bound else UNDECIDED if low < bound else FAIL
+            reason = "the interval holds the bound" if status == UNDECIDED else ""
+        note = "; ".join(filter(None, (reason, note)))
+        self.add(name, status, shown, "< " + text.format(bound), note)
 
     def failed(self):
         return any(row["status"] == FAIL for row in self.rows)
@@ -48,7 +50,8 @@ class Outcome:
     def counts(self, step=None):
         """How many rows of each status, in words."""
         statuses = [row["status"] for row in self.rows if step in (None, row["step"])]
-        return ", ".join(f"{statuses.count(word)} {word}" for word in (PASS, FAIL, NOT_RUN, SHOWN)
+        return ", ".join(f"{statuses.count(word)} {word}" for word in (PASS, FAIL, UNDECIDED, NOT_RUN,
+                                                                     SHOWN)
                          if word in statuses or (word != SHOWN and step is None))
 
     def table(self):

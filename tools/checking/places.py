@@ -5,7 +5,7 @@ import pathlib
 
 
 class Places:
-    """`program(name)` and the folders `pipelines` and `scripts`. Built from a build folder of the
+    """`program(name)` and the folders `pipelines`, `scripts` and `references`. Built from a build folder of the
     source tree, or from the folder of an unpacked bundle."""
 
     def __init__(self, here, build=None):
@@ -14,10 +14,12 @@ class Places:
         if self.bundle:
             self.root, folders = here, [here / "bin"]
             self.pipelines, self.scripts = here / "pipelines", here / "bench"
+            self.references = here / "references"
         else:
             source = here.parent
             self.root = pathlib.Path(build) if build else newest_build(source / "build")
             self.pipelines, self.scripts = source / "pipelines", source / "tests" / "bench"
+            self.references = source / "tests" / "stages" / "references"
             folders = [self.root / "bin"] if self.root else []
             if self.root:
                 folders += [p for p in sorted((self.root / "tests").glob("**")) if p.is_dir()

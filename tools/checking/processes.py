@@ -69,13 +69,13 @@ class Runner:
             out, err = process.communicate(timeout=limit)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            self._end(process)
+            self.end(process)
             out, err = process.communicate()
             if limit < most:
                 raise OutOfTime() from None
             status = None
         except BaseException:
-            self._end(process)
+            self.end(process)
             raise
         finally:
             self.forget(process)
@@ -116,10 +116,11 @@ class Runner:
         with self._lock:
             running = list(self._running)
         for process in running:
-            self._end(process)
+            self.end(process)
 
     @staticmethod
-    def _end(process):
+    def end(process):
+        """With the processes it started."""
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,19 +1,18 @@
-"""two_models beside PyTorch, which takes turns with it in a process of its own."""
+"""two_models beside PyTorch: each in a process of its own, a block of frames in turns."""
 
-import json
 import shutil
-import subprocess
 import sys
-import threading
 import time
 
 from . import statistics, two_models
 from .context import TOLERANCES
-from .outcome import SHOWN
+from .lines import Lines
+from .outcome import FAIL, SHOWN
 from .processes import OutOfTime
 
 EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
-ROUNDS = 5
+ROUNDS = 10
+FRAMES = ["--frames", 15, "--warmup", 5]
 # The modes of tests/bench/two_models_torch.py.
 PLAIN = ["eager", "eager, channels last", "graphs", "graphs, channels last"]
 COMPILED = ["compiled, reduce-overhead", "compiled, max-autotune"]
@@ -31,58 +30,6 @@ def python_with_torch(context):
     return None
 
 
-class Lines:
-    """The lines of JSON of a program, as they come."""
-
-    def __init__(self, context, words):
-        self._runner = context.runner
-        self.process = context.runner.start(words, stdin=subprocess.PIPE)
-        self._lines, self._more = [], threading.Condition()
-        self._errors = []
-        for target in (self._read, self._read_errors):
-            threading.Thread(target=target, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            with self._more:
-                try:
-                    self._lines.append(json.loads(line))
-                except ValueError:
-                    continue  # what a compiler prints
-                self._more.notify()
-        with self._more:
-            self._lines.append(None)
-            self._more.notify()
-
-    def _read_errors(self):
-        for line in self.process.stderr:
-            self._errors.append(line)
-
-    def until(self, key, seconds):
-        """The objects up to the first that has `key`; stops early at the end or at the limit."""
-        found, end = [], time.monotonic() + seconds
-        while True:
-            with self._more:
-                while not self._lines:
-                    if not self._more.wait(max(0.0, end - time.monotonic())):
-                        return found, "time"
-                line = self._lines.pop(0)
-            if line is None:
-                return found, "ended: " + "".join(self._errors[-5:])
-            found.append(line)
-            if key in line:
-                return found, None
-
-    def ask(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self._runner.forget(self.process)
-
-
 def check_torch(context):
     outcome = context.outcome
     script = context.places.scripts / "two_models_torch.py"
@@ -93,16 +40,21 @@ def check_torch(context):
     if python is None:
         outcome.not_run("against PyTorch", "no Python with PyTorch was found")
         return
+    program = context.places.program("frames_on_request")
+    if program is None:
+        outcome.not_run("against PyTorch", f"frames_on_request is not in {context.places.root}")
+        return
     # Compiling takes nobody knows how long: the modes without it come first.
     wanted = two_models.precisions(context)
     for precision in wanted:
-        turns(context, [python, script], precision, PLAIN, min(40, context.runner.budget.left()))
+        turns(context, program, [python, script], precision, PLAIN,
+              min(60, context.runner.budget.left()))
     for position, precision in enumerate(wanted):
         share = context.runner.budget.left() / (len(wanted) - position)
-        turns(context, [python, script], precision, COMPILED, share)
+        turns(context, program, [python, script], precision, COMPILED, share)
 
 
-def turns(context, program, precision, modes, seconds):
+def turns(context, program, script, precision, modes, seconds):
     """Rounds of some of PyTorch's modes and of Graphline in turns, until they are enough or the
     time is up."""
     outcome, end = context.outcome, time.monotonic() + seconds
@@ -114,37 +66,51 @@ def turns(context, program, precision, modes, seconds):
     if isinstance(tensors, str):
         outcome.not_run(label, tensors)
         return
-    frames = ["--frames", 15, "--warmup", 5]
-    device = "cuda" if context.on_gpu else "cpu"
-    lines = Lines(context, [*program, "--tensors", tensors, "--precision", precision, "--device",
-                            device, "--step", "--limit", max(10, int(seconds * 0.35)), *frames,
-                            "--modes", *modes])
-    data = {"graphline": {True: [], False: []}, "torch": []}
-    data["setup"], trouble = lines.until("ready", seconds * 0.8)
-    if not trouble and not data["setup"][-1]["ready"]:
-        trouble = "none of the modes can be had"
+    variants = {str(two_models.variant(context, precision, work)): work for work in (True, False)}
+    limit = max(10, int(seconds * 0.35))
+    sides = []
+    data = {"graphline": {True: [], False: []}, "torch": [], "setup": []}
     try:
+        sides.append(Lines(context.runner, [program, *variants, "--device", context.device,
+                                            *FRAMES]))
+        _, trouble = sides[0].until("ready", seconds * 0.5)
+        if not trouble:  # only then: what it does until it is ready would disturb the other
+            sides.append(Lines(context.runner, [
+                *script, "--tensors", tensors, "--precision", precision, "--device",
+                "cuda" if context.on_gpu else "cpu", "--step", "--limit", limit, *FRAMES,
+                "--modes", *modes]))
+            data["setup"], trouble = sides[1].until("ready", end - 8 - time.monotonic())
+        if not trouble and not data["setup"][-1]["ready"]:
+            trouble = "none of the modes can be had"
         while not trouble and len(data["graphline"][True]) < ROUNDS:
-            for cpu_work in (True, False):
-                variant = two_models.variant(context, precision, cpu_work)
-                done, result = context.run(variant, *frames, "--timing", "none")
-                if result is None:
-                    trouble = done.reason()
-                    break
-                data["graphline"][cpu_work].append(result["end_to_end"]["samples"])
-            lines.ask()
-            more, late = lines.until("round_done", max(1.0, end - time.monotonic()))
-            trouble = trouble or late or ("time" if time.monotonic() > end - 8 else None)
-            data["torch"] += [line for line in more if "ms" in line]
-            data["alone"] = [line for line in more if "cpu_work_alone_ms" in line]
-    except (OutOfTime, BrokenPipeError) as reason:
-        trouble = str(reason) or "time"
+            trouble = one_round(sides, variants, data, end)
+        if sides[0].ended():
+            outcome.add(label, FAIL, note=trouble)
+        elif trouble and trouble != "time" and data["torch"]:
+            outcome.not_run(f"{label}, {ROUNDS} rounds", trouble)
     finally:
-        lines.end()
+        for side in sides:
+            side.end()
     outcome.data.setdefault("torch", {})[label] = {
         **data, "graphline": {"with CPU work": data["graphline"][True],
                               "without": data["graphline"][False]}}
     report_torch(context, precision, data, trouble)
+
+
+def one_round(sides, variants, data, end):
+    """A block of each, which counts where all of them are done; else why they are not."""
+    found = {}
+    # Neither always comes first: what the one leaves behind meets the other as often.
+    for position in ((0, 1), (1, 0))[len(data["graphline"][True]) % 2]:
+        found[position], trouble = sides[position].ask("round_done", end - time.monotonic())
+        if trouble:
+            return trouble
+    for line in found[0]:
+        if "pipeline" in line:
+            data["graphline"][variants[line["pipeline"]]].append(line["ms"])
+    data["torch"] += [line for line in found[1] if "ms" in line]
+    data["alone"] = [line for line in found[1] if "cpu_work_alone_ms" in line]
+    return None
 
 
 def report_torch(context, precision, data, trouble):
@@ -167,6 +133,8 @@ def report_torch(context, precision, data, trouble):
             report_blocks(context, f"{precision}, {words}", data["graphline"][cpu_work], blocks)
         elif trouble:
             outcome.not_run(f"{precision}, {words}", trouble)
+        elif data["torch"] and cpu_work:
+            outcome.not_run(f"{precision}, {words}", "PyTorch's CPU work needs NumPy")
 
 
 def report_blocks(context, label, ours, blocks):
@@ -176,13 +144,17 @@ def report_blocks(context, label, ours, blocks):
                for mode, rounds in blocks.items()}
     mine = statistics.median([statistics.median(ms) for ms in ours])
     best = min(medians, key=medians.get)
-    wanted = [(f"{label}, against torch eager", "eager", 1 / EAGER_BOUND)] * ("eager" in blocks)
-    wanted.append((f"{label}, against torch {best}", best, 1.0))
     note = f"Graphline {mine:.3f} ms; " + "; ".join(f"{m} {v:.3f}" for m, v in medians.items())
-    for name, mode, bound in wanted:
-        value = statistics.median(statistics.block_ratios(ours, blocks[mode]))
+    wanted = [(f"{label}, torch eager", "eager", 1 / EAGER_BOUND, note)] * ("eager" in blocks)
+    if best in COMPILED:
+        wanted.append((f"{label}, torch compiled", best, 1.0, f"{best}; {note}"))
+    else:
+        wanted.append((f"{label}, torch's fastest", best, 1.0, f"{best}; not compiled"))
+    for name, mode, bound, note in wanted:
+        ratios = statistics.block_ratios(ours, blocks[mode])
+        value = statistics.median(ratios)
         if context.on_gpu:
-            outcome.judge(name, value, bound, "{:.3f} x", note)
+            outcome.judge_interval(name, value, statistics.median_interval(ratios), bound,
+                                   "{:.3f} x", note)
         else:
             outcome.add(name, SHOWN, f"{value:.3f} x", note=note)
-        note = ""

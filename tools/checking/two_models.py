@@ -17,7 +17,11 @@ def variant(context, precision, cpu_work=True):
 def tensors_of(context, precision):
     """A folder with its image, weights and score, for the others to start from; or as text why
     there is none."""
-    folder = context.name("-two_models")
-    done, result = context.run(variant(context, precision), "--frames", 2, "--warmup", 1,
-                               "--save-tensors", folder)
-    return folder if result else done.reason()
+    if precision not in context.two_models_tensors:
+        folder = context.name("-two_models")
+        done, result = context.run(variant(context, precision), "--frames", 2, "--warmup", 1,
+                                   "--save-tensors", folder)
+        if not result:
+            return done.reason()
+        context.two_models_tensors[precision] = folder
+    return context.two_models_tensors[precision]

@@ -9,8 +9,8 @@ endif()
 
 set(programs graphline)
 foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test cuda_libraries_test
-        cuda_gpu_stages_test run_allocation_test frame_allocations launch_cost_bench
-        two_models_cuda)
+        cuda_gpu_stages_test run_allocation_test frame_allocations frames_on_request
+        launch_cost_bench two_models_cuda)
   if(TARGET ${program})
     list(APPEND programs ${program})
   endif()
@@ -28,9 +28,11 @@ endforeach()
 set(part COMPONENT bundle EXCLUDE_FROM_ALL)
 install(TARGETS ${programs} RUNTIME_DEPENDENCY_SET bundled_libraries
   RUNTIME DESTINATION bin ${part})
-# Every machine has the C library, which belongs with its kernel and its loader.
+# Every machine has the C library, which belongs with its kernel and its loader, and the compiler's
+# libraries, which belong with that: this machine's may want a newer one than the other machine has.
 install(RUNTIME_DEPENDENCY_SET bundled_libraries
-  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl)\\.so" "^libcuda\\.so"
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl)\\.so"
+    "^lib(stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so"
   LIBRARY DESTINATION lib ${part}
   RUNTIME DESTINATION lib ${part}
   FRAMEWORK DESTINATION lib ${part})
@@ -38,6 +40,8 @@ install(PROGRAMS tools/gpu_check DESTINATION . ${part})
 install(DIRECTORY tools/checking DESTINATION . ${part} FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY pipelines DESTINATION . ${part})
 install(FILES tests/bench/two_models_torch.py DESTINATION bench ${part})
+install(FILES tests/stages/references/cases.yaml DESTINATION references ${part})
+install(DIRECTORY tests/stages/references/weights DESTINATION references ${part})
 install(FILES LICENSE DESTINATION . ${part})
 
 set(folder ${PROJECT_BINARY_DIR}/bundle)

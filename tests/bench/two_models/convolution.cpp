@@ -68,6 +68,9 @@ class convolution::implementation {
         failed(graph_.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}))) {
       return;
     }
+    // As precisely as Graphline's, and the same bits each time.
+    graph_.deselect_numeric_notes(
+        {fe::NumericalNote_t::NONDETERMINISTIC, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION});
     if (p == precision::float32) {
       // On tensor cores float32 would be rounded to TF32.
       graph_.deselect_numeric_notes(

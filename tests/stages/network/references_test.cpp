@@ -4,6 +4,7 @@
 
 #include "stages/kinds.hpp"
 #include "stages/weights/safetensors.hpp"
+#include "tests/base/environment_guard.hpp"
 #include "tests/stages/network/reference_cases.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -42,6 +43,11 @@ TEST_P(references, agree_with_two_threads) {
 
 INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(reference_cases()),
                          [](const auto& given) { return given.param.name; });
+
+TEST(reference_file, is_missed_where_there_are_none) {
+  const environment_guard elsewhere("GRAPHLINE_REFERENCES", "/nowhere");
+  EXPECT_THROW(reference_cases(), std::runtime_error);
+}
 
 }  // namespace
 

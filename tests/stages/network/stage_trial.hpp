@@ -13,7 +13,8 @@ namespace graphline::test {
 /// YAML text as a node; throws when it is none.
 node parse(const std::string& yaml);
 
-/// A file of the stored references.
+/// A file of the stored references, from the folder that GRAPHLINE_REFERENCES names or from the
+/// sources. Throws where there is no such folder.
 std::string reference_file(const std::string& name);
 
 /// A kind's arguments from YAML text; throws what is wrong with them.

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/run/session.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+
+/// A pipeline file ready to run on a device. `stages` must outlive it, and so must `on`.
+inline graphline::session session_of_file(const std::string& path, graphline::device& on,
+                                          const graphline::stage_registry& stages) {
+  using namespace graphline;
+  const std::string backend = on.properties().backend;
+  diagnostics found;
+  const pipeline_spec spec = read_pipeline(read_source(path), {.backend = backend}, found);
+  plan p = make_plan(spec, stages, {.backend = backend}, found);
+  found.throw_if_errors();
+  return session(std::move(p), on);
+}
