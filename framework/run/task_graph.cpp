@@ -17,7 +17,8 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
-  const int places = std::max(1, usable_cores() - (device_stages ? d.properties().compute_threads : 0));
+  const int places =
+      std::max(1, usable_cores() - (device_stages ? d.properties().compute_threads : 0));
   return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places);
 }
 
