@@ -90,6 +90,11 @@ std::vector<std::string> stale_reasons(const calibration_record& record,
   if (measured && now) {
     const std::int64_t days = (*now - *measured) / (24 * 60 * 60);
     if (days > old_after_days) reasons.push_back(fmt::format("it is {} days old", days));
+    // A clock may have been set back by a little.
+    if (days < 0) {
+      reasons.push_back(
+          fmt::format("its date is {} day{} in the future", -days, days < -1 ? "s" : ""));
+    }
   }
   return reasons;
 }

@@ -168,7 +168,18 @@ class calibrating {
         if (there == record_.environment.end()) record_.environment.push_back(entry);
       }
     }
+    warn_of_caches();
     warn_of_spread();
+  }
+
+  /// Where nobody asked for such sizes.
+  void warn_of_caches() {
+    if (options_.sizes) return;
+    for (const ceiling_record& c : record_.ceilings) {
+      if (c.what != ceiling::read) continue;
+      auto doubt = doubt_of_caches(static_cast<std::size_t>(c.amount), record_.device);
+      if (!doubt.empty()) record_.warnings.push_back(std::move(doubt));
+    }
   }
 
   void warn_of_spread() {

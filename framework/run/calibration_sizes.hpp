@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
@@ -25,6 +26,10 @@ struct calibration_sizes {
 /// What suits a device: far more than its caches hold, no more than a quarter of its memory in all,
 /// about half a minute on a processor, and large enough to keep a GPU busy.
 calibration_sizes sizes_for(const device_properties& device);
+
+/// What is wrong with bandwidths that were measured on a tensor of so many bytes, and what to do;
+/// empty where it is larger than caches.
+std::string doubt_of_caches(std::size_t bytes, const device_properties& device);
 
 /// The same with half as much to move, and images and matrices of half the width and height.
 calibration_sizes halved(calibration_sizes sizes);

@@ -5,8 +5,8 @@
 
 #include <ctime>
 #include <fstream>
-#include <thread>
 
+#include "framework/base/machine.hpp"
 #include "framework/base/version.hpp"
 #include "framework/run/task_pool.hpp"
 
@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> describe_environment() {
           {"date", utc_date()},
           {"system", operating_system()},
           {"processor", processor_name},
-          {"cores", std::to_string(std::thread::hardware_concurrency())},
+          {"cores", std::to_string(usable_cores())},
           {"compiler", __VERSION__},
           {"oneTBB", onetbb_version()}};
 }

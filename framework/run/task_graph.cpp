@@ -1,10 +1,8 @@
 #include "framework/run/task_graph.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <thread>
 
+#include "framework/base/machine.hpp"
 #include "framework/run/due_wait.hpp"
 #include "framework/run/task_pool.hpp"
 
@@ -19,27 +17,28 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int places = std::max(1, cores - (device_stages ? d.properties().compute_threads : 0));
+  const int places =
+      std::max(1, usable_cores() - (device_stages ? d.properties().compute_threads : 0));
   return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places);
 }
 
 }  // namespace
 
 task_graph::task_graph(prepared_pipeline& pipeline)
-    : pipeline_(pipeline), live_(pipeline.slots().size()) {
-  make_rules();
+    : pipeline_(pipeline),
+      rules_(make_task_rules(pipeline.planned(), pipeline.slots().size())),
+      live_(pipeline.slots().size()) {
   for (auto& slot : live_) {
-    slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.size());
+    slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.stages.size());
   }
   for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
   const auto& p = pipeline_.planned();
   pool_ = make_pool(pipeline_.device(), p);
-  if (awaited_streams_ > 0) {
+  if (rules_.awaited_streams > 0) {
     watcher_ = std::make_unique<completion_watcher>(
-        awaited_streams_, rules_.size() * live_.size(), p.run.wait,
+        rules_.awaited_streams, rules_.stages.size() * live_.size(), p.run.wait,
         [this](std::uint64_t token, std::exception_ptr problem) {
           seen_complete({static_cast<std::uint32_t>(token >> 32),
                          static_cast<std::uint32_t>(token & 0xffffffffU)},
@@ -50,52 +49,21 @@ task_graph::task_graph(prepared_pipeline& pipeline)
 
 task_graph::~task_graph() = default;
 
-void task_graph::make_rules() {
-  const auto& stages = pipeline_.planned().stages;
-  rules_.resize(stages.size());
-  std::map<std::size_t, std::size_t> queue_of_stream;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const auto& stage = stages[i];
-    rule& r = rules_[i];
-    r.on_cpu = stage.on == side::cpu;
-    r.ends_frame = stage.followers.empty();
-    r.awaited = !r.on_cpu && stage.host_waits;
-    r.stream = stage.stream;
-    if (r.awaited) {
-      r.queue = queue_of_stream.try_emplace(stage.stream, queue_of_stream.size()).first->second;
-    }
-    // A stage that waits for nothing in its frame waits for the frame to begin.
-    r.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
-    if (live_.size() > 1) ++r.missing;  // and for itself in the frame before
-    if (stage.waits.empty()) sources_.push_back(static_cast<std::uint32_t>(i));
-    if (r.ends_frame) ++ends_;
-    for (const auto& wait : stage.waits) {
-      auto& earlier = rules_[wait.stage];
-      auto& list = wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
-      list.push_back(static_cast<std::uint32_t>(i));
-    }
-  }
-  awaited_streams_ = queue_of_stream.size();
-}
-
 batch_result task_graph::run(const batch& b) {
   batch_ = &b;
   runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
-  completed_ = 0;
-  stopping_ = false;
-  interrupted_ = false;
-  failure_.reset();
-  ended_ = false;
-  active_ = 1;
+  state_.begin(b.stop);
   for (auto& slot : live_) {
-    for (std::size_t i = 0; i < rules_.size(); ++i) slot.missing[i] = rules_[i].missing;
+    for (std::size_t i = 0; i < rules_.stages.size(); ++i) {
+      slot.missing[i] = rules_.stages[i].missing;
+    }
     slot.busy = false;
   }
 
   pile first;
   if (live_.size() > 1) {
     // Frame 0 has none before it.
-    for (std::uint32_t i = 0; i < rules_.size(); ++i) release({0, i}, first);
+    for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i}, first);
   }
   progress_meter meter(b);
   if (b.schedule != nullptr) {
@@ -107,17 +75,8 @@ batch_result task_graph::run(const batch& b) {
       work_off(first);
     }
   }
-  one_less_active();
-
-  std::unique_lock lock(end_lock_);
-  while (!end_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
-    meter.frame_done(completed_.load(), now());
-  }
-  batch_result result;
-  result.completed = completed_;
-  result.interrupted = interrupted_;
-  result.failure = failure_;
-  lock.unlock();
+  state_.one_less();
+  batch_result result = state_.wait_for_end(meter);
   if (result.failure) {
     // Device stages that nobody awaits may still run.
     try {
@@ -132,12 +91,8 @@ batch_result task_graph::run(const batch& b) {
 void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into) {
   const due_wait wait(runner_->how());
   const auto look = [&]() -> std::optional<nanoseconds> {
-    meter.frame_done(completed_.load(std::memory_order_relaxed), now());
-    if (stopping_.load(std::memory_order_relaxed)) return std::nullopt;
-    if (b.stop != nullptr && b.stop->raised()) {
-      interrupted_ = true;
-      return std::nullopt;
-    }
+    meter.frame_done(state_.completed(), now());
+    if (!state_.may_begin_frame()) return std::nullopt;
     return glance_at_stop;
   };
   const auto depth = static_cast<std::int64_t>(live_.size());
@@ -147,9 +102,7 @@ void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter,
     while (live.busy.load(std::memory_order_acquire)) {
       if (!look()) return;
       if (runner_->how() == wait_mode::block) {
-        std::unique_lock lock(end_lock_);
-        end_.wait_for(lock, std::chrono::nanoseconds(glance_at_stop),
-                      [&] { return !live.busy || stopping_; });
+        state_.wait_for_change(glance_at_stop, [&] { return !live.busy; });
       } else {
         wait.pause(0);
       }
@@ -163,11 +116,7 @@ void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter,
 }
 
 void task_graph::begin_next_frame(std::uint32_t slot, frame_position frame, pile& into) {
-  if (frame.index >= batch_->frames || stopping_.load(std::memory_order_relaxed)) return;
-  if (batch_->stop != nullptr && batch_->stop->raised()) {
-    interrupted_ = true;
-    return;
-  }
+  if (frame.index >= batch_->frames || !state_.may_begin_frame()) return;
   begin_frame(slot, frame, std::nullopt, into);
 }
 
@@ -176,15 +125,15 @@ void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
   live_slot& live = live_[slot];
   live.frame = frame;
   const shown_range shown(pipeline_.device(), "frame");
-  live.ends_left.store(ends_, std::memory_order_relaxed);
+  live.ends_left.store(rules_.ends, std::memory_order_relaxed);
   runner_->into().frame_begun(frame.index, due, now());
-  for (const std::uint32_t stage : sources_) release({slot, stage}, into);
+  for (const std::uint32_t stage : rules_.sources) release({slot, stage}, into);
 }
 
 /// Brings a stage one of the things it waits for. The last one also arms it for its next frame,
 /// which nothing reaches before this frame of it has been carried out.
 void task_graph::release(item i, pile& into) {
-  const std::uint32_t all = rules_[i.stage].missing;
+  const std::uint32_t all = rules_.stages[i.stage].missing;
   if (all > 1) {
     auto& missing = live_[i.slot].missing[i.stage];
     if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -194,14 +143,12 @@ void task_graph::release(item i, pile& into) {
 }
 
 void task_graph::put(item i, pile& into) {
-  if (!rules_[i.stage].on_cpu && into.device_count < pile::room) {
+  if (!rules_.stages[i.stage].on_cpu && into.device_count < pile::room) {
     into.device_stages[into.device_count++] = i;
-  } else if (into.in_pool && !into.cpu_stage && rules_[i.stage].on_cpu) {
+  } else if (into.in_pool && !into.cpu_stage && rules_.stages[i.stage].on_cpu) {
     into.cpu_stage = i;
   } else {
-    // Release, for the acquire in `hand_over`: oneTBB orders the two anyhow, but the thread
-    // sanitizer, for which it is not built, cannot know.
-    active_.fetch_add(1, std::memory_order_release);
+    state_.one_more();
     if (into.in_pool) {
       pool_->spawn(hand_over{this, i});
     } else {
@@ -211,12 +158,12 @@ void task_graph::put(item i, pile& into) {
 }
 
 void task_graph::hand_over::operator()() const {
-  static_cast<void>(graph->active_.load(std::memory_order_acquire));
+  graph->state_.taken_over();
   pile own;
   own.in_pool = true;
   graph->carry_out(next, own);
   graph->work_off(own);
-  graph->one_less_active();
+  graph->state_.one_less();
 }
 
 /// Device stages first: the device should have its work before this thread is busy with its own.
@@ -235,7 +182,7 @@ void task_graph::work_off(pile& p) {
 }
 
 void task_graph::carry_out(item i, pile& into) {
-  const rule& r = rules_[i.stage];
+  const task_rule& r = rules_.stages[i.stage];
   bound_stage& stage = pipeline_.slots()[i.slot].stages[i.stage];
   try {
     if (r.on_cpu) {
@@ -244,13 +191,13 @@ void task_graph::carry_out(item i, pile& into) {
       const std::lock_guard lock(*stream_locks_[r.stream]);
       runner_->enqueue(stage, live_[i.slot].frame);
       if (r.awaited) {
-        active_.fetch_add(1, std::memory_order_relaxed);
+        state_.one_more();
         watcher_->expect(r.queue, *stage.complete,
                          (std::uint64_t{i.slot} << 32) | std::uint64_t{i.stage});
       }
     }
   } catch (...) {
-    fail(i.slot, i.stage);
+    state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
     return;
   }
   if (live_.size() > 1) {
@@ -269,10 +216,10 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
   try {
     runner_->read_events(pipeline_.slots()[slot], frame);
   } catch (...) {
-    fail(slot, std::nullopt);
+    state_.fail(pipeline_.planned(), std::nullopt, frame.number);
     return;
   }
-  completed_.fetch_add(1, std::memory_order_relaxed);
+  state_.frame_completed();
   if (batch_->schedule != nullptr) {
     free_slot(live);
     return;
@@ -287,9 +234,7 @@ void task_graph::free_slot(live_slot& slot) {
     slot.busy.store(false, std::memory_order_release);
     return;
   }
-  const std::lock_guard lock(end_lock_);
-  slot.busy.store(false, std::memory_order_release);
-  end_.notify_all();
+  state_.change([&] { slot.busy.store(false, std::memory_order_release); });
 }
 
 /// In a thread of the watcher.
@@ -298,33 +243,16 @@ void task_graph::seen_complete(item i, std::exception_ptr problem) {
     try {
       std::rethrow_exception(problem);
     } catch (...) {
-      fail(i.slot, i.stage);
+      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
     }
   } else {
-    const rule& r = rules_[i.stage];
+    const task_rule& r = rules_.stages[i.stage];
     pile own;
     for (const std::uint32_t follower : r.at_completion) release({i.slot, follower}, own);
     if (r.ends_frame) end_of_branch(i.slot, own);
     work_off(own);
   }
-  one_less_active();
-}
-
-/// From within a catch block. No frame begins after this; those under way go on as far as they can.
-void task_graph::fail(std::uint32_t slot, std::optional<std::size_t> stage) noexcept {
-  stopping_ = true;
-  const std::lock_guard lock(end_lock_);
-  if (!failure_) {
-    failure_ = describe_failure(pipeline_.planned(), stage, live_[slot].frame.number);
-  }
-  end_.notify_all();  // a frame of a schedule may wait for the slot, which stays as it is
-}
-
-void task_graph::one_less_active() noexcept {
-  if (active_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const std::lock_guard lock(end_lock_);
-  ended_ = true;
-  end_.notify_all();
+  state_.one_less();
 }
 
 std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline) {

@@ -2,18 +2,18 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "framework/run/batch_state.hpp"
 #include "framework/run/completion_watcher.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/stage_runner.hpp"
+#include "framework/run/task_rules.hpp"
 
 namespace graphline {
 
@@ -49,18 +49,6 @@ class task_graph final : public executor {
     void operator()() const;
   };
 
-  /// What is known of a stage before any frame.
-  struct rule {
-    bool on_cpu = false;
-    bool awaited = false;                      ///< its completion goes through the watcher
-    bool ends_frame = false;                   ///< nothing follows it
-    std::uint32_t missing = 0;                 ///< what a frame of it waits for
-    std::size_t stream = 0;                    ///< of a device stage
-    std::size_t queue = 0;                     ///< of the watcher, for an awaited stage
-    std::vector<std::uint32_t> at_return;      ///< followers freed when the host is done with it
-    std::vector<std::uint32_t> at_completion;  ///< followers freed when it is complete
-  };
-
   /// A slot while frames run.
   struct live_slot {
     std::unique_ptr<std::atomic<std::uint32_t>[]> missing;  ///< per stage
@@ -78,7 +66,6 @@ class task_graph final : public executor {
     std::optional<item> cpu_stage;
   };
 
-  void make_rules();
   void begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into);
   void begin_next_frame(std::uint32_t slot, frame_position frame, pile& into);
   void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
@@ -90,28 +77,16 @@ class task_graph final : public executor {
   void end_of_branch(std::uint32_t slot, pile& into);
   void free_slot(live_slot& slot);
   void seen_complete(item i, std::exception_ptr problem);
-  void fail(std::uint32_t slot, std::optional<std::size_t> stage) noexcept;
-  void one_less_active() noexcept;
 
   prepared_pipeline& pipeline_;
-  std::vector<rule> rules_;
-  std::vector<std::uint32_t> sources_;
-  std::uint32_t ends_ = 0;           ///< stages that nothing follows
-  std::size_t awaited_streams_ = 0;  ///< with a stage whose completion the host must see
+  task_rules rules_;
   std::vector<live_slot> live_;
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
 
   // Of the batch under way.
   const batch* batch_ = nullptr;
   std::optional<stage_runner> runner_;
-  std::atomic<std::int64_t> completed_{0};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> interrupted_{false};
-  std::atomic<std::int64_t> active_{0};  ///< piles and awaited completions; none left: the end
-  std::mutex end_lock_;
-  std::condition_variable end_;         ///< of the batch and, on a schedule, of each frame
-  bool ended_ = false;                  ///< under `end_lock_`
-  std::optional<std::string> failure_;  ///< the first; under `end_lock_`
+  batch_state state_;
 
   std::unique_ptr<task_pool> pool_;
   std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads call into the rest

@@ -15,14 +15,19 @@
 namespace graphline {
 
 /// What a weight starts as when it is drawn from a seed.
-enum class initial_value { uniform, zeros, ones };
+enum class initial_value {
+  scaled,   ///< uniform, with the gain of the activation that follows the layer
+  uniform,  ///< in [-bound, bound]
+  zeros,
+  ones,
+};
 
 /// A float32 weight that a layer needs.
 struct weight_spec {
   std::string name;  ///< "weight"; in a network definition with the layer in front: "0.weight"
   graphline::shape shape;
   initial_value initial = initial_value::uniform;
-  double bound = 0;  ///< uniform: drawn from [-bound, bound]
+  double bound = 0;  ///< `scaled` and `uniform`: drawn from [-bound, bound]
 };
 
 /// What a layer reads: the shape, and for messages who gives it.

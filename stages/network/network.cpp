@@ -50,9 +50,8 @@ stage_kind network_kind() {
        .required = true},
       {.name = "weights",
        .type = parameter_type::path,
-       .help =
-           "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed as "
-           "PyTorch initialises them when left out.",
+       .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "
+               "when left out, so that values keep their size through all layers.",
        .default_value = {}}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer;

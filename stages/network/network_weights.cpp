@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -16,9 +17,31 @@ namespace graphline {
 
 namespace {
 
-std::vector<float> drawn(const weight_spec& weight, std::uint64_t seed) {
+/// What makes up for what the activation after a layer takes from the size of its values: a
+/// rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
+/// arXiv:1502.01852). A batch norm between the two, as drawn, changes nothing.
+double gain_after(const network_definition& network, std::size_t layer) {
+  std::size_t value = layer + 1;
+  for (std::size_t i = layer + 1; i < network.layers.size(); ++i) {
+    const network_layer& later = network.layers[i];
+    if (std::find(later.inputs.begin(), later.inputs.end(), value) == later.inputs.end()) continue;
+    if (std::holds_alternative<batch_norm2d_layer>(later.operation)) {
+      value = i + 1;
+      continue;
+    }
+    const auto* after = std::get_if<activation_layer>(&later.operation);
+    const bool rectifies = after != nullptr && after->function != activation::sigmoid;
+    return rectifies ? std::sqrt(2.0) : 1.0;
+  }
+  return 1.0;
+}
+
+std::vector<float> drawn(const weight_spec& weight, double gain, std::uint64_t seed) {
   std::vector<float> values(static_cast<std::size_t>(weight.shape.elements()));
   switch (weight.initial) {
+    case initial_value::scaled:
+      draw_uniform(values, gain * weight.bound, mix_seed(seed, seed_from(weight.name)));
+      break;
     case initial_value::uniform:
       draw_uniform(values, weight.bound, mix_seed(seed, seed_from(weight.name)));
       break;
@@ -55,32 +78,36 @@ named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& valu
   return tensor;
 }
 
+std::vector<named_tensor> read_weights(const network_definition& network, const std::string& path) {
+  safetensors_file file(path);
+  std::vector<named_tensor> tensors;
+  std::set<std::string> names;
+  for (const network_layer& layer : network.layers) {
+    for (const weight_spec& weight : layer.weights) {
+      tensors.push_back(as_tensor(weight, file.read_float32(weight.name, weight.shape)));
+      names.insert(weight.name);
+    }
+  }
+  check_surplus(file, names);
+  return tensors;
+}
+
+std::vector<named_tensor> drawn_weights(const network_definition& network, std::uint64_t seed) {
+  std::vector<named_tensor> tensors;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    for (const weight_spec& weight : network.layers[i].weights) {
+      tensors.push_back(as_tensor(weight, drawn(weight, gain_after(network, i), seed)));
+    }
+  }
+  return tensors;
+}
+
 }  // namespace
 
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const stage_config& config) {
-  std::vector<const weight_spec*> specs;
-  std::set<std::string> names;
-  for (const network_layer& layer : network.layers) {
-    for (const weight_spec& weight : layer.weights) {
-      specs.push_back(&weight);
-      names.insert(weight.name);
-    }
-  }
-
-  std::vector<named_tensor> tensors;
-  if (config.arguments.has("weights")) {
-    safetensors_file file(config.arguments.text("weights"));
-    for (const weight_spec* weight : specs) {
-      tensors.push_back(as_tensor(*weight, file.read_float32(weight->name, weight->shape)));
-    }
-    check_surplus(file, names);
-  } else {
-    for (const weight_spec* weight : specs) {
-      tensors.push_back(as_tensor(*weight, drawn(*weight, config.seed)));
-    }
-  }
-  return tensors;
+  return config.arguments.has("weights") ? read_weights(network, config.arguments.text("weights"))
+                                         : drawn_weights(network, config.seed);
 }
 
 weight_table::weight_table(std::vector<named_tensor> tensors) {

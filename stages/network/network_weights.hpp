@@ -14,9 +14,10 @@
 namespace graphline {
 
 /// Every weight of the network in host memory, in the order of the layers: from the safetensors
-/// file of the stage's `weights`, or drawn from its seed as PyTorch initialises them. Throws
-/// `input_error` when the file lacks a tensor, holds one that no layer has (a batch norm's
-/// num_batches_tracked aside, which inference does not use), or one of another shape or type.
+/// file of the stage's `weights`, or drawn from its seed, so that values keep their size through
+/// all layers. Throws `input_error` when the file lacks a tensor, holds one that no layer has (a
+/// batch norm's num_batches_tracked aside, which inference does not use), or one of another shape
+/// or type.
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const stage_config& config);
 

@@ -117,6 +117,19 @@ TEST(stale_reasons, name_an_age_above_90_days) {
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{"it is 91 days old"});
 }
 
+TEST(stale_reasons, name_a_date_that_is_to_come_by_more_than_a_clock_is_set) {
+  const auto record = measured();
+  auto environment = record.environment;
+  entry(environment, "date") = "2026-01-30T12:00:01Z";
+  EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
+  entry(environment, "date") = "2026-01-30T12:00:00Z";
+  EXPECT_EQ(stale_reasons(record, record.device, environment),
+            texts{"its date is 1 day in the future"});
+  entry(environment, "date") = "2025-01-31T12:00:00Z";
+  EXPECT_EQ(stale_reasons(record, record.device, environment),
+            texts{"its date is 365 days in the future"});
+}
+
 TEST(stale_reasons, do_not_guess_an_age_from_a_date_that_is_none) {
   const auto record = measured();
   auto environment = record.environment;

@@ -15,10 +15,10 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "stages/kinds.hpp"
 #include "tests/bench/command_line.hpp"
@@ -222,7 +222,7 @@ int main(int argc, char** argv) {
   using namespace graphline;
   if (!read_command_line(argc, argv, "--batch=", batch)) return 2;
 
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = usable_cores();
   for (const product_case& product : cases()) {
     measure(product, 1);
     if (cores > 1) measure(product, cores);

@@ -8,6 +8,7 @@ import os
 import pathlib
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -16,7 +17,28 @@ import unittest
 from cli_test import GRAPHLINE, MAKE_IMAGES, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
+# Two stages that read what is no text of the experiment.
+DATA = """pipeline: data
+inputs:
+  x: {shape: [1, 1], dtype: float32}
+stages:
+  - name: product
+    kind: network
+    reads: x
+    layers: [linear: {out_features: 2, bias: false}]
+    weights: linear.safetensors
+  - {name: camera, kind: cpu.images, folder: pictures, size: [8, 8], batch: 1}
+run: {frames: 2, warmup: 1}
+"""
 SLOW = LENGTHS.replace("1ms, 3ms", "5ms, 6ms").replace("trials: 6", "trials: 30")
+
+
+def safetensors(values):
+    """A file of the weights of a layer from one feature to as many as there are values."""
+    data = struct.pack(f"<{len(values)}f", *values)
+    header = json.dumps({"0.weight": {"dtype": "F32", "shape": [len(values), 1],
+                                      "data_offsets": [0, len(data)]}}).encode()
+    return struct.pack("<Q", len(header)) + header + data
 
 
 class StoreCase(CompareCase):
@@ -129,6 +151,23 @@ class resumed(StoreCase):
         refused = self.compare("--resume", text=LENGTHS + "margin: 2%\n", status=2).stderr
         self.assertIn("'lengths.yaml' has changed", refused)
         self.assertEqual(self.store.read_bytes(), before)
+
+    def test_changed_data_is_named_and_refused(self):
+        weights = self.folder / "linear.safetensors"
+        pictures = self.folder / "pictures"
+        weights.write_bytes(safetensors([0.5, 0.25]))
+        subprocess.run([MAKE_IMAGES, pictures, "1"], check=True, stdout=subprocess.DEVNULL)
+        self.pipeline(DATA, "spins.yaml")
+        text = LENGTHS.replace("length: [1ms, 3ms]", "in_flight: [1, 2]")
+        self.compare("--trials", "1", text=text)
+        self.compare("--trials", "2", "--resume", text=text)
+        weights.write_bytes(safetensors([0.5, 0.75]))
+        refused = self.compare("--trials", "3", "--resume", text=text, status=2).stderr
+        self.assertIn("linear.safetensors' has changed since these trials", refused)
+        self.assertIn("--overwrite", refused)
+        (pictures / "one_more.jpg").write_bytes(b"")
+        refused = self.compare("--trials", "3", "--resume", text=text, status=2).stderr
+        self.assertIn("linear.safetensors' and 'pictures' have changed", refused)
 
     def test_trials_of_another_experiment_are_refused(self):
         self.compare("--trials", "1")

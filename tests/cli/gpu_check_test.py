@@ -196,7 +196,7 @@ class pretending(Case):
     def test_every_precision_has_its_own_tolerance(self):
         _, rows = self.rows("conformance", "layers", "pipelines", "same bits")
         bounds = {"float32": "<= 1.0e-05", "tf32": "<= 2.0e-03", "float16": "<= 1.0e-02",
-                  "bfloat16": "<= 1.0e-02"}
+                  "bfloat16": "<= 4.0e-02"}
         for precision, bound in bounds.items():
             for key in (("layers", f"conv2d, {precision}"), ("pipelines", f"camera, {precision}"),
                         ("pipelines", f"six_small, {precision}")):

@@ -238,6 +238,17 @@ TEST(calibration_sizes, take_no_more_than_a_quarter_of_the_memory_together) {
   EXPECT_EQ(sizes_for(small).matrix, 8192);
 }
 
+TEST(calibration_sizes, are_doubted_where_caches_may_hold_them) {
+  device_properties small;
+  small.backend = "host";
+  small.memory_bytes = std::uint64_t{1} << 30;
+  EXPECT_EQ(doubt_of_caches(sizes_for(small).memory_bytes, small),
+            "for lack of memory (1.00 GiB in all) bandwidths were measured on 56.9 MiB, which "
+            "caches may hold: they can be too high; calibrate again where 2.25 GiB are free");
+  small.memory_bytes = std::uint64_t{9} << 28;
+  EXPECT_EQ(doubt_of_caches(sizes_for(small).memory_bytes, small), "");
+}
+
 TEST(calibration_sizes, of_a_gpu_make_the_convolution_of_docs_costs) {
   device_properties gpu;
   gpu.backend = "cuda";

@@ -6,8 +6,9 @@ import random
 import re
 import sys
 
-# The relative error that a precision may have against `host` in float32.
-TOLERANCES = {"float32": 1e-5, "tf32": 2e-3, "float16": 1e-2, "bfloat16": 1e-2}
+# The relative error that a precision may have against `host` in float32. With weights drawn so that
+# values keep their size, what is rounded in any layer of a network reaches its output.
+TOLERANCES = {"float32": 1e-5, "tf32": 2e-3, "float16": 1e-2, "bfloat16": 4e-2}
 
 
 class Context:

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/data_checksums.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 
@@ -26,6 +28,7 @@ experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   // Planned all the same where something is wrong, so that everything is told at once.
   experiment_plan planned = plan_experiment(spec, stages_, machine, found);
   found.throw_if_errors();
+  for (auto& data : data_checksums(planned)) planned.files.push_back(std::move(data));
   if (show_warnings && !found.all().empty()) fmt::print(stderr, "{}\n", found.render());
   return planned;
 }

@@ -1,22 +1,15 @@
 #include "tools/graphline/machine.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
+#include "framework/base/machine.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 
 namespace graphline {
 namespace {
-
-std::uint64_t physical_memory() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 bool is_host(const std::string& device_name) {
   return builtin_devices().resolve({device_name, 0}) == "host";
@@ -38,7 +31,7 @@ int host_threads(const plan& p) {
 plan_target target_of(const std::string& device_name) {
   plan_target result;
   result.backend = builtin_devices().resolve({device_name, 0});
-  result.host_memory_bytes = physical_memory();
+  result.host_memory_bytes = memory_in_all();
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <thread>
+
+#include "framework/base/cgroup_limits.hpp"
+#include "framework/base/machine.hpp"
 
 namespace graphline {
 namespace {
@@ -24,13 +24,6 @@ std::string value_in(const char* path, std::string_view key) {
     return start == std::string::npos ? "" : line.substr(start);
   }
   return "";
-}
-
-/// A line of /proc/meminfo in bytes; no limit when it cannot be read.
-std::uint64_t meminfo_bytes(std::string_view key) {
-  const std::string kib = value_in("/proc/meminfo", key);
-  if (kib.empty()) return std::numeric_limits<std::int64_t>::max();
-  return std::strtoull(kib.c_str(), nullptr, 10) * 1024;
 }
 
 /// The widest vector instructions that the processor has, as oneDNN would name them.
@@ -49,29 +42,24 @@ std::string_view vector_instructions() noexcept {
 
 }  // namespace
 
-int available_cores() noexcept {
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
-std::uint64_t available_memory() {
-  return meminfo_bytes("MemAvailable");
-}
-
-int default_compute_threads() noexcept {
-  return std::max(1, available_cores() / 2);
+int default_compute_threads() {
+  return std::max(1, usable_cores() / 2);
 }
 
 device_properties host_properties(int compute_threads) {
-  const int cores = available_cores();
+  const int cores = usable_cores();
   device_properties p;
   p.backend = "host";
   p.name = value_in("/proc/cpuinfo", "model name");
   if (p.name.empty()) p.name = "CPU";
-  p.memory_bytes = meminfo_bytes("MemTotal");
+  p.memory_bytes = memory_in_all();
   p.compute_threads = compute_threads;
   p.priority_levels = 3;
   p.details = {{"cores", std::to_string(cores)},
                {"vector instructions", std::string(vector_instructions())}};
+  if (const auto limit = read_cgroup_limits().cpus) {
+    p.details.emplace_back("CPU limit", fmt::format("{:.4g}", *limit));
+  }
   if (compute_threads > cores) {
     p.details.emplace_back(
         "warning", fmt::format("{} compute threads share {} cores and will hold each other up",

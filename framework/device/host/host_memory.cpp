@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/units.hpp"
-#include "framework/device/host/host_machine.hpp"
 
 namespace graphline {
 

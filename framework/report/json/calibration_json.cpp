@@ -70,8 +70,8 @@ ceiling_record ceiling_from(const json_part& from) {
   if (!(record.amount > 0)) amount.fail("a number above 0");
   const auto times = from.at("times_ns");
   record.times = times.wholes<nanoseconds>();
-  for (const auto time : record.times) {
-    if (time < 0) times.fail("a list of times that are not negative");
+  for (std::size_t i = 0; i < record.times.size(); ++i) {
+    if (record.times[i] <= 0) times.items()[i].fail("a time above 0");
   }
   // What results keep of it must be what they can hold.
   for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {

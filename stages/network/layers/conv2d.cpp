@@ -93,9 +93,10 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
     return {};
   }
 
-  // PyTorch's default: kaiming_uniform with a = sqrt(5), which is +-1/sqrt(fan in), for both.
+  // +-sqrt(3 / fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is
+  // PyTorch's default.
   const double bound = 1.0 / std::sqrt(static_cast<double>(*fan_in));
-  result.weights.push_back({"weight", weight, initial_value::uniform, bound});
+  result.weights.push_back({"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound});
   if (conv.bias) {
     result.weights.push_back({"bias", {conv.out_channels}, initial_value::uniform, bound});
   }

@@ -39,9 +39,10 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
     return {};
   }
 
-  // PyTorch's default: kaiming_uniform with a = sqrt(5), which is +-1/sqrt(fan in), for both.
+  // +-sqrt(3 / fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is
+  // PyTorch's default.
   const double bound = 1.0 / std::sqrt(static_cast<double>(features));
-  result.weights.push_back({"weight", weight, initial_value::uniform, bound});
+  result.weights.push_back({"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound});
   if (linear.bias) {
     result.weights.push_back({"bias", {linear.out_features}, initial_value::uniform, bound});
   }

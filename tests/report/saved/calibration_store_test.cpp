@@ -1,5 +1,6 @@
 #include "framework/report/saved/calibration_store.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -196,8 +197,17 @@ TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
             ": error: calibration.ceilings[0].amount is 0, where a number above 0 is expected");
   EXPECT_THAT(trouble_after([](json& c) { c["ceilings"][0]["amount"] = "nan"; }),
               HasSubstr("ceilings[0].amount is \"nan\""));
-  EXPECT_THAT(trouble_after([](json& c) { c["ceilings"][0]["times_ns"][0] = -1; }),
-              HasSubstr("ceilings[0].times_ns is a list, where a list of times that are not"));
+  for (const auto& [value, shown] : {std::pair(json(0), "0"), {json(-1), "-1"}}) {
+    EXPECT_EQ(
+        trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
+        fmt::format(": error: calibration.ceilings[0].times_ns[1] is {}, where a time above 0 "
+                    "is expected",
+                    shown));
+  }
+  for (const json& value : {json("inf"), json(nullptr), json(0.5)}) {
+    EXPECT_THAT(trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
+                HasSubstr("ceilings[0].times_ns[1] is "));
+  }
   EXPECT_THAT(
       trouble_after([](json& c) { c["ceilings"][0]["amount"] = 1e300; }),
       HasSubstr("a list of times that make a ceiling (calibration.ceilings[0].amount gave"));

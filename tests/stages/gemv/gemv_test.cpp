@@ -99,14 +99,15 @@ TEST(gemv, keeps_what_is_not_a_number_in_its_row) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const stage_kind kind = gemv_kind();
   stage_trial trial(kind, read_arguments(kind, "{method: fused}"),
-                    {floats({3, 5}), floats({5, 1})});
-  std::vector<float> a(15, 1.0F);
+                    {floats({9, 5}), floats({5, 1})});
+  std::vector<float> a(45, 1.0F);
   a[5] = infinity;
   a[10] = std::numeric_limits<float>::quiet_NaN();
   const auto y = trial.run({a, std::vector<float>(5, 2.0F)});
   EXPECT_EQ(y[0], 10.0F);
   EXPECT_EQ(y[1], infinity);
   EXPECT_NE(y[2], y[2]);
+  for (std::size_t row = 3; row < 9; ++row) EXPECT_EQ(y[row], 10.0F);
 }
 
 TEST(gemv_loops, agree_whatever_instructions_they_are_made_of) {

@@ -34,6 +34,17 @@ std::vector<float> values_of(const named_tensor& tensor) {
   return values;
 }
 
+/// The largest of its numbers, which is near the bound of all where there are many.
+double bound_of(const named_tensor& tensor) {
+  double most = 0;
+  for (const float value : values_of(tensor)) most = std::max(most, std::abs(double{value}));
+  return most;
+}
+
+MATCHER_P(just_within, bound, "") {
+  return arg <= bound * 1.000001 && arg >= bound * 0.97;
+}
+
 /// The message of an error in the weights file of a layer 'linear' from 10 to 7 features.
 std::string file_problem(const std::string& file, const std::string& layer) {
   try {
@@ -64,14 +75,44 @@ layers:
 
 TEST(network_weights, are_drawn_within_the_bound_of_their_fan_in) {
   const auto weights = weights_of("layers: [linear: {out_features: 50}]", {1, 100});
-  for (const named_tensor& weight : weights) {
-    const auto values = values_of(weight);
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    EXPECT_GE(*low, -0.1F);
-    EXPECT_LE(*high, 0.1F);
-    EXPECT_LT(*low, -0.08F);
-    EXPECT_GT(*high, 0.08F);
+  ASSERT_EQ(weights.size(), 2U);
+  EXPECT_THAT(bound_of(weights[0]), just_within(std::sqrt(3.0 / 100)));
+  EXPECT_LE(bound_of(weights[1]), 0.1F);
+  EXPECT_GT(bound_of(weights[1]), 0.08);
+}
+
+TEST(network_weights, make_up_for_the_rectifier_that_follows) {
+  const auto bounds = [](const std::string& after) {
+    const auto weights =
+        weights_of("layers: [conv2d: {out_channels: 40, kernel: 3, bias: false}, " + after + "]",
+                   {1, 9, 9, 9});
+    return bound_of(weights[0]);
+  };
+  const double plain = std::sqrt(3.0 / 81);
+  const double rectified = std::sqrt(6.0 / 81);
+  for (const char* after : {"relu", "relu6", "gelu", "silu", "batch_norm2d, relu"}) {
+    EXPECT_THAT(bounds(after), just_within(rectified)) << after;
   }
+  for (const char* after : {"sigmoid", "flatten", "batch_norm2d", "softmax, relu"}) {
+    EXPECT_THAT(bounds(after), just_within(plain)) << after;
+  }
+}
+
+TEST(network_weights, keep_the_size_of_values_through_many_layers) {
+  std::string layers;
+  for (int i = 0; i < 30; ++i) {
+    layers += "linear: {out_features: 128, bias: false}, relu, ";
+  }
+  const stage_kind kind = network_kind();
+  stage_trial trial(kind,
+                    read_arguments(kind, "layers: [" + layers + "linear: {out_features: 128}]"),
+                    {floats({16, 128})});
+  const auto values = trial.run({some_values(16 * 128, 1)});
+  double squares = 0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  const double size = std::sqrt(squares / static_cast<double>(values.size()));
+  EXPECT_GT(size, 0.1);
+  EXPECT_LT(size, 10);
 }
 
 TEST(network_weights, follow_from_the_seed_and_their_name_alone) {

@@ -259,7 +259,7 @@ double relative_error(const std::vector<float>& a, const std::vector<float>& b) 
 /// A few roundings to the precision's elements: of 24, 11 or 8 bits.
 double tolerance(precision p) {
   if (element_bytes(p) == 4) return 1e-5;
-  return p == precision::float16 ? 3e-3 : 2e-2;
+  return p == precision::float16 ? 3e-3 : 8 * 3e-3;
 }
 
 class network_numbers : public testing::TestWithParam<reference_case> {
