@@ -12,7 +12,7 @@ namespace graphline {
 
 /// What one thing takes of a frame's time on the path, in nanoseconds, averaged over frames.
 struct attribution_row {
-  spent what = spent::queue;
+  spent what = spent::queue_wait;
   std::optional<std::size_t> stage;
   double all = 0;      ///< over all frames
   double typical = 0;  ///< over the frames around the median

@@ -32,7 +32,7 @@ void write_frame(trace_text& to, const run_record& record, std::size_t number, s
 void write_wait(trace_text& to, const frame_record& frame, std::size_t number) {
   for (const bool begin : {true, false}) {
     to.event(begin ? "{\"ph\":\"b\"" : "{\"ph\":\"e\"");
-    to.plain(",\"cat\":\"queue\",\"name\":\"waiting\",\"id2\":{\"local\":\"");
+    to.plain(",\"cat\":\"queue\",\"name\":\"queue wait\",\"id2\":{\"local\":\"");
     to.number(number).plain("\"}");
     to.on({frames_process, first_thread}).at(begin ? frame.due : frame.begin);
     if (begin) to.plain(",\"args\":{\"frame\":").number(number).plain("}");
