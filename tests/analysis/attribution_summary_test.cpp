@@ -250,8 +250,8 @@ TEST(attribution_findings, give_a_frame_that_took_many_times_the_best_no_more_di
 TEST(attribution_findings, say_that_the_wait_in_the_queue_is_left_out) {
   auto due = steady(5);
   due.record.run.arrival = arrival::constant;
-  EXPECT_THAT(findings(due), Contains(HasSubstr("a frame took 53.0 ms without its wait in the "
-                                                "queue, 1.06 times as long")));
+  EXPECT_THAT(findings(due), Contains(HasSubstr("a frame took 53.0 ms without its queue "
+                                                "wait, 1.06 times as long")));
 }
 
 TEST(attribution_findings, say_what_overlap_moved_off_the_path) {
