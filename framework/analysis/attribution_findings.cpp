@@ -134,12 +134,13 @@ void add_best_possible(const run_record& record, const attribution_summary& summ
                                                       by_plan, by_edges);
   // No stage makes a frame wait for its begin, and the best possible does not know of it.
   const bool queued = record.run.arrival != arrival::closed;
-  to.push_back(fmt::format(
-      "bound by {}; on average the best possible with these stage times is {}: a frame took {}{}, {}{}",
-      path_text(record, summary.critical), best, format_duration(summary.running),
-      queued ? " without its queue wait" : "",
-      times_as_long(summary.running / *summary.best_by_plan),
-      by_plan == by_edges ? "" : " as by the plan"));
+  to.push_back(
+      fmt::format("bound by {}; on average the best possible with these stage times is {}: a frame "
+                  "took {}{}, {}{}",
+                  path_text(record, summary.critical), best, format_duration(summary.running),
+                  queued ? " without its queue wait" : "",
+                  times_as_long(summary.running / *summary.best_by_plan),
+                  by_plan == by_edges ? "" : " as by the plan"));
 }
 
 void add_overlap(const run_record& record, const attribution_summary& summary,
