@@ -58,6 +58,7 @@
 #include "framework/analysis/overhead.hpp"       // costs of timing methods, with their intervals
 #include "framework/analysis/result_diff.hpp"    // one saved run against another
 #include "framework/analysis/roofline_diff.hpp"  // one saved roofline against another
+#include "framework/analysis/run_analysis.hpp"   // all that reports of a run share
 #include "framework/analysis/summary.hpp"        // percentiles, spread and shares of a run
 #include "framework/analysis/timeline.hpp"       // a run's stamps on one clock, in lanes
 
