@@ -47,17 +47,20 @@
 
 #include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
-#include "framework/analysis/best_possible.hpp"  // the least time that a frame could have taken
+#include "framework/analysis/best_possible.hpp"     // the least time that a frame could have taken
+#include "framework/analysis/calibration_diff.hpp"  // one saved calibration against another
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
 #include "framework/analysis/ceilings.hpp"  // figures of a calibration, and whether it still holds
 #include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
 #include "framework/analysis/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment_summary.hpp"   // configurations compared, with verdicts
-#include "framework/analysis/overhead.hpp"     // costs of timing methods, with their intervals
-#include "framework/analysis/result_diff.hpp"  // one saved run against another
-#include "framework/analysis/summary.hpp"      // percentiles, spread and shares of a run
-#include "framework/analysis/timeline.hpp"     // a run's stamps on one clock, in lanes
+#include "framework/analysis/overhead.hpp"       // costs of timing methods, with their intervals
+#include "framework/analysis/result_diff.hpp"    // one saved run against another
+#include "framework/analysis/roofline_diff.hpp"  // one saved roofline against another
+#include "framework/analysis/run_analysis.hpp"   // all that reports of a run share
+#include "framework/analysis/summary.hpp"        // percentiles, spread and shares of a run
+#include "framework/analysis/timeline.hpp"       // a run's stamps on one clock, in lanes
 
 #include "framework/report/csv/experiment_csv.hpp"     // an experiment as CSV
 #include "framework/report/csv/inspect_csv.hpp"        // what a plan amounts to, as CSV

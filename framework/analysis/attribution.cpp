@@ -31,7 +31,7 @@ class way_back {
     } else {
       go_back();
     }
-    add({spent::queue, {}, due_, begin_});
+    add({spent::queue_wait, {}, due_, begin_});
     std::reverse(result_.pieces.begin(), result_.pieces.end());
     result_.residual = end_ - due_;
     for (const auto& piece : result_.pieces) result_.residual -= piece.length();
@@ -55,10 +55,10 @@ class way_back {
   /// The time from `from` until the host had seen the frame's end. Where one thread drives all
   /// frames, it may have been busy with others first.
   void explain_end(nanoseconds from, spent gap) {
-    if (gap == spent::notice && record_.run.strategy != strategy::overlap) {
+    if (gap == spent::unnoticed && record_.run.strategy != strategy::overlap) {
       if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
         wait_up_to(*busy, gap, {});
-        gap = spent::worker_wait;
+        gap = spent::thread_wait;
       }
     }
     wait_up_to(from, gap, {});
@@ -77,7 +77,7 @@ class way_back {
       add({what, it.stage, from, end});
     } else {
       const bool whole = it.what == activity::kind::frame_launch;
-      add({spent::enqueue, whole ? std::nullopt : std::optional(it.stage), from, end});
+      add({spent::launch, whole ? std::nullopt : std::optional(it.stage), from, end});
     }
     explained_ = std::min(explained_, from);
   }
@@ -89,12 +89,12 @@ class way_back {
     const auto waiter = of_graph ? std::nullopt : std::optional(later.stage);
     if (gap == spent::stream_wait || gap == spent::untimed) return wait_up_to(from, gap, waiter);
     const auto turn = of_graph ? std::nullopt : turn_after(later.stage, from);
-    if (turn) gap = spent::worker_wait;
+    if (turn) gap = spent::thread_wait;
     const nanoseconds free = turn.value_or(from);
     if (later.lane) {
       if (const auto busy = lanes_.busy_until(*later.lane, free, explained_)) {
         wait_up_to(*busy, gap, waiter);
-        gap = spent::worker_wait;
+        gap = spent::thread_wait;
       }
     }
     wait_up_to(free, gap, waiter);
@@ -122,7 +122,7 @@ class way_back {
   void add(const path_piece& piece) {
     if (piece.end <= piece.begin) return;
     auto& pieces = result_.pieces;
-    const bool waits = piece.what == spent::worker_wait && !pieces.empty();
+    const bool waits = piece.what == spent::thread_wait && !pieces.empty();
     if (waits && pieces.back().what == piece.what && pieces.back().stage == piece.stage) {
       pieces.back().begin = piece.begin;
     } else {
@@ -143,6 +143,12 @@ class way_back {
 };
 
 }  // namespace
+
+std::string in_words(spent what) {
+  std::string text(to_word(what));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
 
 attributor::attributor(const run_record& record)
     : record_(record), waits_(record), lanes_(record) {}

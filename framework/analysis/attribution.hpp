@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "framework/analysis/run_lanes.hpp"
@@ -12,39 +12,43 @@
 
 namespace graphline {
 
-/// What a piece of a frame's time went to.
+/// What a piece of a frame's time went to. Every report has these words for it.
 enum class spent {
-  queue,        ///< due, and not yet begun
+  queue_wait,   ///< due, and not yet begun
   cpu,          ///< a CPU stage at work
-  enqueue,      ///< the host launching a device stage or the frame's graph
+  launch,       ///< the host launching a device stage or the frame's graph
   device,       ///< a device stage at work
   copy,         ///< a copy on the device
   stream_wait,  ///< launched, and its stream or the device was busy or had not started it
-  worker_wait,  ///< everything was there, and no host thread had taken it up
+  thread_wait,  ///< everything was there, and no host thread had taken it up; of no stage: all was
+                ///< done, and the one host thread was at work on other frames
   turn_wait,    ///< the same stage was still at work on the frame before
-  notice,       ///< the device was done, and the host had not yet seen it
+  unnoticed,    ///< the device was done, and the host had not yet seen it
   untimed,      ///< what the timing method does not see
 };
-inline constexpr word<spent> spent_words[] = {{"queue", spent::queue},
+inline constexpr word<spent> spent_words[] = {{"queue_wait", spent::queue_wait},
                                               {"cpu", spent::cpu},
-                                              {"enqueue", spent::enqueue},
+                                              {"launch", spent::launch},
                                               {"device", spent::device},
                                               {"copy", spent::copy},
                                               {"stream_wait", spent::stream_wait},
-                                              {"worker_wait", spent::worker_wait},
+                                              {"thread_wait", spent::thread_wait},
                                               {"turn_wait", spent::turn_wait},
-                                              {"notice", spent::notice},
+                                              {"unnoticed", spent::unnoticed},
                                               {"untimed", spent::untimed}};
 template <>
 struct words_of<spent> {
   static constexpr const auto& table = spent_words;
 };
 
+/// The word as people read it: "stream wait".
+std::string in_words(spent what);
+
 /// A stretch of the path that bounds a frame, on which everything waits for what came before it.
 struct path_piece {
-  spent what = spent::queue;
-  /// Whose work it is, or who waits; nothing for `queue`, the launch of a frame's graph, and the
-  /// host's last look at a frame.
+  spent what = spent::queue_wait;
+  /// Whose work it is, or who waits; nothing for `queue_wait`, the launch of a frame's graph, and
+  /// the host's last look at a frame.
   std::optional<std::size_t> stage;
   nanoseconds begin = 0;  ///< since the run's epoch
   nanoseconds end = 0;
@@ -67,9 +71,9 @@ struct frame_attribution {
 /// What lies between two such things is a wait of the later one:
 /// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
 /// - of a CPU stage or a launch, first `turn_wait` up to the end of the same stage in the frame
-///   before, then `worker_wait` up to the end of what its thread did for another frame; what is
-///   left is `notice` where the device ended last and no turn had to be waited for, else
-///   `worker_wait`;
+///   before, then `thread_wait` up to the end of what its thread did for another frame; what is
+///   left is `unnoticed` where the device ended last and no turn had to be waited for, else
+///   `thread_wait`;
 /// - `untimed` where the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:

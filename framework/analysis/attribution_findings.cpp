@@ -19,16 +19,16 @@ constexpr std::size_t least_frames = 20;
 std::string described(const run_record& record, const attribution_row& row) {
   if (!row.stage) {
     switch (row.what) {
-      case spent::queue:
-        return "the wait in the queue";
-      case spent::enqueue:
+      case spent::queue_wait:
+        return "the queue wait";
+      case spent::launch:
         return "the launch of the frame's graph";
-      case spent::notice:
-        return "the host noticing the frame's end";
+      case spent::unnoticed:
+        return "unnoticed time at the frame's end";
       case spent::untimed:
-        return "what the timing method does not see";
+        return "untimed";
       default:
-        return "the host busy with other frames before it noticed the end";
+        return "the thread wait at the frame's end";
     }
   }
   const auto name = quote(record.stages[*row.stage].name);
@@ -39,18 +39,18 @@ std::string described(const run_record& record, const attribution_row& row) {
       return name + " on the device";
     case spent::copy:
       return fmt::format("the copy {}", name);
-    case spent::enqueue:
+    case spent::launch:
       return fmt::format("the launch of {}", name);
     case spent::stream_wait:
-      return fmt::format("{} waiting for its stream or the device", name);
-    case spent::worker_wait:
-      return fmt::format("{} waiting for a host thread", name);
+      return fmt::format("the stream wait of {}", name);
+    case spent::thread_wait:
+      return fmt::format("the thread wait of {}", name);
     case spent::turn_wait:
-      return fmt::format("{} waiting for itself in the frame before", name);
-    case spent::notice:
-      return fmt::format("the host noticing the device done before {}", name);
+      return fmt::format("the turn wait of {}", name);
+    case spent::unnoticed:
+      return fmt::format("unnoticed time before {}", name);
     default:
-      return fmt::format("what the timing method does not see before {}", name);
+      return fmt::format("untimed before {}", name);
   }
 }
 
@@ -134,12 +134,13 @@ void add_best_possible(const run_record& record, const attribution_summary& summ
                                                       by_plan, by_edges);
   // No stage makes a frame wait for its begin, and the best possible does not know of it.
   const bool queued = record.run.arrival != arrival::closed;
-  to.push_back(fmt::format(
-      "bound by {}; the best possible with these stage times is {}: a frame took {}{}, {}{}",
-      path_text(record, summary.critical), best, format_duration(summary.running),
-      queued ? " without its wait in the queue" : "",
-      times_as_long(summary.running / *summary.best_by_plan),
-      by_plan == by_edges ? "" : " as by the plan"));
+  to.push_back(
+      fmt::format("bound by {}; on average the best possible with these stage times is {}: a frame "
+                  "took {}{}, {}{}",
+                  path_text(record, summary.critical), best, format_duration(summary.running),
+                  queued ? " without its queue wait" : "",
+                  times_as_long(summary.running / *summary.best_by_plan),
+                  by_plan == by_edges ? "" : " as by the plan"));
 }
 
 void add_overlap(const run_record& record, const attribution_summary& summary,

@@ -13,12 +13,12 @@ namespace graphline {
 namespace {
 
 /// What a stage waits for and does, in the order in which it does.
-constexpr spent of_a_stage[] = {spent::turn_wait,   spent::worker_wait, spent::notice,
-                                spent::untimed,     spent::cpu,         spent::enqueue,
+constexpr spent of_a_stage[] = {spent::turn_wait,   spent::thread_wait, spent::unnoticed,
+                                spent::untimed,     spent::cpu,         spent::launch,
                                 spent::stream_wait, spent::device,      spent::copy};
 /// What belongs to no stage, before and after those.
-constexpr spent before_stages[] = {spent::queue, spent::enqueue};
-constexpr spent after_stages[] = {spent::worker_wait, spent::notice, spent::untimed};
+constexpr spent before_stages[] = {spent::queue_wait, spent::launch};
+constexpr spent after_stages[] = {spent::thread_wait, spent::unnoticed, spent::untimed};
 
 bool is_work(spent what) {
   return what == spent::cpu || what == spent::device || what == spent::copy;

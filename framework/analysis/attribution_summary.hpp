@@ -12,7 +12,7 @@ namespace graphline {
 
 /// What one thing takes of a frame's time on the path, in nanoseconds, averaged over frames.
 struct attribution_row {
-  spent what = spent::queue;
+  spent what = spent::queue_wait;
   std::optional<std::size_t> stage;
   double all = 0;      ///< over all frames
   double typical = 0;  ///< over the frames around the median
@@ -41,7 +41,7 @@ struct attribution_summary {
   };
   per_group end_to_end;
   per_group residual;
-  double running = 0;  ///< ns from begin to end of a frame, without its queue, over all frames
+  double running = 0;  ///< ns from begin to end of a frame, without its queue wait, over all frames
   nanoseconds largest_residual = 0;  ///< of a frame, as an absolute value
 
   /// Indices of frames by group: from the 45th to the 55th percentile of the end-to-end times (the

@@ -41,7 +41,7 @@ binder binder_search::of_end(nanoseconds end) {
       ends_unseen = ends_unseen || (record_.stages[s].on == side::device && !followed[s]);
     }
   }
-  result.gap = ends_unseen ? spent::untimed : spent::notice;
+  result.gap = ends_unseen ? spent::untimed : spent::unnoticed;
   if (result.activity) found_[*result.activity] = true;
   return result;
 }
@@ -92,8 +92,8 @@ void binder_search::consider_launch(std::optional<std::size_t> launch) {
 void binder_search::consider_completion(std::size_t stage, sure is) {
   const auto work = done_.work_of(stage);
   const bool seen_at_once = work && !done_[*work].by_device;
-  consider(work, seen_at_once ? spent::worker_wait : spent::notice, is);
-  consider(done_.launch_of(stage), spent::notice, is);
+  consider(work, seen_at_once ? spent::thread_wait : spent::unnoticed, is);
+  consider(done_.launch_of(stage), spent::unnoticed, is);
 }
 
 void binder_search::consider_for_device() {
@@ -120,10 +120,10 @@ void binder_search::consider_for_host() {
     if (wait.how == satisfied_by::completion) {
       consider_completion(wait.stage, is);
     } else if (wait.how == satisfied_by::cpu_return || !done_.launch_of(wait.stage)) {
-      consider(done_.work_of(wait.stage), spent::worker_wait, is);
+      consider(done_.work_of(wait.stage), spent::thread_wait, is);
     } else {
       // Under `overlap` a launch follows those of the device stages that it waits for.
-      consider(done_.launch_of(wait.stage), spent::worker_wait, is);
+      consider(done_.launch_of(wait.stage), spent::thread_wait, is);
     }
   }
   if (record_.run.strategy == strategy::serial) {
@@ -134,7 +134,7 @@ void binder_search::consider_for_host() {
       break;
     }
   }
-  consider(done_.before_in_lane(later_, 0), spent::worker_wait, sure::no);
+  consider(done_.before_in_lane(later_, 0), spent::thread_wait, sure::no);
   if (waits_unseen()) best_.gap = spent::untimed;
 }
 

@@ -13,7 +13,7 @@ namespace graphline {
 struct binder {
   std::optional<std::size_t> activity;  ///< nothing: the begin of the frame
   nanoseconds end = 0;                  ///< of the binder as far as it held back
-  spent gap = spent::worker_wait;       ///< what lies between that and the activity's begin
+  spent gap = spent::thread_wait;       ///< what lies between that and the activity's begin
 };
 
 /// Decides what held the activities of one frame back: of all that had to end before, what ended

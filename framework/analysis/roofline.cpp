@@ -199,6 +199,12 @@ std::vector<std::string> warnings_of(const roofline_record& record) {
 
 std::optional<roofline_summary> hold_against_roofline(const run_record& record,
                                                       const run_record* layers) {
+  return hold_against_roofline(record, layers, attribute(record));
+}
+
+std::optional<roofline_summary> hold_against_roofline(
+    const run_record& record, const run_record* layers,
+    const std::optional<attribution_summary>& path) {
   if (!record.calibration) return std::nullopt;
   const ceilings_at_hand at(record.calibration->ceilings);
   if (!at.bandwidth || at.roofs.empty()) return std::nullopt;
@@ -206,7 +212,6 @@ std::optional<roofline_summary> hold_against_roofline(const run_record& record,
   roofline_summary result;
   result.bandwidth = *at.bandwidth;
   result.roofs = at.roofs;
-  const auto path = attribute(record);
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (record.stages[s].on != side::device) continue;
     auto& stage = result.stages.emplace_back(hold(record, layers, s, at));

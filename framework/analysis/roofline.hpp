@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/ceilings_at_hand.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/calibration_record.hpp"
@@ -64,6 +65,11 @@ struct roofline_summary {
 /// calibration that has a bandwidth and a rate.
 std::optional<roofline_summary> hold_against_roofline(const run_record& record,
                                                       const run_record* layers = nullptr);
+
+/// The same where it is known already where the time of the run's frames went.
+std::optional<roofline_summary> hold_against_roofline(
+    const run_record& record, const run_record* layers,
+    const std::optional<attribution_summary>& path);
 
 /// What to look at first and why, and where a measured time says that the cost or the calibration
 /// is wrong: sentences for people.

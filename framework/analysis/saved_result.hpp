@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "framework/analysis/distribution.hpp"
+#include "framework/analysis/roofline.hpp"
 #include "framework/analysis/summary.hpp"
+#include "framework/record/calibration_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -21,7 +23,7 @@ using saved_facts = std::vector<std::pair<std::string, std::string>>;
 struct saved_origin {
   std::string file;     ///< as it was given
   std::string schema;   ///< "graphline.run/1"
-  std::string subject;  ///< the pipeline, or the experiment
+  std::string subject;  ///< the pipeline or experiment; of a calibration the device
   std::string date;     ///< "2026-11-21T08:01:43Z"; empty where it is not told
   saved_facts device;
   saved_facts settings;     ///< parameters of the pipeline among them, as "params.batch"
@@ -85,7 +87,30 @@ struct saved_experiment {
   bool interrupted = false;
 };
 
+/// A result of `graphline calibrate`.
+struct saved_calibration {
+  saved_origin origin;  ///< settings: how each ceiling was measured, by what people call it
+  std::vector<ceiling_figure> ceilings;
+  bool interrupted = false;
+};
+
+/// A stage as `graphline roofline` held it against its floor, in nanoseconds.
+struct saved_floor {
+  std::string name;
+  std::optional<double> measured;  ///< the median
+  std::optional<double> least;     ///< nothing of a CPU stage, and where it is not known
+  std::optional<double> ratio;     ///< measured over least
+};
+
+/// A result of `graphline roofline`.
+struct saved_roofline {
+  saved_origin origin;  ///< settings: the calibration's date among them
+  std::vector<saved_floor> stages;
+  bool interrupted = false;
+  std::optional<std::string> failure;
+};
+
 /// A result file of one of the kinds that can be compared.
-using saved_result = std::variant<saved_run, saved_experiment>;
+using saved_result = std::variant<saved_run, saved_experiment, saved_calibration, saved_roofline>;
 
 }  // namespace graphline

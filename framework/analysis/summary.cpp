@@ -158,6 +158,11 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
   return times;
 }
 
+std::optional<nanoseconds> median_cpu_time(const stage_record& stage) {
+  const auto times = distribution::of(lengths(stage.cpu));
+  return times ? std::optional(times->median()) : std::nullopt;
+}
+
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
   std::vector<nanoseconds> times;
   times.reserve(stamps.size());

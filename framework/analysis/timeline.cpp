@@ -18,7 +18,7 @@ const std::vector<stamp_pair>& host_stamps(const stage_record& stage) {
 
 timeline_span::kind host_kind(const stage_record& stage) {
   if (stage.on == side::cpu) return timeline_span::kind::cpu;
-  return stage.synced.empty() ? timeline_span::kind::enqueue : timeline_span::kind::synced;
+  return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
 }
 
 bool on_stream(const stage_record& stage) {
@@ -85,7 +85,7 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     spans.push_back({what, lane, stage, 0, stamps[frame].begin, stamps[frame].end});
   };
   // The thread that drives the frames, the first of the record, launches their graphs.
-  add(kind::enqueue, lane_of_thread_.front(), std::nullopt, record_.launches);
+  add(kind::launch, lane_of_thread_.front(), std::nullopt, record_.launches);
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
     add(host_kind(stage), lane_of_thread_[thread_of(stage, frame)], i, host_stamps(stage));

@@ -24,12 +24,12 @@ struct timeline_lane {
 /// Something that took time in a lane.
 struct timeline_span {
   enum class kind {
-    cpu,      ///< a CPU stage
-    enqueue,  ///< launching a device stage, or the frame's graph
-    synced,   ///< a device stage between two waits of the host: launch and execution
-    device,   ///< a device stage
-    copy,     ///< a copy on the device
-    part,     ///< a part of a device stage, within it
+    cpu,     ///< a CPU stage
+    launch,  ///< launching a device stage, or the frame's graph
+    synced,  ///< a device stage between two waits of the host: launch and execution
+    device,  ///< a device stage
+    copy,    ///< a copy on the device
+    part,    ///< a part of a device stage, within it
   };
   kind what = kind::cpu;
   std::size_t lane = 0;              ///< index into `lanes()`
@@ -44,7 +44,7 @@ inline constexpr word<timeline_lane::kind> timeline_lane_words[] = {
     {"stream", timeline_lane::kind::stream},
     {"copies", timeline_lane::kind::copies}};
 inline constexpr word<timeline_span::kind> timeline_span_words[] = {
-    {"cpu", timeline_span::kind::cpu},       {"enqueue", timeline_span::kind::enqueue},
+    {"cpu", timeline_span::kind::cpu},       {"launch", timeline_span::kind::launch},
     {"synced", timeline_span::kind::synced}, {"device", timeline_span::kind::device},
     {"copy", timeline_span::kind::copy},     {"part", timeline_span::kind::part}};
 template <>

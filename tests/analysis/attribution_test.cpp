@@ -41,9 +41,9 @@ TEST(attribution, follows_the_device_where_the_cpu_is_done_first) {
                         .launch(2, 131, 133)
                         .device(2, 172, 190);
   EXPECT_EQ(path_of(made),
-            "worker_wait backbone 100-102, enqueue backbone 102-105, stream_wait backbone 105-106, "
+            "thread_wait backbone 100-102, launch backbone 102-105, stream_wait backbone 105-106, "
             "device backbone 106-170, stream_wait head 170-172, device head 172-190, "
-            "notice 190-200");
+            "unnoticed 190-200");
 }
 
 TEST(attribution, follows_the_host_where_the_device_waits_to_be_given_work) {
@@ -56,8 +56,8 @@ TEST(attribution, follows_the_host_where_the_device_waits_to_be_given_work) {
                         .device(2, 165, 198);
   // `head` began before the call that launched it had returned.
   EXPECT_EQ(path_of(made),
-            "enqueue backbone 100-105, worker_wait noise 105-106, cpu noise 106-160, "
-            "enqueue head 160-165, device head 165-198, notice 198-200");
+            "launch backbone 100-105, thread_wait noise 105-106, cpu noise 106-160, "
+            "launch head 160-165, device head 165-198, unnoticed 198-200");
 }
 
 TEST(attribution, sees_under_serial_the_host_wait_for_each_device_stage) {
@@ -69,14 +69,14 @@ TEST(attribution, sees_under_serial_the_host_wait_for_each_device_stage) {
                         .launch(2, 60, 62)
                         .device(2, 62, 90);
   EXPECT_EQ(path_of(made),
-            "enqueue backbone 0-5, device backbone 5-40, notice noise 40-43, cpu noise 43-60, "
-            "enqueue head 60-62, device head 62-90, notice 90-100");
+            "launch backbone 0-5, device backbone 5-40, unnoticed noise 40-43, cpu noise 43-60, "
+            "launch head 60-62, device head 62-90, unnoticed 90-100");
 }
 
 TEST(attribution, ends_with_the_launch_where_the_device_was_done_within_the_call) {
   const auto made =
       made_run(strategy::async).device_stage("tiny").frame(0, 25).launch(0, 0, 20).device(0, 5, 10);
-  EXPECT_EQ(path_of(made), "enqueue tiny 0-20, notice 20-25");
+  EXPECT_EQ(path_of(made), "launch tiny 0-20, unnoticed 20-25");
 }
 
 TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
@@ -88,7 +88,7 @@ TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
                         .launch(1, 2, 20)
                         .device(0, 2, 10)
                         .device(1, 11, 50);
-  EXPECT_EQ(path_of(made), "enqueue a 0-2, device a 2-10, stream_wait b 10-11, device b 11-50");
+  EXPECT_EQ(path_of(made), "launch a 0-2, device a 2-10, stream_wait b 10-11, device b 11-50");
 }
 
 TEST(attribution, knows_that_stages_of_a_stream_wait_for_each_other) {
@@ -102,11 +102,10 @@ TEST(attribution, knows_that_stages_of_a_stream_wait_for_each_other) {
                        .device(0, 2, 30)
                        .device(1, 30, 60));
   };
-  const char* const in_turn = "enqueue a 0-2, device a 2-30, device b 30-60";
+  const char* const in_turn = "launch a 0-2, device a 2-30, device b 30-60";
   EXPECT_EQ(on("cuda", "main"), in_turn);
   // Another stream need not have waited: something else kept the device from it.
-  EXPECT_EQ(on("cuda", "other"),
-            "enqueue a 0-2, enqueue b 2-4, stream_wait b 4-30, device b 30-60");
+  EXPECT_EQ(on("cuda", "other"), "launch a 0-2, launch b 2-4, stream_wait b 4-30, device b 30-60");
   EXPECT_EQ(on("host", "other"), in_turn);
 }
 
@@ -116,12 +115,12 @@ TEST(attribution, tells_copies_from_other_device_work) {
                         .frame(0, 12)
                         .launch(0, 0, 2)
                         .device(0, 2, 12);
-  EXPECT_EQ(path_of(made), "enqueue upload 0-2, copy upload 2-12");
+  EXPECT_EQ(path_of(made), "launch upload 0-2, copy upload 2-12");
 }
 
 TEST(attribution, starts_when_the_frame_was_due) {
   const auto made = made_run(strategy::async).cpu_stage("c").frame(30, 40, 10).cpu(0, 30, 39);
-  EXPECT_EQ(path_of(made), "queue 10-30, cpu c 30-39, notice 39-40");
+  EXPECT_EQ(path_of(made), "queue_wait 10-30, cpu c 30-39, unnoticed 39-40");
 }
 
 TEST(attribution, goes_through_the_host_where_a_cpu_stage_reads_what_the_device_made) {
@@ -132,9 +131,9 @@ TEST(attribution, goes_through_the_host_where_a_cpu_stage_reads_what_the_device_
                         .device(1, 25, 70)
                         .cpu(2, 75, 98, 2);
   EXPECT_EQ(path_of(made),
-            "worker_wait in 0-2, cpu in 2-20, worker_wait net 20-21, enqueue net 21-24, "
-            "stream_wait net 24-25, device net 25-70, notice out 70-75, cpu out 75-98, "
-            "notice 98-100");
+            "thread_wait in 0-2, cpu in 2-20, thread_wait net 20-21, launch net 21-24, "
+            "stream_wait net 24-25, device net 25-70, unnoticed out 70-75, cpu out 75-98, "
+            "unnoticed 98-100");
 }
 
 TEST(attribution, takes_a_synced_stage_with_its_launch_and_the_wait_for_it) {
@@ -144,7 +143,7 @@ TEST(attribution, takes_a_synced_stage_with_its_launch_and_the_wait_for_it) {
                         .synced(1, 22, 70)
                         .cpu(2, 71, 100);
   EXPECT_EQ(path_of(made),
-            "cpu in 0-20, worker_wait net 20-22, device net 22-70, worker_wait out 70-71, "
+            "cpu in 0-20, thread_wait net 20-22, device net 22-70, thread_wait out 70-71, "
             "cpu out 71-100");
 }
 
@@ -155,7 +154,7 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
                         .launch(1, 20, 25)
                         .cpu(2, 71, 99);
   EXPECT_EQ(path_of(back),
-            "cpu in 0-20, enqueue net 20-25, untimed out 25-71, cpu out 71-99, notice 99-100");
+            "cpu in 0-20, launch net 20-25, untimed out 25-71, cpu out 71-99, unnoticed 99-100");
   // `head` may still be at work while the CPU is done.
   const auto ends = two_models(strategy::async, timing_method::host)
                         .frame(0, 100)
@@ -163,20 +162,20 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
                         .cpu(1, 5, 30)
                         .launch(2, 30, 32);
   EXPECT_EQ(path_of(ends),
-            "enqueue backbone 0-5, cpu noise 5-30, enqueue head 30-32, untimed 32-100");
+            "launch backbone 0-5, cpu noise 5-30, launch head 30-32, untimed 32-100");
   const auto serial = two_models(strategy::serial, timing_method::host)
                           .frame(0, 100)
                           .launch(0, 0, 5)
                           .cpu(1, 45, 60)
                           .launch(2, 61, 62);
   EXPECT_EQ(path_of(serial),
-            "enqueue backbone 0-5, untimed noise 5-45, cpu noise 45-60, worker_wait head 60-61, "
-            "enqueue head 61-62, untimed 62-100");
+            "launch backbone 0-5, untimed noise 5-45, cpu noise 45-60, thread_wait head 60-61, "
+            "launch head 61-62, untimed 62-100");
 }
 
 TEST(attribution, is_one_untimed_piece_where_stages_are_not_timed) {
   const auto made = two_models(strategy::async, timing_method::none).frame(10, 100, 5);
-  EXPECT_EQ(path_of(made), "queue 5-10, untimed 10-100");
+  EXPECT_EQ(path_of(made), "queue_wait 5-10, untimed 10-100");
 }
 
 TEST(attribution, follows_both_kinds_of_stages_through_a_frame_graph) {
@@ -193,11 +192,11 @@ TEST(attribution, follows_both_kinds_of_stages_through_a_frame_graph) {
                   .cpu(3, 15, 20, 2);
   made.record.run.graphs = graph_mode::frame;
   EXPECT_EQ(path_of(made),
-            "enqueue 0-10, stream_wait a 10-12, device a 12-40, stream_wait c 40-42, cpu c 42-60, "
-            "stream_wait b 60-61, device b 61-95, notice 95-100");
+            "launch 0-10, stream_wait a 10-12, device a 12-40, stream_wait c 40-42, cpu c 42-60, "
+            "stream_wait b 60-61, device b 61-95, unnoticed 95-100");
   // The device may begin while the graph is still being launched.
   made.record.launches = {{0, 30}};
-  EXPECT_EQ(path_of(made).substr(0, 28), "enqueue 0-12, device a 12-40");
+  EXPECT_EQ(path_of(made).substr(0, 27), "launch 0-12, device a 12-40");
   // As versions did that did not keep the launch.
   made.record.launches.clear();
   EXPECT_EQ(path_of(made).substr(0, 30), "untimed a 0-12, device a 12-40");
@@ -218,9 +217,9 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
   made.record.run.in_flight = 2;
   // `in` had its turn at 20, its thread at 21; `out` had its turn when it was through with frame 0.
   EXPECT_EQ(path_of(made, 1),
-            "turn_wait in 5-20, worker_wait in 20-22, cpu in 22-30, enqueue net 30-31, "
-            "device net 31-40, turn_wait out 40-60, worker_wait out 60-63, cpu out 63-99, "
-            "notice 99-100");
+            "turn_wait in 5-20, thread_wait in 20-22, cpu in 22-30, launch net 30-31, "
+            "device net 31-40, turn_wait out 40-60, thread_wait out 60-63, cpu out 63-99, "
+            "unnoticed 99-100");
   // Its thread was busy with another stage of the frame before, and then saw the device done.
   made.record.stages[2].cpu[0] = {31, 35};
   made.record.stages[0].cpu.push_back({41, 50});
@@ -228,8 +227,8 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
   made.record.frames.push_back({38, 38, 120});
   const auto text = path_of(made, 1);
   EXPECT_EQ(text.substr(text.find("device net")),
-            "device net 31-40, worker_wait out 40-50, notice out 50-63, cpu out 63-99, "
-            "notice 99-100");
+            "device net 31-40, thread_wait out 40-50, unnoticed out 50-63, cpu out 63-99, "
+            "unnoticed 99-100");
 }
 
 TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the_end) {
@@ -245,10 +244,10 @@ TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the
                   .device(0, 20, 40)
                   .cpu(1, 14, 55);
   made.record.run.in_flight = 2;
-  EXPECT_EQ(path_of(made), "enqueue net 0-2, device net 2-20, worker_wait 20-55, notice 55-60");
+  EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, thread_wait 20-55, unnoticed 55-60");
   // Any thread may look under `overlap`, and does when the device is done.
   made.record.run.strategy = strategy::overlap;
-  EXPECT_EQ(path_of(made), "enqueue net 0-2, device net 2-20, notice 20-60");
+  EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, unnoticed 20-60");
 }
 
 TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
@@ -271,7 +270,7 @@ TEST(attribution, takes_nothing_from_before_the_frame_but_what_the_clocks_carry)
   auto made = made_run(strategy::async).device_stage("net").frame(100, 150);
   made.launch(0, 100, 101).device(0, 60, 140);
   made.record.clock_error = 3;
-  EXPECT_EQ(path_of(made), "device net 97-140, notice 140-150, residual -3");
+  EXPECT_EQ(path_of(made), "device net 97-140, unnoticed 140-150, residual -3");
 }
 
 TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
@@ -291,7 +290,7 @@ TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
   // By its clock, `after` might have ended before `b` began; by its stream it did not.
   made.record.clock_error = 5;
   EXPECT_EQ(path_of(made),
-            "enqueue a 0-1, device a 1-40, device b 40-42, notice c 42-44, cpu c 44-90");
+            "launch a 0-1, device a 1-40, device b 40-42, unnoticed c 42-44, cpu c 44-90");
 }
 
 TEST(attribution, takes_early_records_as_made_of_stages_in_turn) {
@@ -312,7 +311,7 @@ TEST(attribution, takes_early_records_as_made_of_stages_in_turn) {
                     .launch(2, 30, 32)
                     .device(2, 70, 100);
   make_early(beside);
-  EXPECT_EQ(path_of(beside), "enqueue backbone 0-5, device backbone 5-70, device head 70-100");
+  EXPECT_EQ(path_of(beside), "launch backbone 0-5, device backbone 5-70, device head 70-100");
   auto in_turn = there_and_back(strategy::overlap)
                      .frame(0, 30)
                      .cpu(0, 0, 10)
@@ -320,7 +319,7 @@ TEST(attribution, takes_early_records_as_made_of_stages_in_turn) {
                      .device(1, 11, 20)
                      .cpu(2, 20, 30);
   make_early(in_turn);
-  EXPECT_EQ(path_of(in_turn), "cpu in 0-10, enqueue net 10-11, device net 11-20, cpu out 20-30");
+  EXPECT_EQ(path_of(in_turn), "cpu in 0-10, launch net 10-11, device net 11-20, cpu out 20-30");
 }
 
 TEST(attribution, is_untimed_for_a_frame_without_stamps) {

@@ -20,7 +20,7 @@ constexpr std::size_t frame_begin = static_cast<std::size_t>(-1);
 struct cause {
   std::size_t node = frame_begin;
   nanoseconds end = 0;
-  spent gap = spent::worker_wait;
+  spent gap = spent::thread_wait;
 
   void consider(const cause& other) {
     if (other.end > end) *this = other;
@@ -96,11 +96,11 @@ class simulation {
       const bool handed_over = on_device(wait.stage) && !synced();
       if (complete || !handed_over) {
         by.consider({work(wait.stage), frames_[f][work(wait.stage)].end,
-                     complete && !synced() ? spent::notice : spent::worker_wait});
+                     complete && !synced() ? spent::unnoticed : spent::thread_wait});
       }
       if (handed_over) {
         by.consider({launch(wait.stage), frames_[f][launch(wait.stage)].end,
-                     complete ? spent::notice : spent::worker_wait});
+                     complete ? spent::unnoticed : spent::thread_wait});
       }
     }
     return by;
@@ -170,10 +170,10 @@ class simulation {
       for (std::size_t s = 0; s < count(); ++s) {
         cause by = host_cause(f, s);
         if (run().run.strategy == strategy::serial && s > 0 && on_device(s - 1) && !synced()) {
-          by.consider({work(s - 1), frames_[f][work(s - 1)].end, spent::notice});
-          by.consider({launch(s - 1), frames_[f][launch(s - 1)].end, spent::notice});
+          by.consider({work(s - 1), frames_[f][work(s - 1)].end, spent::unnoticed});
+          by.consider({launch(s - 1), frames_[f][launch(s - 1)].end, spent::unnoticed});
         }
-        if (before) by.consider({*before, host, spent::worker_wait});
+        if (before) by.consider({*before, host, spent::thread_wait});
         const nanoseconds begin = by.end + short_time();
         const bool launches = on_device(s) && !synced();
         before = launches ? launch(s) : work(s);
@@ -282,7 +282,7 @@ class simulation {
           n.done && n.thread == 1 + static_cast<std::size_t>(&by_worker - &workers[0]);
       const auto index = static_cast<std::size_t>(&n - &frames_[f][0]);
       const bool by_host = here && (index % 2 == 1 || !on_device(index / 2));
-      if (by_host) by.consider({index, n.end, spent::worker_wait});
+      if (by_host) by.consider({index, n.end, spent::thread_wait});
     }
     const nanoseconds begin = std::max({by.end, turn, by_worker.free}) + short_time();
     const std::size_t done_by_host = on_device(s) ? launch(s) : work(s);
@@ -297,10 +297,10 @@ class simulation {
     if (turn > from) {
       it.gaps.push_back({spent::turn_wait, turn - from});
       from = turn;
-      rest = spent::worker_wait;
+      rest = spent::thread_wait;
     }
     if (busy > from) {
-      it.gaps.push_back({spent::worker_wait, busy - from});
+      it.gaps.push_back({spent::thread_wait, busy - from});
       from = busy;
     }
     it.gaps.push_back({rest, begin - from});
@@ -328,21 +328,21 @@ class simulation {
       sum[static_cast<std::size_t>(what)] += time;
     };
     const auto& frame = run().frames[f];
-    add(spent::queue, frame.begin - frame.due);
+    add(spent::queue_wait, frame.begin - frame.due);
     const auto& nodes = frames_[f];
     std::size_t at = 0;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].done && (!nodes[at].done || nodes[n].end > nodes[at].end)) at = n;
     }
     const nanoseconds free = std::max(busy_at_end_[f], nodes[at].end);
-    add(spent::worker_wait, free - nodes[at].end);
-    add(spent::notice, frame.end - free);
+    add(spent::thread_wait, free - nodes[at].end);
+    add(spent::unnoticed, frame.end - free);
     nanoseconds until = nodes[at].end;
     while (true) {
       const node& it = nodes[at];
       const bool is_work = at != graph() && at % 2 == 0;
       const auto& stage = run().stages[std::min(at / 2, count() - 1)];
-      add(!is_work                ? spent::enqueue
+      add(!is_work                ? spent::launch
           : stage.on == side::cpu ? spent::cpu
           : stage.copy            ? spent::copy
                                   : spent::device,

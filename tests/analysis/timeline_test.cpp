@@ -84,8 +84,8 @@ TEST(timeline, gives_spans_by_begin_in_the_lane_where_they_took_place) {
     rows.emplace_back(span.what, span.lane, *span.stage, span.begin, span.end);
   }
   EXPECT_EQ(rows, (std::vector<row>{{span_kind::cpu, 1, 0, 5, 20},
-                                    {span_kind::enqueue, 0, 1, 21, 23},
-                                    {span_kind::enqueue, 0, 2, 22, 30},
+                                    {span_kind::launch, 0, 1, 21, 23},
+                                    {span_kind::launch, 0, 2, 22, 30},
                                     {span_kind::copy, 3, 1, 24, 40},
                                     {span_kind::device, 2, 2, 41, 90}}));
 }
@@ -116,7 +116,7 @@ TEST(timeline, has_no_streams_where_only_the_host_is_timed) {
   for (const auto method : {timing_method::host, timing_method::sync}) {
     const auto record = samples::two_models(method, 1);
     EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "main"}}));
-    const auto kind = method == timing_method::sync ? span_kind::synced : span_kind::enqueue;
+    const auto kind = method == timing_method::sync ? span_kind::synced : span_kind::launch;
     const auto spans = timeline(record).spans_of(0);
     EXPECT_EQ(std::count_if(spans.begin(), spans.end(),
                             [&](const timeline_span& span) { return span.what == kind; }),
@@ -135,7 +135,7 @@ TEST(timeline, shows_the_launch_of_a_frames_graph_on_the_thread_that_drives_fram
   const timeline picture(record);
   const auto spans = picture.spans_of(0);
   ASSERT_EQ(spans.size(), 4u);
-  EXPECT_EQ(spans[0].what, span_kind::enqueue);
+  EXPECT_EQ(spans[0].what, span_kind::launch);
   EXPECT_FALSE(spans[0].stage);
   EXPECT_EQ(picture.lanes()[spans[0].lane].name, "main");
 }

@@ -25,11 +25,11 @@ class attribution(harness.SampleCase):
     def test_can_be_told_by_stage(self):
         titles = ("return [...document.querySelectorAll('#attribution .track:not(.low) > *')]"
                   ".map((e) => e.title)")
-        self.assertTrue(any(title.startswith("device stages: ") for title in self.browser.run(titles)))
+        self.assertTrue(any(title.startswith("device: ") for title in self.browser.run(titles)))
         self.browser.one("#attribution input[type=checkbox]").click()
         told = self.browser.run(titles)
-        self.assertTrue(any(title.startswith("backbone: device stages: ") for title in told), told)
-        self.assertFalse(any(title.startswith("device stages: ") for title in told), told)
+        self.assertTrue(any(title.startswith("backbone: device: ") for title in told), told)
+        self.assertFalse(any(title.startswith("device: ") for title in told), told)
 
     def test_the_table_sums_to_the_end_to_end_time(self):
         rows = self.browser.run(

@@ -95,7 +95,7 @@ class TraceCase(harness.PageCase):
                     " order by ts"):
                 counters[counter].append((ts, value))
             self.assertEqual(dict(counters), trace.counters)
-            waits = perfetto.query("select ts from slice where name = 'waiting' order by ts")
+            waits = perfetto.query("select ts from slice where name = 'queue wait' order by ts")
             self.assertEqual([ts for ts, in waits], trace.waits)
             dropped = perfetto.query("select count(*) from slice where name = 'dropped'")
             self.assertEqual(dropped, [[trace.instants]])

@@ -40,7 +40,9 @@ exit_status show_difference(const diff_arguments& given) {
 void add_diff_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("diff", "Show what changed between two saved results");
   auto given = std::make_shared<diff_arguments>();
-  command->add_option("BEFORE.json", given->before, "What run, overhead or compare wrote to --json")
+  command
+      ->add_option("BEFORE.json", given->before,
+                   "What run, overhead, compare, calibrate or roofline wrote to --json")
       ->required();
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
   command->add_option("--json", given->json, "Write the difference (- for standard output)")

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <optional>
 
-#include "framework/analysis/distribution.hpp"
 #include "framework/analysis/roofline.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/report/csv/csv_rows.hpp"
@@ -40,10 +39,10 @@ void add_device_stage(std::string& text, const stage_record& stage, const roofli
 }
 
 void add_cpu_stage(std::string& text, const stage_record& stage) {
-  const auto times = distribution::of(lengths(stage.cpu));
+  const auto median = median_cpu_time(stage);
   fmt::format_to(std::back_inserter(text), "stage,{},,{},cpu,,,,,,,,,,,{},,\n",
                  csv_field(stage.name), csv_field(stage.kind),
-                 times ? fmt::to_string(times->median()) : std::string());
+                 median ? fmt::to_string(*median) : std::string());
 }
 
 }  // namespace

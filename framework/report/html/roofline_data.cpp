@@ -62,17 +62,14 @@ json part_data(const stage_record& stage, const roofline_stage& held,
 }
 
 /// Of a stage on the CPU: its time, and no floor.
-roofline_figures unheld(const stage_record& stage, const stage_summary& summary) {
+roofline_figures unheld(const stage_record& stage) {
   roofline_figures figures;
   figures.cost = stage.cost;
-  if (!summary.columns.empty() && summary.columns.front().times) {
-    figures.measured = static_cast<double>(summary.columns.front().times->median());
-  }
+  if (const auto median = median_cpu_time(stage)) figures.measured = static_cast<double>(*median);
   return figures;
 }
 
 json stages_data(const roofline_record& record, const roofline_summary& summary) {
-  const auto of_stages = summarize(record.stages);
   const auto of_layers = summarize(record.layers);
   json list = json::array();
   auto held = summary.stages.begin();
@@ -90,7 +87,7 @@ json stages_data(const roofline_record& record, const roofline_summary& summary)
                                                              : std::vector<stage_summary::part>());
       ++held;
     } else {
-      entry.update(piece(unheld(stage, of_stages.stages[s]), std::nullopt));
+      entry.update(piece(unheld(stage), std::nullopt));
       entry["parts"] = json::array();
     }
     list.push_back(std::move(entry));

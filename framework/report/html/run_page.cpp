@@ -1,7 +1,5 @@
 #include "framework/report/html/run_page.hpp"
 
-#include "framework/analysis/attribution_summary.hpp"
-#include "framework/analysis/summary.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/html/attribution_data.hpp"
 #include "framework/report/html/distribution_data.hpp"
@@ -17,9 +15,10 @@
 
 namespace graphline {
 
-std::string run_html(const run_record& record, const page_options& options) {
-  const auto summary = summarize(record);
-  const floors held(record);
+std::string run_html(const run_record& record, const run_analysis& analysis,
+                     const page_options& options) {
+  const auto& summary = analysis.summary;
+  const floors held(record, analysis.roofline);
   nlohmann::ordered_json data;
   data["kind"] = "run";
   data["title"] = record.pipeline;
@@ -33,7 +32,7 @@ std::string run_html(const run_record& record, const page_options& options) {
   data["detail"] = detail_data(record, summary, held);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);
-  if (const auto attribution = attribute(record)) {
+  if (const auto& attribution = analysis.attribution) {
     data["timeline"] = timeline_data(record, *attribution, options.frames);
     data["attribution"] = attribution_data(record, *attribution);
   }

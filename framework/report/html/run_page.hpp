@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/run_analysis.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -14,7 +15,13 @@ struct page_options {
   std::vector<std::size_t> frames;
 };
 
-/// The report of a run as one HTML file. Starts with `html_beginning`.
-std::string run_html(const run_record& record, const page_options& options = {});
+/// The report of a run as one HTML file. Starts with `html_beginning`. `analysis`: that of the
+/// record.
+std::string run_html(const run_record& record, const run_analysis& analysis,
+                     const page_options& options = {});
+
+inline std::string run_html(const run_record& record, const page_options& options = {}) {
+  return run_html(record, analyse(record), options);
+}
 
 }  // namespace graphline

@@ -19,11 +19,6 @@ namespace {
 using json = nlohmann::ordered_json;
 using texts = std::vector<std::pair<std::string, std::string>>;
 
-std::string_view unit_name(ceiling_unit unit) {
-  if (unit == ceiling_unit::duration) return "ns";
-  return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
-}
-
 json ceiling_json(const ceiling_record& record) {
   json result = {{"what", to_word(record.what)}};
   const auto unit = unit_of(record.what);
@@ -85,6 +80,11 @@ ceiling_record ceiling_from(const json_part& from) {
 }
 
 }  // namespace
+
+std::string_view unit_name(ceiling_unit unit) noexcept {
+  if (unit == ceiling_unit::duration) return "ns";
+  return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
+}
 
 std::string calibration_json(const calibration_record& record, std::optional<double> clock_mhz) {
   json result;

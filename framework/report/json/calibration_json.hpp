@@ -2,12 +2,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "framework/record/calibration_record.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/json_part.hpp"
 
 namespace graphline {
+
+/// "B/s", "FLOP/s" or "ns".
+std::string_view unit_name(ceiling_unit unit) noexcept;
 
 /// The result file `graphline.calibration/1`: the figure and every sample of each ceiling, and what
 /// the device could do in theory. Keys are only ever added. Starts with `json_beginning`.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/percentiles.hpp"
 
@@ -51,6 +52,14 @@ json beginning_of(const origin_diff& origin) {
            {{"settings", facts_json(origin.settings)},
             {"device", facts_json(origin.device)},
             {"environment", facts_json(origin.environment)}}}};
+}
+
+json interrupted_json(const before_after<bool>& interrupted) {
+  return {{"before", interrupted.before}, {"after", interrupted.after}};
+}
+
+json failure_json(const before_after<std::optional<std::string>>& failure) {
+  return {{"before", or_null(failure.before)}, {"after", or_null(failure.after)}};
 }
 
 json measure_json(const std::optional<saved_stage>& stage) {
@@ -109,6 +118,23 @@ json configuration_json(const configuration_change& change) {
   return named;
 }
 
+json ceiling_json(const ceiling_change& change) {
+  const auto unit = unit_of(change.what);
+  json result = {{"what", to_word(change.what)}};
+  if (unit == ceiling_unit::rate) result["precision"] = to_word(change.arithmetic);
+  result.update(change_json(change.value(), unit_name(unit), 1));
+  result["beyond_spread"] = or_null(change.beyond_spread());
+  return result;
+}
+
+json floor_json(const floor_change& stage) {
+  return {{"name", stage.name},
+          {"in", {{"before", !!stage.stages.before}, {"after", !!stage.stages.after}}},
+          {"measured", change_json(stage.measured(), "ms", million)},
+          {"least", change_json(stage.least(), "ms", million)},
+          {"ratio", change_json(stage.ratio(), "x", 1)}};
+}
+
 }  // namespace
 
 std::string diff_json(const run_diff& diff) {
@@ -128,9 +154,8 @@ std::string diff_json(const run_diff& diff) {
   json outputs = json::array();
   for (const auto& output : diff.outputs) outputs.push_back(output_json(output));
   result["outputs"] = std::move(outputs);
-  result["interrupted"] = {{"before", diff.interrupted.before}, {"after", diff.interrupted.after}};
-  result["failure"] = {{"before", or_null(diff.failure.before)},
-                       {"after", or_null(diff.failure.after)}};
+  result["interrupted"] = interrupted_json(diff.interrupted);
+  result["failure"] = failure_json(diff.failure);
   return json_text(result);
 }
 
@@ -144,7 +169,26 @@ std::string diff_json(const experiment_diff& diff) {
   result["changes"] = std::move(changes);
   result["only_before"] = diff.only_before;
   result["only_after"] = diff.only_after;
-  result["interrupted"] = {{"before", diff.interrupted.before}, {"after", diff.interrupted.after}};
+  result["interrupted"] = interrupted_json(diff.interrupted);
+  return json_text(result);
+}
+
+std::string diff_json(const calibration_diff& diff) {
+  json result = beginning_of(diff.origin);
+  json ceilings = json::array();
+  for (const auto& change : diff.ceilings) ceilings.push_back(ceiling_json(change));
+  result["ceilings"] = std::move(ceilings);
+  result["interrupted"] = interrupted_json(diff.interrupted);
+  return json_text(result);
+}
+
+std::string diff_json(const roofline_diff& diff) {
+  json result = beginning_of(diff.origin);
+  json stages = json::array();
+  for (const auto& stage : diff.stages) stages.push_back(floor_json(stage));
+  result["stages"] = std::move(stages);
+  result["interrupted"] = interrupted_json(diff.interrupted);
+  result["failure"] = failure_json(diff.failure);
   return json_text(result);
 }
 

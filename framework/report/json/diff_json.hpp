@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "framework/analysis/calibration_diff.hpp"
 #include "framework/analysis/experiment_diff.hpp"
 #include "framework/analysis/result_diff.hpp"
+#include "framework/analysis/roofline_diff.hpp"
 #include "framework/report/json/json_beginning.hpp"
 
 namespace graphline {
@@ -13,5 +15,7 @@ namespace graphline {
 
 std::string diff_json(const run_diff& diff);
 std::string diff_json(const experiment_diff& diff);
+std::string diff_json(const calibration_diff& diff);
+std::string diff_json(const roofline_diff& diff);
 
 }  // namespace graphline

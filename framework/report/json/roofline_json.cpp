@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "framework/analysis/distribution.hpp"
 #include "framework/analysis/roofline.hpp"
+#include "framework/analysis/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -68,12 +68,12 @@ json stage_json(const stage_record& stage, const roofline_stage& of) {
 
 /// No roof stands for it.
 json cpu_stage_json(const stage_record& stage) {
-  const auto times = distribution::of(lengths(stage.cpu));
+  const auto median = median_cpu_time(stage);
   return {{"name", stage.name},
           {"kind", stage.kind},
           {"on", to_word(stage.on)},
           {"unit", "ms"},
-          {"measured", times ? json(milliseconds(static_cast<double>(times->median()))) : json()}};
+          {"measured", median ? json(milliseconds(static_cast<double>(*median))) : json()}};
 }
 
 json stages_json(const run_record& record, const roofline_summary& summary) {

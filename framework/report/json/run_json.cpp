@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/operations.hpp"
 #include "framework/analysis/summary.hpp"
@@ -126,8 +125,8 @@ json load_json(const run_record& record, const load_summary& load) {
 
 }  // namespace
 
-std::string run_json(const run_record& record) {
-  const auto summary = summarize(record);
+std::string run_json(const run_record& record, const run_analysis& analysis) {
+  const auto& summary = analysis.summary;
   json result;
   result["schema"] = "graphline.run/1";
   result["pipeline"] = record.pipeline;
@@ -137,7 +136,7 @@ std::string run_json(const run_record& record) {
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
-  const floors held(record);
+  const floors held(record, analysis.roofline);
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     stages.push_back(stage_json(record, i, summary.stages[i], held));
@@ -148,7 +147,7 @@ std::string run_json(const run_record& record) {
   result["outputs"] = std::move(outputs);
   result["warnings"] = summary.warnings;
   if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
-  if (const auto attribution = attribute(record)) {
+  if (const auto& attribution = analysis.attribution) {
     result["attribution"] = attribution_json(record, *attribution);
   }
   if (summary.load) result["load"] = load_json(record, *summary.load);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "framework/analysis/run_analysis.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/json/json_beginning.hpp"
 
@@ -11,8 +12,12 @@ namespace graphline {
 
 /// The result file `graphline.run/1`: what was run, on what, and every sample of every stage, in
 /// milliseconds to the nanosecond. The contract other programs read; keys are only ever added.
-/// Starts with `json_beginning`.
-std::string run_json(const run_record& record);
+/// Starts with `json_beginning`. `analysis`: that of the record.
+std::string run_json(const run_record& record, const run_analysis& analysis);
+
+inline std::string run_json(const run_record& record) {
+  return run_json(record, analyse(record));
+}
 
 /// About how large the result of a run becomes, for reserving it on the disk.
 std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages);

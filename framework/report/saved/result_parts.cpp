@@ -39,9 +39,11 @@ saved_facts facts_of(const json_part& object) {
   return result;
 }
 
-saved_origin origin_of(const json_part& result, const std::string& subject_key) {
+saved_origin origin_of(const json_part& result, std::string_view subject_key) {
   saved_origin origin;
-  if (const auto subject = result.find(subject_key)) origin.subject = subject->text();
+  if (!subject_key.empty()) {
+    if (const auto subject = result.find(subject_key)) origin.subject = subject->text();
+  }
   origin.device = facts_under(result, "device");
   origin.settings = facts_under(result, "settings");
   origin.environment = facts_under(result, "environment");

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "framework/analysis/saved_result.hpp"
@@ -17,9 +18,10 @@ namespace graphline {
 /// "params.NAME". Lists are texts as they stand.
 saved_facts facts_of(const json_part& object);
 
-/// `subject_key`: "pipeline" or "experiment". Device and environment may be missing: an experiment
-/// that ended before its first trial does not know them.
-saved_origin origin_of(const json_part& result, const std::string& subject_key);
+/// `subject_key`: "pipeline" or "experiment"; left out where the caller knows the subject. Device
+/// and environment may be missing: an experiment that ended before its first trial does not know
+/// them.
+saved_origin origin_of(const json_part& result, std::string_view subject_key = {});
 
 /// A duration that stands in milliseconds, in nanoseconds.
 nanoseconds time_of(const json_part& milliseconds);

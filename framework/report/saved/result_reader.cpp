@@ -18,12 +18,16 @@ namespace {
 constexpr result_kind kinds[] = {
     {"graphline.run", "a run", "run"},
     {"graphline.overhead", "a comparison of timing methods", "overhead"},
-    {"graphline.experiment", "an experiment", "compare"}};
+    {"graphline.experiment", "an experiment", "compare"},
+    {"graphline.calibration", "a calibration of a device", "calibrate"},
+    {"graphline.roofline", "a roofline", "roofline"}};
 
 saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_run_of(result); },
     [](const json_part& result) -> saved_result { return saved_overhead_of(result); },
-    [](const json_part& result) -> saved_result { return saved_experiment_of(result); }};
+    [](const json_part& result) -> saved_result { return saved_experiment_of(result); },
+    [](const json_part& result) -> saved_result { return saved_calibration_of(result); },
+    [](const json_part& result) -> saved_result { return saved_roofline_of(result); }};
 static_assert(std::size(kinds) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials.

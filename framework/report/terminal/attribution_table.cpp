@@ -22,32 +22,6 @@ constexpr double least_share = 0.01;
 constexpr std::size_t least_name = 10;
 constexpr std::size_t goes_to_width = 14;  // names what a row is as much as the stage does
 
-std::string_view words_for(const attribution_row& row) {
-  switch (row.what) {
-    case spent::queue:
-      return "queue";
-    case spent::cpu:
-      return "cpu";
-    case spent::enqueue:
-      return "launch";
-    case spent::device:
-      return "device";
-    case spent::copy:
-      return "copy";
-    case spent::stream_wait:
-      return "waits: stream";
-    case spent::worker_wait:
-      return row.stage ? "waits: thread" : "host is busy";
-    case spent::turn_wait:
-      return "waits: turn";
-    case spent::notice:
-      return "until noticed";
-    case spent::untimed:
-      return "not timed";
-  }
-  return "?";
-}
-
 /// Whether a row takes so little in every column that it need not stand alone.
 bool is_small(const attribution_row& row, const attribution_summary& summary) {
   const auto little = [](double part, double whole) { return part < least_share * whole; };
@@ -122,7 +96,7 @@ std::string table_of(const run_record& record, const attribution_summary& summar
       continue;
     }
     rows.add(row.stage ? table_name(record.stages[*row.stage].name, as.room(28)) : "the frame",
-             words_for(row), row.all, row.typical, row.slowest);
+             in_words(row.what), row.all, row.typical, row.slowest);
   }
   if (merged > 0) {
     rows.add(fmt::format("{} others", merged), "under 1 % each", others.all, others.typical,

@@ -99,6 +99,22 @@ std::string file_lines(const origin_diff& origin, const look& as) {
   return text;
 }
 
+std::string ending_lines(const origin_diff& origin, const before_after<bool>& interrupted,
+                         const before_after<std::optional<std::string>>& failure, const look& as) {
+  std::string text;
+  const auto add = [&](const saved_origin& of, bool stopped,
+                       const std::optional<std::string>& failed) {
+    const auto file = printable(of.file);
+    if (failed) {
+      text += paragraph(fmt::format("{}: FAILED: {}", file, printable(*failed)), 2, as, tone::bad);
+    }
+    if (stopped) text += paragraph(file + ": INTERRUPTED", 2, as, tone::bad);
+  };
+  add(origin.origins.before, interrupted.before, failure.before);
+  add(origin.origins.after, interrupted.after, failure.after);
+  return text.empty() ? "" : "\n" + text;
+}
+
 std::string differences_table(const origin_diff& origin, const look& as) {
   text_table table({{"differs", left}, {"", left, 8}, {"before", left, 8}, {"after", left, 8}});
   bool any = false;

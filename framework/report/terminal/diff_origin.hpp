@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ std::string subject_prefix(const origin_diff& origin);
 
 /// Two lines: which files they are and from when; a third where the first is the newer one.
 std::string file_lines(const origin_diff& origin, const look& as = {});
+
+/// After an empty line, which of the two did not come to its end, and why; empty where both did.
+std::string ending_lines(const origin_diff& origin, const before_after<bool>& interrupted,
+                         const before_after<std::optional<std::string>>& failure,
+                         const look& as = {});
 
 /// A table of what is not the same in device, settings and environment, or a line that all is.
 std::string differences_table(const origin_diff& origin, const look& as = {});

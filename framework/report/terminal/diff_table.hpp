@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "framework/analysis/calibration_diff.hpp"
 #include "framework/analysis/experiment_diff.hpp"
 #include "framework/analysis/result_diff.hpp"
+#include "framework/analysis/roofline_diff.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {
@@ -14,5 +16,7 @@ namespace graphline {
 
 std::string diff_table(const run_diff& diff, const look& as = {});
 std::string diff_table(const experiment_diff& diff, const look& as = {});
+std::string diff_table(const calibration_diff& diff, const look& as = {});
+std::string diff_table(const roofline_diff& diff, const look& as = {});
 
 }  // namespace graphline

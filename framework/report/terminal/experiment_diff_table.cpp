@@ -87,16 +87,6 @@ std::string figure_table(const experiment_diff& diff, figure what, std::string_v
   return table.text(as) + "\n";
 }
 
-std::string ending_lines(const experiment_diff& diff, const look& as) {
-  const auto line = [&as](bool interrupted, const saved_origin& origin) {
-    return interrupted ? paragraph(printable(origin.file) + ": INTERRUPTED", 2, as, tone::bad)
-                       : std::string();
-  };
-  const auto& [before, after] = diff.origin.origins;
-  const auto text = line(diff.interrupted.before, before) + line(diff.interrupted.after, after);
-  return text.empty() ? "" : "\n" + text;
-}
-
 std::string only_line(std::string_view when, const std::vector<std::string>& names,
                       const look& as) {
   std::string list;
@@ -144,7 +134,7 @@ std::string notes(const experiment_diff& diff, const look& as) {
 std::string diff_table(const experiment_diff& diff, const look& as) {
   std::string text = subjects_line(diff.origin, "experiments", as) + answer(diff, as);
   text += file_lines(diff.origin, as);
-  text += ending_lines(diff, as);
+  text += ending_lines(diff.origin, diff.interrupted, {}, as);
   text += "\n" + figure_table(diff, figure::p50, "p50", as);
   text += figure_table(diff, figure::tail, percentile_name(diff.tail.before), as);
   text += figure_table(diff, figure::throughput, "throughput", as);

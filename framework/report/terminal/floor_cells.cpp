@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "framework/analysis/distribution.hpp"
 #include "framework/base/utf8.hpp"
@@ -22,14 +23,15 @@ void drop_unfounded(roofline_figures& figures, const std::vector<stamp_pair>& ti
 
 }  // namespace
 
-floors::floors(const run_record& record) : held_(hold_against_roofline(record)) {
+floors::floors(const run_record& record, std::optional<roofline_summary> held)
+    : held_(std::move(held)) {
   if (!held_) return;
   const bool synced = record.run.timing == timing_method::sync;
-  for (auto& held : held_->stages) {
-    const auto& stage = record.stages[held.stage];
-    drop_unfounded(held.figures, synced ? stage.synced : stage.device);
-    for (std::size_t p = 0; p < held.parts.size(); ++p) {
-      drop_unfounded(held.parts[p], stage.parts[p].device);
+  for (auto& of : held_->stages) {
+    const auto& stage = record.stages[of.stage];
+    drop_unfounded(of.figures, synced ? stage.synced : stage.device);
+    for (std::size_t p = 0; p < of.parts.size(); ++p) {
+      drop_unfounded(of.parts[p], stage.parts[p].device);
     }
   }
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/distribution.hpp"
 #include "framework/analysis/roofline.hpp"
+#include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
@@ -103,8 +103,8 @@ class figure_rows {
 
  private:
   static std::optional<double> cpu_time(const stage_record& stage) {
-    const auto times = distribution::of(lengths(stage.cpu));
-    return times ? std::optional(static_cast<double>(times->median())) : std::nullopt;
+    const auto median = median_cpu_time(stage);
+    return median ? std::optional(static_cast<double>(*median)) : std::nullopt;
   }
 
   void add_device_stage(text_table& table, const roofline_stage& stage) const {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "framework/analysis/attribution_summary.hpp"
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
@@ -148,16 +147,18 @@ std::string notes(const run_record& record, const run_summary& summary, const fl
 
 }  // namespace
 
-std::string run_table(const run_record& record, const look& as) {
-  const auto summary = summarize(record);
-  const floors held(record);
+std::string run_table(const run_record& record, const run_analysis& analysis, const look& as) {
+  const auto& summary = analysis.summary;
+  const floors held(record, analysis.roofline);
   std::string text = heading(record, as) + "\n";
   bool shapes = false;
   if (summary.end_to_end) {
     const auto times = times_of(record, summary, held, as);
     text += times.text + part_tables(record, summary, held, as);
     shapes = times.shapes;
-    if (const auto where = attribute(record)) text += attribution_table(record, *where, as) + "\n";
+    if (const auto& where = analysis.attribution) {
+      text += attribution_table(record, *where, as) + "\n";
+    }
     if (summary.throughput) text += throughput_fact(summary, as);
     if (summary.deadline) {
       text +=

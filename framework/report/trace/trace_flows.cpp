@@ -27,7 +27,7 @@ void find(frame_slices& found, const trace_slices& slices, std::size_t frame, st
     if (slice.span.what == kind::part) continue;
     if (!slice.span.stage) {
       found.launch = &slice;
-    } else if (slice.span.what == kind::enqueue) {
+    } else if (slice.span.what == kind::launch) {
       found.launches[*slice.span.stage] = &slice;
     } else {
       found.work[*slice.span.stage] = &slice;

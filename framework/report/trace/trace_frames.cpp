@@ -32,7 +32,7 @@ void write_frame(trace_text& to, const run_record& record, std::size_t number, s
 void write_wait(trace_text& to, const frame_record& frame, std::size_t number) {
   for (const bool begin : {true, false}) {
     to.event(begin ? "{\"ph\":\"b\"" : "{\"ph\":\"e\"");
-    to.plain(",\"cat\":\"queue\",\"name\":\"waiting\",\"id2\":{\"local\":\"");
+    to.plain(",\"cat\":\"queue\",\"name\":\"queue wait\",\"id2\":{\"local\":\"");
     to.number(number).plain("\"}");
     to.on({frames_process, first_thread}).at(begin ? frame.due : frame.begin);
     if (begin) to.plain(",\"args\":{\"frame\":").number(number).plain("}");
@@ -47,14 +47,32 @@ struct change {
   int waiting = 0;
 };
 
-std::vector<change> changes_of(const std::vector<frame_record>& frames) {
+/// Under `drop_oldest` a frame goes when another is due that finds the queue full: as many frames
+/// later as the queue holds, since all that wait are due one after the other.
+void add_dropped(std::vector<change>& to, const run_record& record) {
+  if (record.run.when_full != queue_policy::drop_oldest) return;
+  std::vector<nanoseconds> due = record.load.dropped;
+  for (const auto& frame : record.frames) due.push_back(frame.due);
+  std::sort(due.begin(), due.end());
+  const auto room = std::min(static_cast<std::size_t>(record.run.queue), due.size());
+  for (const auto at : record.load.dropped) {
+    const auto place = std::lower_bound(due.begin(), due.end(), at) - due.begin();
+    // What came after the last frame of an interrupted run is not known.
+    const auto gone = std::min(static_cast<std::size_t>(place) + room, due.size() - 1);
+    to.push_back({at, 0, 1});
+    to.push_back({due[gone], 0, -1});
+  }
+}
+
+std::vector<change> changes_of(const run_record& record) {
   std::vector<change> changes;
-  changes.reserve(3 * frames.size());
-  for (const auto& frame : frames) {
+  changes.reserve(3 * record.frames.size() + 2 * record.load.dropped.size());
+  for (const auto& frame : record.frames) {
     if (waited(frame)) changes.push_back({frame.due, 0, 1});
     changes.push_back({frame.begin, 1, waited(frame) ? -1 : 0});
     changes.push_back({end_of(frame), -1, 0});
   }
+  add_dropped(changes, record);
   std::stable_sort(changes.begin(), changes.end(),
                    [](const change& a, const change& b) { return a.at < b.at; });
   return changes;
@@ -62,7 +80,7 @@ std::vector<change> changes_of(const std::vector<frame_record>& frames) {
 
 void write_counters(trace_text& to, const run_record& record) {
   const bool queue = record.run.arrival != arrival::closed;
-  const auto changes = changes_of(record.frames);
+  const auto changes = changes_of(record);
   change now;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     now.in_flight += changes[i].in_flight;

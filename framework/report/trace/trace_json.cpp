@@ -103,7 +103,7 @@ void name_everything(trace_text& to, const run_record& record,
 
 /// What all slices of a stage and kind have in common, up to the number of the frame.
 std::string head_of(const stage_record& stage, kind what) {
-  const bool launch = what == kind::enqueue;
+  const bool launch = what == kind::launch;
   const std::string name = launch ? "launch " + stage.name : stage.name;
   const std::string_view is = launch                 ? "launch"
                               : what == kind::copy   ? "copy"
@@ -130,7 +130,7 @@ class slice_heads {
   explicit slice_heads(const run_record& record) {
     for (const auto& stage : record.stages) {
       auto& heads = stages_.emplace_back();
-      for (const kind what : {kind::cpu, kind::enqueue, kind::synced, kind::device, kind::copy}) {
+      for (const kind what : {kind::cpu, kind::launch, kind::synced, kind::device, kind::copy}) {
         heads.whole[static_cast<std::size_t>(what)] = head_of(stage, what);
       }
       for (const auto& part : stage.parts) heads.parts.push_back(head_of(part));

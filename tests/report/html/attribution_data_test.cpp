@@ -54,7 +54,7 @@ TEST(attribution_data, has_no_best_possible_time_where_stages_were_not_timed) {
 
 TEST(attribution_data, says_whose_time_a_row_is) {
   const auto data = data_of(samples::two_models_on_schedule(50));
-  EXPECT_EQ(data["rows"][0]["what"], "queue");
+  EXPECT_EQ(data["rows"][0]["what"], "queue_wait");
   EXPECT_TRUE(data["rows"][0]["stage"].is_null());
   bool found = false;
   for (const auto& row : data["rows"]) found |= row["what"] == "device" && row["stage"] == 0U;
@@ -63,7 +63,7 @@ TEST(attribution_data, says_whose_time_a_row_is) {
 
 TEST(attribution_data, goes_to_a_page_that_has_a_word_and_a_colour_for_each_thing) {
   for (const auto& [word, what] : spent_words) {
-    EXPECT_NE(page_script.find("\n  " + std::string(word) + ": {"), page_script.npos) << word;
+    EXPECT_NE(page_script.find("\n  " + std::string(word) + ": "), page_script.npos) << word;
     EXPECT_NE(page_style.find("--" + std::string(word) + ":"), page_style.npos) << word;
   }
 }

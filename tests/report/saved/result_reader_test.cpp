@@ -8,9 +8,11 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
+#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "tests/analysis/sample_records.hpp"
+#include "tests/report/sample_calibrations.hpp"
 #include "tests/report/saved/result_files.hpp"
 
 namespace graphline {
@@ -158,8 +160,9 @@ TEST_F(result_reader, refuses_files_that_are_no_results) {
   EXPECT_EQ(refusal(""), ": error: the file is empty");
   EXPECT_THAT(refusal_of(json{{"schema", "nsight.report/4"}}),
               AllOf(HasSubstr("this is 'nsight.report/4'; graphline "),
-                    HasSubstr("reads graphline.run/1, graphline.overhead/1 and "
-                              "graphline.experiment/1")));
+                    HasSubstr("reads graphline.run/1, graphline.overhead/1, "
+                              "graphline.experiment/1, graphline.calibration/1 and "
+                              "graphline.roofline/1")));
   EXPECT_THAT(refusal_of(json{{"schema", "graphline.diff/1"}}), HasSubstr("'graphline.diff/1'"));
   EXPECT_THAT(refusal("{\"schema\": \"a\", \"x\": 1e999}"), HasSubstr("number"));
 }
@@ -222,6 +225,16 @@ TEST_F(result_reader, compares_only_results_of_one_kind) {
                       HasSubstr("o.json holds a comparison of timing methods "
                                 "(graphline.overhead/1)"),
                       HasSubstr("'graphline run'"), HasSubstr("'graphline overhead'")));
+  }
+  const auto calibration = write("c.json", calibration_json(samples::host_calibration()));
+  EXPECT_NO_THROW(read_results(calibration, calibration));
+  try {
+    read_results(run, calibration);
+    FAIL() << "a run and a calibration were taken";
+  } catch (const input_error& problem) {
+    EXPECT_THAT(problem.what(),
+                AllOf(HasSubstr("c.json holds a calibration of a device (graphline.calibration/1)"),
+                      HasSubstr("'graphline run' or both with 'graphline calibrate'")));
   }
 }
 

@@ -18,15 +18,15 @@ constexpr double ms = 1e6;
 
 attribution_summary made_summary() {
   attribution_summary s;
-  s.rows = {{spent::queue, {}, 2 * ms, 1 * ms, 30 * ms},
-            {spent::enqueue, 0, 0.02 * ms, 0.02 * ms, 0.02 * ms},
+  s.rows = {{spent::queue_wait, {}, 2 * ms, 1 * ms, 30 * ms},
+            {spent::launch, 0, 0.02 * ms, 0.02 * ms, 0.02 * ms},
             {spent::stream_wait, 0, 0.03 * ms, 0.01 * ms, 0.05 * ms},
             {spent::device, 0, 70 * ms, 70 * ms, 71 * ms},
-            {spent::worker_wait, 1, 0, 0, 3 * ms},
+            {spent::thread_wait, 1, 0, 0, 3 * ms},
             {spent::turn_wait, 1, 1 * ms, 1 * ms, 1 * ms},
             {spent::cpu, 1, 16 * ms, 16 * ms, 15.93 * ms},
             {spent::copy, 2, 0.95 * ms, 0.97 * ms, 1 * ms},
-            {spent::notice, {}, 1 * ms, 1 * ms, 2 * ms}};
+            {spent::unnoticed, {}, 1 * ms, 1 * ms, 2 * ms}};
   s.end_to_end = {91 * ms, 90 * ms, 124 * ms};
   s.typical_frames = {4, 5, 6};
   s.slowest_frames = {9};
@@ -45,7 +45,7 @@ TEST(attribution_table, sets_nothing_against_the_only_frame) {
   summary.typical_frames = summary.slowest_frames = {0};
   const auto text = attribution_table(samples::two_models(timing_method::event, 1), summary);
   EXPECT_THAT(text, HasSubstr("\nstage (ms)  goes to           time\n"
-                              "the frame   queue            2.00\n"));
+                              "the frame   queue wait       2.00\n"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("typical")), Not(HasSubstr("slowest"))));
 }
 
@@ -64,7 +64,7 @@ TEST(attribution_table, takes_no_parts_of_nothing) {
   summary.end_to_end.slowest = summary.end_to_end.typical;
   const auto text = attribution_table(samples::two_models(timing_method::event, 10), summary);
   EXPECT_THAT(
-      text, HasSubstr("\nthe frame   queue            2.00     1.00    30.0    +29.0         -\n"));
+      text, HasSubstr("\nthe frame   queue wait       2.00     1.00    30.0    +29.0         -\n"));
   EXPECT_THAT(text, HasSubstr("  0           -\n"));
 }
 

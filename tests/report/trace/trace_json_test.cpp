@@ -117,6 +117,28 @@ TEST(trace_json, counts_frames_in_flight_and_waiting_from_nothing_to_nothing) {
   EXPECT_GT(most_waiting, 0);
 }
 
+TEST(trace_json, counts_frames_as_waiting_until_a_later_one_takes_their_place) {
+  auto record = two_models(timing_method::none, 4);
+  record.run.arrival = arrival::constant;
+  record.run.queue = 2;
+  record.run.when_full = queue_policy::drop_oldest;
+  // Due every 30 ns, each at work for 100 ns: those due at 90, 150 and 180 find the queue full.
+  record.frames = {{0, 0, 100}, {60, 100, 200}, {150, 200, 300}, {180, 300, 400}};
+  record.load.dropped = {30, 90, 120};
+  std::vector<std::pair<nanoseconds, int>> waiting;
+  for (const auto& event : events_of(read_trace(record), "C")) {
+    waiting.emplace_back(ns_of(event["ts"]), event["args"]["waiting"].get<int>());
+  }
+  const std::vector<std::pair<nanoseconds, int>> expected = {{0, 0},   {30, 1},  {60, 2},  {90, 2},
+                                                             {100, 1}, {120, 2}, {150, 2}, {180, 2},
+                                                             {200, 1}, {300, 0}, {400, 0}};
+  EXPECT_EQ(waiting, expected);
+  record.run.when_full = queue_policy::drop_newest;
+  for (const auto& event : events_of(read_trace(record), "C")) {
+    EXPECT_NE(ns_of(event["ts"]), 30) << "a frame that goes when it is due does not wait";
+  }
+}
+
 TEST(trace_json, counts_no_queue_where_there_is_none) {
   for (const auto& event : events_of(read_trace(overlapping()), "C")) {
     EXPECT_FALSE(event["args"].contains("waiting"));

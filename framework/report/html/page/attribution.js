@@ -26,8 +26,8 @@ function asSentence(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
-function spentTitle({ what, stage }, stages) {
-  const { title } = spentWords[what];
+function ownedTitle({ what, stage }, stages) {
+  const title = spentTitle(what);
   return stage === null ? title : `${graphline.isolated(stages[stage].name)}: ${title}`;
 }
 
@@ -61,7 +61,7 @@ function attributionFigure(attribution, stages) {
     const frames = attribution.frames[key];
     const parts = rows.filter((row) => row[key] > 0).map((row) => {
       const part = row[key] / total;
-      const words = `${spentTitle(row, stages)}: ${graphline.duration(row[key])}, ` +
+      const words = `${ownedTitle(row, stages)}: ${graphline.duration(row[key])}, ` +
         `${shareText(part)}`;
       return element("span", {
         class: `time time-${row.what}`, title: words,
@@ -74,7 +74,7 @@ function attributionFigure(attribution, stages) {
       element("span", {
         class: "track", role: "img",
         "aria-label": `${title}: ${rows.map((row) =>
-          `${spentTitle(row, stages)} ${graphline.duration(row[key])}`).join(", ")}`,
+          `${ownedTitle(row, stages)} ${graphline.duration(row[key])}`).join(", ")}`,
       }, parts),
       element("span", { class: "amount" }, graphline.duration(total, 4)),
     ];
@@ -118,10 +118,10 @@ function attributionTable(attribution, stages) {
   const number = true;
   const titles = compared ? ["mean", "typical", "slowest 1 %", "slowest − typical"] : ["time"];
   return table(`Where the time of a frame goes, in ${unit.name}`,
-    [{ title: "of" }, { title: "went to" }, ...titles.map((title) => ({ title, number }))],
+    [{ title: "of" }, { title: "goes to" }, ...titles.map((title) => ({ title, number }))],
     [...attribution.rows.map((entry) => row(
       entry.stage === null ? "the frame" : graphline.name(stages[entry.stage].name),
-      spentWords[entry.what].title, entry)),
+      spentTitle(entry.what), entry)),
     row("residual", "", attribution.residual), row("end to end", "", attribution.end_to_end)]);
 }
 
@@ -129,7 +129,7 @@ function attributionTable(attribution, stages) {
 function bestPossible(attribution) {
   const { element, duration, percent, table } = graphline;
   const { running } = attribution;
-  const queued = attribution.rows.some(({ what }) => what === "queue");
+  const queued = attribution.rows.some(({ what }) => what === "queue_wait");
   const bars = [
     ["achieved", running, "from begin to end, on average"],
     ["best by plan", attribution.best_by_plan,
@@ -142,7 +142,7 @@ function bestPossible(attribution) {
     element("div", { class: "bars" }, bars.flatMap(([name, time, meaning], i) => [
       element("span", { class: "of", title: meaning }, name),
       element("span", { class: "track low", "aria-hidden": "true" }, element("span", {
-        class: `time time-${i === 0 ? "queue" : "device"}`,
+        class: `time time-${i === 0 ? "queue_wait" : "device"}`,
         style: `flex: 0 0 ${100 * time / longest}%`,
       })),
       element("span", { class: "amount" }, duration(time, 4)),
@@ -151,7 +151,7 @@ function bestPossible(attribution) {
       `With the stage times that were measured, a frame could take ` +
       `${duration(attribution.best_by_plan, 4)} as planned: ` +
       `${percent(attribution.best_by_plan / running, 3)} of what it took` +
-      `${queued ? " without its wait in the queue" : ""}.`),
+      `${queued ? " without its queue wait" : ""}.`),
     element("details", { class: "tabled" }, element("summary", {}, "As a table"),
       table("Best possible time from begin to end",
         [{ title: "" }, { title: "time", number: true }, { title: "of achieved", number: true },

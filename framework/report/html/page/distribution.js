@@ -67,7 +67,7 @@ graphline.section({
                ticks: { maxTicksLimit: 8, includeBounds: false } };
     }
 
-    const tone = () => ({ device: "device", serialised: "device", cpu: "cpu", launch: "enqueue" })[
+    const tone = () => ({ device: "device", serialised: "device", cpu: "cpu", launch: "launch" })[
       chosen.what] ?? "frame";
 
     function histogram() {

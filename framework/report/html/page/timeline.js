@@ -23,7 +23,7 @@ class TimelineSection {
     this.missing = element("p", { class: "missing warning", hidden: true });
     this.detail = element("p", { class: "told", "aria-live": "polite" });
     this.tables = element("div", {});
-    const kinds = Object.keys(spentWords).filter((kind) =>
+    const kinds = Object.keys(spentMeanings).filter((kind) =>
       frames.timeline.pieces.some(([what]) => frames.timeline.spent[what] === kind) ||
       frames.timeline.spans.some(([what]) => spanColours[frames.timeline.kinds[what]] === kind));
     box.append(this.chooser(), this.missing, this.headline,
@@ -171,7 +171,7 @@ class TimelineSection {
       return;
     }
     const piece = span.lane === undefined;
-    const where = piece ? spentWords[span.kind].meaning : `${spanWords[span.kind]}, `;
+    const where = piece ? spentMeanings[span.kind] : `${spanWords[span.kind]}, `;
     this.detail.replaceChildren(
       element("strong", {}, graphline.name(this.frames.nameOf(span))), ` · ${where}`,
       ...(piece ? [] : [graphline.name(this.plot.whereOf(span.lane))]),
@@ -192,9 +192,9 @@ function timelineTables(frames, frame, plot) {
     [span.begin, span.end, span.end - span.begin].map((ns) => exactIn(ns, unit));
   return [
     table(`The path that bounds frame ${frame.number}; it leaves ${exactly(frame.residual)} over`,
-      [{ title: "of" }, { title: "went to" }, ...times],
+      [{ title: "of" }, { title: "goes to" }, ...times],
       frame.pieces.map((piece) =>
-        [graphline.name(frames.ownerOf(piece)), spentWords[piece.kind].title, ...figures(piece)])),
+        [graphline.name(frames.ownerOf(piece)), spentTitle(piece.kind), ...figures(piece)])),
     table(`All spans of frame ${frame.number}`,
       [{ title: "of" }, { title: "what" }, { title: "where" }, ...times],
       frame.spans.map((span) => [graphline.name(frames.ownerOf(span)), spanWords[span.kind],

@@ -87,7 +87,7 @@ class TimelineFrames {
   nameOf(span) {
     if (span.kind === "part") return this.stages[span.stage].parts[span.part];
     if (span.stage !== null) return this.stages[span.stage].name;
-    return span.kind === "enqueue" ? "the frame's graph" : spentWords[span.kind].title;
+    return span.kind === "launch" ? "the frame's graph" : spentTitle(span.kind);
   }
 }
 

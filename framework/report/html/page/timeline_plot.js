@@ -81,7 +81,7 @@ class TimelinePlot {
 
   sentence(span, lane) {
     const { duration, isolated } = graphline;
-    const what = lane < 0 ? `on the path: ${spentWords[span.kind].title}` : spanWords[span.kind];
+    const what = lane < 0 ? `on the path: ${spentTitle(span.kind)}` : spanWords[span.kind];
     const where = lane < 0 ? "" : `, ${this.whereOf(lane)}`;
     return `${isolated(this.frames.nameOf(span))}, ${what}${where}, ` +
       `from ${duration(span.begin, 5)} to ${duration(span.end, 5)}, ${duration(span.end - span.begin, 4)}`;
@@ -119,7 +119,7 @@ class TimelinePlot {
     for (const item of this.items) {
       if (item.lane < 0 || item.part) continue;
       const { kind, stage } = item.span;
-      if (kind !== "enqueue" || !works.has(stage)) works.set(stage, item);
+      if (kind !== "launch" || !works.has(stage)) works.set(stage, item);
     }
     this.edges = [];
     this.frames.stages.forEach(({ waits }, stage) => {

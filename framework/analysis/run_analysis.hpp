@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/summary.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// All that more than one report of a run shows, worked out once.
+struct run_analysis {
+  run_summary summary;
+  std::optional<attribution_summary> attribution;  ///< as `attribute` gives it
+  std::optional<roofline_summary> roofline;        ///< as `hold_against_roofline` gives it
+};
+
+run_analysis analyse(const run_record& record);
+
+}  // namespace graphline
