@@ -95,13 +95,10 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
 
   diagnostics found;
   pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
-  const bool readable = !found.has_errors();
   for (const auto& [key, text] : overrides_) {
     if (text.empty()) continue;
     read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
   }
-  // The planner would take a wrong option for one that was not given, and complain of that too.
-  if (readable) found.throw_if_errors();
   if (adjust) adjust(spec.run);
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
