@@ -112,6 +112,7 @@ roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_fig
 }
 
 void hold(roofline_figures& figures, const std::vector<stamp_pair>& times) {
+  if (times.size() < samples_needed(0.5)) return;
   const auto measured = distribution::of(lengths(times));
   if (!measured) return;
   figures.measured = static_cast<double>(measured->median());

@@ -194,6 +194,11 @@ exit_status compare(compare_arguments& given) {
   const experiment_record record =
       calibrated(run_trials(planned, *runner, store, std::move(done), stop, given.quiet));
 
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.trials.empty()) {
+    throw interrupted_error("interrupted in the first trial; nothing was measured");
+  }
+
   const auto summary = summarize(record);
   if (!given.quiet) {
     outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));

@@ -57,6 +57,10 @@ exit_status measure_overhead(overhead_arguments& given) {
   };
   const overhead_record record = run_overhead(s, options);
   line.erase();
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.trials.empty()) {
+    throw interrupted_error("interrupted in the first trial; nothing was measured");
+  }
 
   if (given.quiet) {
     tell_trouble(record);

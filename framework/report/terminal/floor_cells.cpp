@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/distribution.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -16,23 +15,9 @@ bool has_ratio(const roofline_figures& figures) {
   return figures.ratio.has_value();
 }
 
-void drop_unfounded(roofline_figures& figures, const std::vector<stamp_pair>& times) {
-  if (times.size() < samples_needed(0.5)) figures.ratio.reset();
-}
-
 }  // namespace
 
-floors::floors(const run_record& record) : held_(hold_against_roofline(record)) {
-  if (!held_) return;
-  const bool synced = record.run.timing == timing_method::sync;
-  for (auto& held : held_->stages) {
-    const auto& stage = record.stages[held.stage];
-    drop_unfounded(held.figures, synced ? stage.synced : stage.device);
-    for (std::size_t p = 0; p < held.parts.size(); ++p) {
-      drop_unfounded(held.parts[p], stage.parts[p].device);
-    }
-  }
-}
+floors::floors(const run_record& record) : held_(hold_against_roofline(record)) {}
 
 const roofline_stage* floors::find(std::size_t stage) const noexcept {
   if (!held_) return nullptr;
@@ -62,9 +47,12 @@ bool floors::any_part(std::size_t stage) const noexcept {
   return found != nullptr && std::any_of(found->parts.begin(), found->parts.end(), has_ratio);
 }
 
+std::string ratio_cell(const std::optional<double>& ratio) {
+  return ratio ? three_digits(*ratio, 2) + 'x' : "-";
+}
+
 std::string ratio_cell(const roofline_figures* figures) {
-  if (figures == nullptr || !figures->ratio) return "-";
-  return three_digits(*figures->ratio, 2) + 'x';
+  return ratio_cell(figures == nullptr ? std::nullopt : figures->ratio);
 }
 
 std::string floor_note(const run_record& record) {

@@ -13,8 +13,7 @@ namespace graphline {
 /// A run's stages and parts held against its calibration, by their places in the record.
 class floors {
  public:
-  /// Without floors where the record has none. A ratio is that of the p50: none where there are
-  /// too few times for one.
+  /// Without floors where the record has none.
   explicit floors(const run_record& record);
 
   /// Null for a CPU stage, and without a calibration.
@@ -34,6 +33,9 @@ class floors {
 };
 
 /// "1.53x", "743x": how many times as long as its floor; "-" for what is not known.
+std::string ratio_cell(const std::optional<double>& ratio);
+
+/// The same of a stage or part, or of null.
 std::string ratio_cell(const roofline_figures* figures);
 
 /// What "least" and "ratio" are, for the notes below a table. Of a run with a calibration.
