@@ -193,7 +193,7 @@ class bad_input(Case):
                       ["compare", experiment, *store, "--json", experiment]):
             before = pathlib.Path(words[-1]).read_text()
             self.expect(graphline(*words), 2,
-                        f"error: {words[-2]} '{words[-1]}': this command reads that file; name another")
+                        f"error: {words[-2]} '{words[-1]}': this command reads it; name another file")
             self.assertEqual(pathlib.Path(words[-1]).read_text(), before)
 
     def test_two_results_cannot_share_standard_output(self):

@@ -196,7 +196,7 @@ exit_status compare(compare_arguments& given) {
 
   // A result of nothing must not take the place of one from before.
   if (record.interrupted && record.trials.empty()) {
-    throw interrupted_error("interrupted in the first trial; nothing was measured");
+    throw interrupted_error("interrupted before a trial was done; nothing was measured");
   }
 
   const auto summary = summarize(record);

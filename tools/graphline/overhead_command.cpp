@@ -59,7 +59,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   line.erase();
   // A result of nothing must not take the place of one from before.
   if (record.interrupted && record.trials.empty()) {
-    throw interrupted_error("interrupted in the first trial; nothing was measured");
+    throw interrupted_error("interrupted before a trial was done; nothing was measured");
   }
 
   if (given.quiet) {
