@@ -41,6 +41,9 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
+  /// `--arrival closed` takes the place of the file's schedule, and so of what goes with one there.
+  void drop_schedule(pipeline_spec& spec) const;
+
   /// `backend`: whose parameters count.
   plan make_plan(const std::string& backend, const plan_target& machine,
                  const std::function<void(settings&)>& adjust);

@@ -49,8 +49,8 @@ void refuse_to_replace(const std::vector<std::string>& read, const requested_out
   if (is_standard_output(one.path) || !fs::is_regular_file(one.path, unknown)) return;
   for (const auto& path : read) {
     if (!fs::equivalent(one.path, path, unknown)) continue;
-    throw input_error(fmt::format("{} {}: this command reads it; name another file",
-                                  one.option, quote(one.path, 200)));
+    throw input_error(fmt::format("{} {}: this command reads it; name another file", one.option,
+                                  quote(one.path, 200)));
   }
 }
 

@@ -100,9 +100,8 @@ class figure_rows {
  private:
   static std::optional<double> cpu_time(const stage_record& stage) {
     const auto times = distribution::of(lengths(stage.cpu));
-    return times && times->count() >= samples_needed(0.5)
-               ? std::optional(static_cast<double>(times->median()))
-               : std::nullopt;
+    const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+    return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
   }
 
   void add_device_stage(text_table& table, const roofline_stage& stage) const {
