@@ -190,21 +190,10 @@ TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
   EXPECT_THAT(figures_of(synced).ratio, Optional(DoubleEq(10)));
 }
 
-TEST(roofline, has_no_measured_time_where_there_are_too_few_for_a_median) {
-  auto made = one_after_another({{"x", 2 * ms}});
-  made.record.stages[0].cost = work(1'000'000, 100'000'000);
-  ASSERT_EQ(made.record.stages[0].device.size(), 5u);
-  EXPECT_TRUE(figures_of(made).ratio);
-  made.record.stages[0].device.pop_back();
-  EXPECT_TRUE(figures_of(made).least);
-  EXPECT_FALSE(figures_of(made).measured);
-  EXPECT_FALSE(figures_of(made).ratio);
-}
-
 TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {
   auto made = one_after_another({{"near", 5 * ms}, {"far", 3 * ms}, {"open", 1 * ms}});
   made.record.stages[0].cost = work(0, 4'900'000'000);
-  made.record.stages[1].cost = work(1'000'000, 100'000'000);
+  made.record.stages[1].cost = work(0, 1'000'000'000);
   made.record.stages[2].cost = {};
   const auto summary = hold_against_roofline(made.record);
   EXPECT_THAT(summary->by_gain, ElementsAre(1, 0));

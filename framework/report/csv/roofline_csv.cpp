@@ -41,10 +41,9 @@ void add_device_stage(std::string& text, const stage_record& stage, const roofli
 
 void add_cpu_stage(std::string& text, const stage_record& stage) {
   const auto times = distribution::of(lengths(stage.cpu));
-  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
   fmt::format_to(std::back_inserter(text), "stage,{},,{},cpu,,,,,,,,,,,{},,\n",
                  csv_field(stage.name), csv_field(stage.kind),
-                 p50 ? fmt::to_string(*p50) : std::string());
+                 times ? fmt::to_string(times->median()) : std::string());
 }
 
 }  // namespace

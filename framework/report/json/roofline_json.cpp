@@ -69,12 +69,11 @@ json stage_json(const stage_record& stage, const roofline_stage& of) {
 /// No roof stands for it.
 json cpu_stage_json(const stage_record& stage) {
   const auto times = distribution::of(lengths(stage.cpu));
-  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
   return {{"name", stage.name},
           {"kind", stage.kind},
           {"on", to_word(stage.on)},
           {"unit", "ms"},
-          {"measured", p50 ? json(milliseconds(static_cast<double>(*p50))) : json()}};
+          {"measured", times ? json(milliseconds(static_cast<double>(times->median()))) : json()}};
 }
 
 json stages_json(const run_record& record, const roofline_summary& summary) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "framework/analysis/distribution.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -15,9 +16,23 @@ bool has_ratio(const roofline_figures& figures) {
   return figures.ratio.has_value();
 }
 
+void drop_unfounded(roofline_figures& figures, const std::vector<stamp_pair>& times) {
+  if (times.size() < samples_needed(0.5)) figures.ratio.reset();
+}
+
 }  // namespace
 
-floors::floors(const run_record& record) : held_(hold_against_roofline(record)) {}
+floors::floors(const run_record& record) : held_(hold_against_roofline(record)) {
+  if (!held_) return;
+  const bool synced = record.run.timing == timing_method::sync;
+  for (auto& held : held_->stages) {
+    const auto& stage = record.stages[held.stage];
+    drop_unfounded(held.figures, synced ? stage.synced : stage.device);
+    for (std::size_t p = 0; p < held.parts.size(); ++p) {
+      drop_unfounded(held.parts[p], stage.parts[p].device);
+    }
+  }
+}
 
 const roofline_stage* floors::find(std::size_t stage) const noexcept {
   if (!held_) return nullptr;

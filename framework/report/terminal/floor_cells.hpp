@@ -13,7 +13,8 @@ namespace graphline {
 /// A run's stages and parts held against its calibration, by their places in the record.
 class floors {
  public:
-  /// Without floors where the record has none.
+  /// Without floors where the record has none. A ratio is that of the p50: none where there are
+  /// too few times for one.
   explicit floors(const run_record& record);
 
   /// Null for a CPU stage, and without a calibration.

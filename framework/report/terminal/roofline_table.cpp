@@ -118,7 +118,13 @@ class figure_rows {
     table.add_row({std::move(name), amount(of.cost.flops, ""), amount(bytes_of(of.cost), "B"),
                    of.intensity ? three_digits(*of.intensity, 2) : "-",
                    of.by ? std::string(to_word(*of.by)) : "-", in_unit(of.least, unit_),
-                   in_unit(of.measured, unit_), ratio_cell(of.ratio), std::move(share)});
+                   in_unit(shown(of.measured), unit_), ratio_cell(shown(of.ratio)),
+                   std::move(share)});
+  }
+
+  /// What rests on a median: nothing of too few frames for one.
+  std::optional<double> shown(const std::optional<double>& figure) const {
+    return record_.frames.size() < samples_needed(0.5) ? std::nullopt : figure;
   }
 
   const run_record& record_;
