@@ -152,7 +152,7 @@ std::vector<std::string> members_without_frames(const experiment_record& record)
   std::vector<std::string> lines;
   for (const auto& [member, count] : trials) {
     lines.push_back(
-        fmt::format("no frame of '{}' ended in {}, so that {} not count; give the other "
+        fmt::format("no frame of {} ended in {}, so that {} not count; give the other "
                     "members more frames",
                     member, count_of(count, "trial"), count == 1 ? "it does" : "they do"));
   }
