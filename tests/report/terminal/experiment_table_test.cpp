@@ -201,10 +201,7 @@ TEST(experiment_table, says_which_pipeline_the_others_were_too_quick_for) {
   ASSERT_EQ(emptied, 2u);
   const auto text = experiment_table(record, figures_of(record));
   expect_width(text, 80);
-  EXPECT_THAT(text, HasSubstr("
-                              no frame of 'batch (together)' ended in 2 trials,
-                              so that they do not "
-                                                  "count"));
+  EXPECT_THAT(text, HasSubstr("no frame of 'batch (together)' ended in 2 trials, so that they"));
 }
 
 TEST(experiment_table, puts_into_words_what_a_line_has_no_room_for) {
