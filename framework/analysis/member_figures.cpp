@@ -25,7 +25,7 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
     took_time = took_time && seconds.back() > 0;
   }
   const pooled_times pooled(std::move(times));
-  result[0] = resample_percentile(pooled, 0.5, draws);
+  if (pooled.count() >= samples_needed(0.5)) result[0] = resample_percentile(pooled, 0.5, draws);
   if (pooled.count() >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
   if (took_time) result[2] = resample_ratio(frames, seconds, draws);
   return result;

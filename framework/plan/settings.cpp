@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,9 +34,10 @@ class settings_check {
     if (run_.arrival == arrival::closed) {
       check_without_schedule();
     } else if (!run_.rate) {
-      error({"arrival"}, fmt::format("arrival: {} needs to know how many frames are due in a "
-                                     "second; add a rate, such as rate: 30",
-                                     to_word(run_.arrival)));
+      error({"arrival", "rate"},
+            fmt::format("arrival: {} needs to know how many frames are due in a second; add a "
+                        "rate, such as rate: 30",
+                        to_word(run_.arrival)));
     } else if (!can_be_kept(*run_.rate)) {
       error({"rate"}, fmt::format("rate must be from 0.000001 to 1000000 frames a second, "
                                   "found {}",
@@ -105,8 +107,6 @@ class settings_check {
                         "out the rate",
                         *run_.rate));
     }
-    // An arrival that could not be read is no word for having none.
-    if (out_.has_errors()) return;
     warn_of_idle_setting("queue", fmt::to_string(run_.queue));
     warn_of_idle_setting("when_full", std::string(to_word(run_.when_full)));
   }
@@ -114,18 +114,26 @@ class settings_check {
   /// Where it was written: a default changes nothing either, and nobody minds.
   void warn_of_idle_setting(const char* name, const std::string& value) {
     const place* at = given(name);
-    if (at == nullptr) return;
+    if (at == nullptr || rests_on_unread({"arrival"})) return;
     out_.warning(*at, fmt::format("{}: {} changes nothing with arrival: closed, where no frame "
                                   "waits for room; use arrival: constant or poisson with a rate, "
                                   "or leave out {}",
                                   name, value, name));
   }
 
+  /// Whether one of them could not be read: what it says instead is anybody's guess.
+  bool rests_on_unread(const keys& about) const {
+    return std::ranges::any_of(
+        about, [&](const std::string& key) { return places_.unread.contains(key); });
+  }
+
   void error(const keys& about, std::string message) {
+    if (rests_on_unread(about)) return;
     out_.error(shown_at(about), std::move(message) + set_elsewhere(about));
   }
 
   void warning(const keys& about, std::string message) {
+    if (rests_on_unread(about)) return;
     out_.warning(shown_at(about), std::move(message) + set_elsewhere(about));
   }
 

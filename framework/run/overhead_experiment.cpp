@@ -33,10 +33,8 @@ overhead_record run_overhead(session& s, const overhead_options& options) {
   warmup.stop = options.stop;
   run_record warm = s.run(warmup);
   result.interrupted = warm.interrupted;
-  if (warm.interrupted || warm.failure) {
-    result.trials.push_back({0, std::move(warm)});
-    return result;
-  }
+  if (warm.failure) result.trials.push_back({0, warm});  // which is where it is told
+  if (warm.interrupted || warm.failure) return result;
 
   run_options trial;
   trial.warmup = 1;

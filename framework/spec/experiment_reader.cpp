@@ -67,6 +67,7 @@ bool check_document(const node& root, const place& file, diagnostics& out) {
     return false;
   }
   if (root.find("experiment") != nullptr) return true;
+  if (!check_no_result(root, "an experiment", out)) return false;
   const bool compares = root.find("vary") != nullptr || root.find("configurations") != nullptr ||
                         root.find("together") != nullptr;
   const node::member* stages = find_member(root, "stages");

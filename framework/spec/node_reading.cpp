@@ -57,7 +57,13 @@ std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
   std::vector<T> list;
   bool complete = true;
   const auto append = [&](const node& item) {
-    const std::optional<T> value = read(item, what, expected, out);
+    std::optional<T> value;
+    if (n.is_sequence() && item.is_sequence()) {
+      out.error(item.where(),
+                fmt::format("'{}' must be {}, found a list in the list", what, expected));
+    } else {
+      value = read(item, what, expected, out);
+    }
     if (value) list.push_back(*value);
     complete = complete && value.has_value();
   };
@@ -211,6 +217,17 @@ std::optional<std::string> read_choice(const node& n, std::string_view what,
 bool check_mapping(const node& n, std::string_view what, diagnostics& out) {
   if (!n.is_mapping()) report_mismatch(n, what, "a mapping", out);
   return n.is_mapping();
+}
+
+bool check_no_result(const node& root, std::string_view wanted, diagnostics& out) {
+  const node* schema = root.find("schema");
+  if (schema == nullptr || !schema->is_scalar() || !schema->text().starts_with("graphline.")) {
+    return true;
+  }
+  out.error(
+      schema->where(),
+      fmt::format("this file holds a result, not {}; show it with 'graphline report'", wanted));
+  return false;
 }
 
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,

@@ -68,6 +68,9 @@ std::optional<T> read_word(const node& n, std::string_view what, diagnostics& ou
 /// Whether the node is a mapping; reports it if not.
 bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 
+/// Reports a document that is a result of Graphline's, which is YAML too. `wanted`: "a pipeline".
+bool check_no_result(const node& root, std::string_view wanted, diagnostics& out);
+
 /// Reports every key of a mapping that is not among `known`, with the nearest known one.
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out);

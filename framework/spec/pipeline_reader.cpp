@@ -42,7 +42,7 @@ bool check_document(const node& root, const place& file, diagnostics& out) {
               "configurations with 'graphline compare'");
     return false;
   }
-  return true;
+  return check_no_result(root, "a pipeline", out);
 }
 
 /// The document with every `$name` outside of `params` replaced.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,7 @@ struct settings {
 struct settings_places {
   place section;                      ///< of the `run:` section's value
   std::map<std::string, place> each;  ///< of the settings that were given and could be read, by key
+  std::set<std::string> unread;       ///< those that were given and could not, which was reported
 };
 
 /// A tensor that is there before the first frame and stays the same.

@@ -150,7 +150,12 @@ void read_setting(settings& run, settings_places& places, const std::string& key
                   diagnostics& out) {
   const std::size_t before = out.all().size();
   read_setting(run, key, value, out);
-  if (out.all().size() == before) places.each[key] = value.where();
+  if (out.all().size() == before) {
+    places.each[key] = value.where();
+    places.unread.erase(key);
+  } else {
+    places.unread.insert(key);
+  }
 }
 
 void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out) {

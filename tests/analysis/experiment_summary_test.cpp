@@ -117,6 +117,17 @@ TEST(experiment_summary, shows_what_there_is_when_no_block_is_complete) {
   EXPECT_TRUE(s.comparisons.empty());
 }
 
+TEST(experiment_summary, compares_no_median_of_too_few_frames) {
+  const auto compares_p50 = [](std::size_t blocks) {
+    const auto s = summarize(simulate({.blocks = blocks, .frames = 2}, 1));
+    EXPECT_EQ(s.complete_blocks, blocks);
+    return std::any_of(s.comparisons.begin(), s.comparisons.end(),
+                       [](const comparison& c) { return c.figure == figure::p50; });
+  };
+  EXPECT_FALSE(compares_p50(2));  // of four frames
+  EXPECT_TRUE(compares_p50(3));
+}
+
 TEST(experiment_summary, of_no_trials_names_the_configurations) {
   auto record = simulate({}, 1);
   record.trials.clear();

@@ -85,6 +85,24 @@ class usage(Case):
         self.expect(graphline("overhaed", "x.yaml"), 2, "(did you mean 'overhead'?)")
         self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
 
+    def test_the_command_line_is_answered_in_our_own_words(self):
+        path = self.pipeline()
+        self.expect(graphline("run", path, "--frames"), 2, "error: --frames needs a value: N\n")
+        self.expect(graphline("run", path, "more"), 2, "error: 'more' was not expected\n")
+        self.expect(graphline("run", path, "--color", "alway"), 2,
+                    "error: --color: unknown value 'alway' (did you mean 'always'?)\n")
+        self.expect(graphline("overhead", path, "--trials", "0"), 2,
+                    "error: --trials: must be a whole number from 1 to 10000, found '0'\n")
+        self.expect(graphline("overhead", path, "--trials", "4x"), 2, "found '4x'\n")
+        self.expect(graphline("calibrate", "--clock", "fast"), 2,
+                    "error: --clock: must be a number from 1 to 100000, found 'fast'\n")
+
+    def test_an_empty_text_is_no_value(self):
+        path = self.pipeline()
+        self.expect(graphline("run", path, "--json", ""), 2, "error: --json was given an empty text\n")
+        self.expect(graphline("run", path, "--frames", ""), 2, "--frames was given an empty text")
+        self.expect(graphline("check", ""), 2, "PIPELINE.yaml was given an empty text")
+
     def test_settings_are_checked_as_in_the_file(self):
         path = self.pipeline()
         self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
@@ -162,6 +180,21 @@ class bad_input(Case):
         (self.folder / "file").write_text("")
         self.expect(graphline("run", slow, "--save-tensors", self.folder / "file" / "t"), 2, "file/t")
         self.assertLess(time.monotonic() - started, 50)
+
+    def test_a_result_does_not_take_the_place_of_what_is_read(self):
+        path = self.pipeline()
+        experiment = self.pipeline("experiment: e\npipeline: small.yaml\nvary: {in_flight: [1, 2]}\n"
+                                   "trials: 1\n", "e.yaml")
+        store = ["--store", self.folder / "e.trials"]
+        for words in (["run", path, "--json", path], ["run", path, "--csv", path],
+                      ["inspect", path, "--json", path], ["overhead", path, "--json", path],
+                      ["capacity", path, "--under", "1s", "--json", path],
+                      ["compare", experiment, *store, "--html", path],
+                      ["compare", experiment, *store, "--json", experiment]):
+            before = pathlib.Path(words[-1]).read_text()
+            self.expect(graphline(*words), 2,
+                        f"error: {words[-2]} '{words[-1]}': this command reads it; name another file")
+            self.assertEqual(pathlib.Path(words[-1]).read_text(), before)
 
     def test_two_results_cannot_share_standard_output(self):
         self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2, "-")

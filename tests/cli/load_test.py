@@ -59,6 +59,16 @@ class load(Case):
         self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
                     "constant 29.97 frame/s", stream="stdout")
 
+    def test_a_closed_loop_takes_the_place_of_the_files_schedule(self):
+        path = self.pipeline(OPEN.replace("rate: 200", "rate: 200, queue: 4"))
+        self.expect(graphline("check", path), 0, "constant 200 frame/s", stream="stdout")
+        done = graphline("check", path, "--arrival", "closed")
+        self.expect(done, 0)
+        self.assertNotIn("frame/s", done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.expect(graphline("check", path, "--arrival", "closed", "--rate", 30), 2,
+                    "rate: 30 makes no sense with arrival: closed")
+
     def test_a_queue_without_a_schedule_is_told_to_change_nothing(self):
         path = self.pipeline(OPEN.replace("arrival: constant, rate: 200", "queue: 4"))
         done = graphline("check", path, "--when-full", "drop_oldest")

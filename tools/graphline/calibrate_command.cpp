@@ -22,6 +22,7 @@
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/machine.hpp"
+#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -66,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> environment_on(const std::strin
 exit_status show_kept(const calibrate_arguments& given) {
   const auto device = open(given)->properties();
   const auto record = kept_calibration(device);
-  result_outputs outputs({{"--json", given.json, json_beginning}});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, {});
   if (!given.quiet) {
     const calibration_notes notes{given.clock_mhz,
                                   stale_reasons(record, device, environment_on(device.backend)),
@@ -93,7 +94,7 @@ calibration_record measure(device& d, const stop_request& stop, bool quiet) {
 exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto device = open(given);
-  result_outputs outputs({{"--json", given.json, json_beginning}});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
   std::string kept_in;
@@ -130,12 +131,12 @@ void add_calibrate_command(CLI::App& program, action& chosen) {
       ->add_option("--threads", given->threads,
                    "Compute threads of the host device (0: half the cores)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number_from(0, 1024));
   command
       ->add_option("--clock", given->clock_mhz,
                    "Clock of a GPU's cores for its theoretical peaks (default: its highest)")
       ->type_name("MHZ")
-      ->check(CLI::Range(1.0, 100000.0));
+      ->check(number_from(1, 100000));
   command->add_option("--json", given->json, "Write the result, every sample included")
       ->type_name("FILE");
   command->add_flag("--show", given->show, "Show what is kept of the device, without measuring");

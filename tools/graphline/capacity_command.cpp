@@ -16,6 +16,7 @@
 #include "framework/run/capacity_probe.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -159,7 +160,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
-  result_outputs outputs({{"--json", given.json, json_beginning}});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, {given.pipeline.path()});
 
   session s(std::move(p), *device, &stop);
   capacity_line line(given.quiet);
@@ -204,7 +205,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       ->add_option("--frames", given->frames,
                    "Frames of a run (default: at least 240 for p95, and for a second)")
       ->type_name("N")
-      ->check(CLI::Range(1, 10'000'000));
+      ->check(whole_number_from(1, 10'000'000));
   command
       ->add_option("--within", given->within,
                    "How far apart a rate that holds and one that does not may be")

@@ -29,6 +29,7 @@
 #include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
+#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -80,10 +81,13 @@ result_outputs open_outputs(const compare_arguments& given, const experiment_pla
   refuse_to_replace_trials("--json", given.json);
   refuse_to_replace_trials("--csv", given.csv);
   refuse_to_replace_trials("--html", given.html);
+  std::vector<std::string> read;
+  for (const auto& source : planned.sources) read.push_back(source->name());
   return result_outputs(
       {{"--json", given.json, json_beginning, expected_experiment_json_bytes(planned)},
        {"--csv", given.csv, experiment_csv_beginning, expected_experiment_csv_bytes(planned)},
-       {"--html", given.html, html_beginning, expected_experiment_html_bytes(planned)}});
+       {"--html", given.html, html_beginning, expected_experiment_html_bytes(planned)}},
+      read);
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -190,6 +194,11 @@ exit_status compare(compare_arguments& given) {
   const experiment_record record =
       calibrated(run_trials(planned, *runner, store, std::move(done), stop, given.quiet));
 
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.trials.empty()) {
+    throw interrupted_error("interrupted before a trial was done; nothing was measured");
+  }
+
   const auto summary = summarize(record);
   if (!given.quiet) {
     outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
@@ -220,7 +229,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
                     "Show every configuration and about how long it would take, then stop");
   command->add_option("--trials", given->trials, "Trials of each configuration, at most")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000));
+      ->check(whole_number_from(1, 10000));
   command
       ->add_option("--time-limit", given->time_limit, "Begin no further block of trials after it")
       ->type_name("TIME");

@@ -21,7 +21,7 @@ struct diff_arguments {
 
 exit_status show_difference(const diff_arguments& given) {
   const auto results = read_results(given.before, given.after);
-  result_outputs outputs({{"--json", given.json, json_beginning}});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, {given.before, given.after});
 
   std::visit(
       [&](const auto& before) {

@@ -26,7 +26,8 @@ exit_status inspect(inspect_arguments& given) {
   if (given.stages_only) {
     for (auto& stage : summary.stages) stage.layers.clear();
   }
-  result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}});
+  result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}},
+                         {given.pipeline.path()});
   outputs.show(inspect_table(summary, look_of(outputs.for_people())));
   outputs.write("--json", [&] { return inspect_json(summary); });
   outputs.write("--csv", [&] { return inspect_csv(summary); });

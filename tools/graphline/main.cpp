@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/passive_openmp.hpp"
@@ -75,14 +77,41 @@ std::vector<std::string> known_words(const CLI::App& command, bool options) {
   return words;
 }
 
+/// What CLI11 says of a command line, in our words.
+std::string reworded(const std::string& message) {
+  if (const auto twice = message.find(": At Most 1 required"); twice != message.npos) {
+    return message.substr(0, twice) + " was given more than once";
+  }
+  constexpr std::string_view lacking = ": 1 required ";
+  constexpr std::string_view ending = " missing";
+  if (const auto none = message.find(lacking); none != message.npos && message.ends_with(ending)) {
+    const auto value = message.substr(none + lacking.size());
+    return fmt::format("{} needs a value: {}", message.substr(0, none),
+                       value.substr(0, value.size() - ending.size()));
+  }
+  if (message.starts_with("The following argument")) {
+    const auto words = message.find(": ");
+    return quote(message.substr(words + 2), 200) + " was not expected";
+  }
+  return message;
+}
+
+/// A variable of a script that is not set looks like this: neither an option that was left out nor
+/// a value.
+void refuse_empty_values(const CLI::App& command) {
+  for (const auto* option : command.get_options()) {
+    for (const auto& value : option->results()) {
+      if (value.empty()) throw input_error(option->get_name() + " was given an empty text");
+    }
+  }
+  for (const auto* chosen : command.get_subcommands()) refuse_empty_values(*chosen);
+}
+
 /// A command line that CLI11 refused: its message, with the nearest known word.
 int report_usage(const CLI::App& program, const CLI::ParseError& problem, int argc, char** argv) {
   const CLI::App* command = &program;
   if (!program.get_subcommands().empty()) command = program.get_subcommands().front();
-  std::string message = problem.what();
-  if (const auto twice = message.find(": At Most 1 required"); twice != message.npos) {
-    message = message.substr(0, twice) + " was given more than once";
-  }
+  std::string message = reworded(problem.what());
   for (int i = 1; i < argc; ++i) {
     const std::string word(argv[i]);
     const std::string name = word.substr(0, word.find('='));
@@ -136,6 +165,7 @@ int run_program(int argc, char** argv) {
     return report_usage(program, problem, argc, argv);
   }
   try {
+    refuse_empty_values(program);
     return static_cast<int>(chosen());
   } catch (const error& e) {
     return report(e.what(), e.status());

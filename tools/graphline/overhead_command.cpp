@@ -10,6 +10,7 @@
 #include "framework/run/overhead_experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -41,7 +42,8 @@ exit_status measure_overhead(overhead_arguments& given) {
   const auto device = given.pipeline.open_device(p);
   const auto expected =
       given.frames > 0 ? expected_overhead_json_bytes(given.trials, given.frames) : 0;
-  result_outputs outputs({{"--json", given.json, json_beginning, expected}});
+  result_outputs outputs({{"--json", given.json, json_beginning, expected}},
+                         {given.pipeline.path()});
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
@@ -55,6 +57,10 @@ exit_status measure_overhead(overhead_arguments& given) {
   };
   const overhead_record record = run_overhead(s, options);
   line.erase();
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.trials.empty()) {
+    throw interrupted_error("interrupted before a trial was done; nothing was measured");
+  }
 
   if (given.quiet) {
     tell_trouble(record);
@@ -80,13 +86,13 @@ void add_overhead_command(CLI::App& program, action& chosen) {
                           "threads", "arrival", "rate", "queue", "when_full"});
   command->add_option("--trials", given->trials, "Trials of each method, in random order")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_number_from(1, 10000))
       ->capture_default_str();
   command
       ->add_option("--frames", given->frames,
                    "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number_from(1, 1'000'000));
   command->add_option("--json", given->json, "Write the result (- for standard output)")
       ->type_name("FILE");
   add_quiet_option(*command, given->quiet);

@@ -95,13 +95,11 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
 
   diagnostics found;
   pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
-  const bool readable = !found.has_errors();
   for (const auto& [key, text] : overrides_) {
     if (text.empty()) continue;
     read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
   }
-  // The planner would take a wrong option for one that was not given, and complain of that too.
-  if (readable) found.throw_if_errors();
+  if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
   if (adjust) adjust(spec.run);
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
@@ -109,6 +107,15 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   found.throw_if_errors();
   if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
   return result;
+}
+
+void pipeline_options::drop_schedule(pipeline_spec& spec) const {
+  for (const std::string key : {"rate", "queue", "when_full"}) {
+    const auto given = overrides_.find(key);
+    if (given != overrides_.end() && !given->second.empty()) continue;
+    spec.run_places.each.erase(key);
+    if (key == "rate") spec.run.rate.reset();
+  }
 }
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {

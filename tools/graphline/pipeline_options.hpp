@@ -22,6 +22,9 @@ class pipeline_options {
   /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
   void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
 
+  /// The pipeline's file, as it was given.
+  const std::string& path() const noexcept { return path_; }
+
   /// The machine the plan is for. Throws what `device_list::resolve` throws.
   plan_target target() const;
 
@@ -38,6 +41,9 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
+  /// `--arrival closed` takes the place of the file's schedule, and so of what goes with one there.
+  void drop_schedule(pipeline_spec& spec) const;
+
   /// `backend`: whose parameters count.
   plan make_plan(const std::string& backend, const plan_target& machine,
                  const std::function<void(settings&)>& adjust);

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,20 +42,6 @@ std::string not_a_frame(const std::string& text) {
   return fmt::format("{} is no frame's number; frames are counted from 0", quote(text));
 }
 
-/// A report that took its place could be of one form only, and the samples would be lost.
-void refuse_to_replace_result(const report_arguments& given) {
-  const std::pair<std::string_view, const std::string&> outputs[] = {
-      {"--html", given.html}, {"--trace", given.trace}, {"--csv", given.csv}};
-  for (const auto& [option, path] : outputs) {
-    std::error_code not_there;
-    if (path.empty() || !std::filesystem::is_regular_file(path, not_there)) continue;
-    if (!std::filesystem::equivalent(path, given.result, not_there)) continue;
-    throw input_error(
-        fmt::format("{} {}: it is the result that reports are to be made of; name another file",
-                    option, quote(path, 200)));
-  }
-}
-
 void check_frames(const report_arguments& given, const run_record& record) {
   for (const auto frame : given.frames) {
     if (frame < record.frames.size()) continue;
@@ -78,7 +60,8 @@ void report(const report_arguments& given, const run_record& record) {
   result_outputs outputs(
       {{"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
-       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
+      {given.result});
   if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&] { return run_html(record, {given.frames}); });
   outputs.write("--trace", [&] { return trace_json(record); });
@@ -100,7 +83,8 @@ void report(const report_arguments& given, const experiment_record& record) {
                     given.frames.front(), quote(given.result, 200)));
   }
   result_outputs outputs(
-      {{"--html", given.html, html_beginning}, {"--csv", given.csv, experiment_csv_beginning}});
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, experiment_csv_beginning}},
+      {given.result});
   if (outputs.empty()) {
     outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
   }
@@ -123,7 +107,8 @@ void report(const report_arguments& given, const roofline_record& record) {
                     given.frames.front(), quote(given.result, 200)));
   }
   result_outputs outputs(
-      {{"--html", given.html, html_beginning}, {"--csv", given.csv, roofline_csv_header}});
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, roofline_csv_header}},
+      {given.result});
   if (outputs.empty()) outputs.show(roofline_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&] { return roofline_html(record); });
   outputs.write("--csv", [&] { return roofline_csv(record); });
@@ -135,7 +120,6 @@ exit_status make_reports(const report_arguments& given) {
     throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
                                   given.frames.front()));
   }
-  refuse_to_replace_result(given);
   std::visit([&](const auto& record) { report(given, record); }, read_record(given.result));
   return exit_status::done;
 }

@@ -42,10 +42,24 @@ void refuse_same_place(const requested_output& one, const requested_output& othe
   }
 }
 
+/// What somebody wrote, or measured, and a slip on the command line must not cost.
+void refuse_to_replace(const std::vector<std::string>& read, const requested_output& one) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (is_standard_output(one.path) || !fs::is_regular_file(one.path, unknown)) return;
+  for (const auto& path : read) {
+    if (!fs::equivalent(one.path, path, unknown)) continue;
+    throw input_error(fmt::format("{} {}: this command reads it; name another file", one.option,
+                                  quote(one.path, 200)));
+  }
+}
+
 }  // namespace
 
-result_outputs::result_outputs(const std::vector<requested_output>& requested) {
+result_outputs::result_outputs(const std::vector<requested_output>& requested,
+                               const std::vector<std::string>& read) {
   for (auto one = requested.begin(); one != requested.end(); ++one) {
+    if (!one->path.empty()) refuse_to_replace(read, *one);
     for (auto other = one + 1; other != requested.end(); ++other) {
       if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
     }

@@ -108,7 +108,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
   result_outputs outputs({{"--json", given.json, json_beginning,
                            expected_roofline_json_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
-                          {"--csv", given.csv, roofline_csv_header}});
+                          {"--csv", given.csv, roofline_csv_header}},
+                         {given.pipeline.path()});
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

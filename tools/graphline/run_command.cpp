@@ -61,7 +61,8 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
       {{"--json", given.json, json_beginning, expected_json_bytes(frames, stages)},
        {"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
-       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}});
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
+      {given.pipeline.path()});
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
 }

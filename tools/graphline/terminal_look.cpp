@@ -1,5 +1,6 @@
 #include "tools/graphline/terminal_look.hpp"
 
+#include <fmt/format.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 namespace {
@@ -66,7 +71,11 @@ void add_colour_option(CLI::App& program) {
       .add_option("--color", colour_wanted(),
                   "Colours in tables: auto is on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->check([](const std::string& text) -> std::string {
+        const std::vector<std::string> known = {"auto", "always", "never"};
+        if (std::find(known.begin(), known.end(), text) != known.end()) return {};
+        return fmt::format("unknown value {}{}", quote(text), suggestion(text, known));
+      })
       ->capture_default_str();
   program.fallthrough();  // so that it may stand behind the command too
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
@@ -30,9 +31,9 @@ bool is_small(const attribution_row& row, const attribution_summary& summary) {
          little(row.slowest, summary.end_to_end.slowest);
 }
 
-/// One frame is typical and slowest at once, and there is nothing to set against it.
+/// Too few frames for a median have none that are typical, to set the slowest against.
 bool has_groups(const run_record& record) {
-  return record.frames.size() > 1;
+  return record.frames.size() >= samples_needed(0.5);
 }
 
 std::vector<text_table::column> columns_of(const time_unit& unit, bool groups) {
@@ -43,7 +44,7 @@ std::vector<text_table::column> columns_of(const time_unit& unit, bool groups) {
         columns.end(),
         {{"mean", number, 0, 2}, {"typical"}, {"slowest"}, {"more"}, {"more %", number, 0, 1}});
   } else {
-    columns.push_back({"time"});
+    columns.push_back({"mean"});
   }
   return columns;
 }
@@ -55,6 +56,7 @@ class attribution_rows {
         groups_(groups),
         table_(columns_of(unit_, groups)),
         whole_more_(summary.end_to_end.slowest - summary.end_to_end.typical),
+        least_more_(least_share * summary.end_to_end.typical),
         as_(as) {}
 
   void add(std::string name, std::string_view what, double all, double typical, double slowest) {
@@ -63,8 +65,8 @@ class attribution_rows {
       return;
     }
     const double more = slowest - typical;
-    // Where slow frames are not slower there is nothing to take parts of.
-    const bool parts = whole_more_ > 0;
+    // Where slow frames are hardly slower there is nothing to take parts of.
+    const bool parts = whole_more_ > least_more_;
     table_.add_row({std::move(name), std::string(what), in_unit(all, unit_),
                     in_unit(typical, unit_), in_unit(slowest, unit_),
                     signed_digits(more / unit_.nanoseconds, 3),
@@ -78,6 +80,7 @@ class attribution_rows {
   bool groups_;
   text_table table_;
   double whole_more_;
+  double least_more_;
   const look& as_;
 };
 

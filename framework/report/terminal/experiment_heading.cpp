@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -136,6 +137,28 @@ std::vector<std::string> failures(const experiment_record& record) {
   return lines;
 }
 
+/// Members that the others were too quick for: a trial in which one ended no frame does not count.
+std::vector<std::string> members_without_frames(const experiment_record& record) {
+  const experiment_labels labels(record);
+  std::map<std::string, std::size_t> trials;
+  for (const auto& trial : record.trials) {
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      const auto& run = trial.members[m];
+      const bool alone = trial.members.size() == 1;
+      if (alone || !run.frames.empty() || run.failure || run.interrupted) continue;
+      ++trials[printable(labels.of({trial.configuration, m}))];
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [member, count] : trials) {
+    lines.push_back(
+        fmt::format("no frame of {} ended in {}, so that {} not count; give the other "
+                    "members more frames",
+                    member, count_of(count, "trial"), count == 1 ? "it does" : "they do"));
+  }
+  return lines;
+}
+
 /// What stands against reading the tables as those of a whole experiment.
 std::string restrictions(const experiment_record& record, const experiment_summary& summary,
                          const look& as) {
@@ -208,6 +231,7 @@ std::vector<experiment_ending> endings_of(const experiment_record& record,
   if (!record.stopped.empty() && !record.interrupted) {
     endings.push_back({false, "ended: " + printable(record.stopped)});
   }
+  for (auto& line : members_without_frames(record)) endings.push_back({false, std::move(line)});
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     const bool affected = record.how.repeat_affected && !summary.machine.affected_blocks.empty();
     endings.push_back(

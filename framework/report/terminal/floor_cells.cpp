@@ -64,9 +64,12 @@ bool floors::any_part(std::size_t stage) const noexcept {
   return found != nullptr && std::any_of(found->parts.begin(), found->parts.end(), has_ratio);
 }
 
+std::string ratio_cell(const std::optional<double>& ratio) {
+  return ratio ? three_digits(*ratio, 2) + 'x' : "-";
+}
+
 std::string ratio_cell(const roofline_figures* figures) {
-  if (figures == nullptr || !figures->ratio) return "-";
-  return three_digits(*figures->ratio, 2) + 'x';
+  return ratio_cell(figures == nullptr ? std::nullopt : figures->ratio);
 }
 
 std::string floor_note(const run_record& record) {

@@ -34,6 +34,9 @@ class floors {
 };
 
 /// "1.53x", "743x": how many times as long as its floor; "-" for what is not known.
+std::string ratio_cell(const std::optional<double>& ratio);
+
+/// The same of a stage or part, or of null.
 std::string ratio_cell(const roofline_figures* figures);
 
 /// What "least" and "ratio" are, for the notes below a table. Of a run with a calibration.

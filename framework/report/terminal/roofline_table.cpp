@@ -11,6 +11,7 @@
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/roofline_plot.hpp"
@@ -59,11 +60,6 @@ std::string amount(const std::optional<std::int64_t>& value, std::string_view un
   return text;
 }
 
-/// "743x", "12.3x", "1.07x".
-std::string ratio_cell(const std::optional<double>& ratio) {
-  return ratio ? three_digits(*ratio, 2) + 'x' : "-";
-}
-
 /// The rows: device stages with their parts, and CPU stages, in planned order.
 class figure_rows {
  public:
@@ -102,9 +98,9 @@ class figure_rows {
   }
 
  private:
-  static std::optional<double> cpu_time(const stage_record& stage) {
+  std::optional<double> cpu_time(const stage_record& stage) const {
     const auto median = median_cpu_time(stage);
-    return median ? std::optional(static_cast<double>(*median)) : std::nullopt;
+    return median ? shown(static_cast<double>(*median)) : std::nullopt;
   }
 
   void add_device_stage(text_table& table, const roofline_stage& stage) const {
@@ -121,7 +117,13 @@ class figure_rows {
     table.add_row({std::move(name), amount(of.cost.flops, ""), amount(bytes_of(of.cost), "B"),
                    of.intensity ? three_digits(*of.intensity, 2) : "-",
                    of.by ? std::string(to_word(*of.by)) : "-", in_unit(of.least, unit_),
-                   in_unit(of.measured, unit_), ratio_cell(of.ratio), std::move(share)});
+                   in_unit(shown(of.measured), unit_), ratio_cell(shown(of.ratio)),
+                   std::move(share)});
+  }
+
+  /// What rests on a median: nothing of too few frames for one.
+  std::optional<double> shown(const std::optional<double>& figure) const {
+    return record_.frames.size() < samples_needed(0.5) ? std::nullopt : figure;
   }
 
   const run_record& record_;
@@ -152,12 +154,18 @@ std::string roofs(const run_record& record, const roofline_summary& summary, con
   return text + paragraph("calibrated  " + printable(record.calibration->date), 12, as);
 }
 
-std::string notes(const look& as) {
-  return paragraph(
-      "least: the larger of bytes over bandwidth and FLOPs over rate, of a stage with parts the "
-      "sum of theirs; took: the median; ratio: took over least; path: % of the mean end to end. "
-      "\"-\": not known. docs/roofline.md says what a ratio means.",
-      0, as, tone::faint);
+std::string notes(const roofline_record& record, const look& as) {
+  std::string text;
+  if (const auto least = samples_needed(0.5); record.stages.frames.size() < least) {
+    text += paragraph(fmt::format("-: too few frames: p50 needs {}", least), 2, as, tone::faint);
+  }
+  return text + paragraph(
+                    "least: the larger of bytes over bandwidth and FLOPs over rate, of a stage "
+                    "with parts the "
+                    "sum of theirs; took: the median; ratio: took over least; path: % of the mean "
+                    "end to end. "
+                    "\"-\": not known. docs/roofline.md says what a ratio means.",
+                    0, as, tone::faint);
 }
 
 }  // namespace
@@ -178,7 +186,7 @@ std::string roofline_table(const roofline_record& record, const look& as) {
   const auto findings = roofline_findings(stages, *summary);
   for (const auto& finding : findings) text += paragraph("- " + printable(finding), 2, as);
   if (!findings.empty()) text += '\n';
-  text += notes(as);
+  text += notes(record, as);
   const auto warnings = warnings_of(record);
   if (!warnings.empty()) text += '\n';
   for (const auto& warning : warnings) {

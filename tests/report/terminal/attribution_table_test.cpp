@@ -40,13 +40,17 @@ TEST(attribution_table, shows_what_a_slow_frame_has_more_and_puts_small_rows_tog
       attribution_table(samples::two_models(timing_method::event, 10), made_summary()));
 }
 
-TEST(attribution_table, sets_nothing_against_the_only_frame) {
+TEST(attribution_table, sets_nothing_against_frames_too_few_for_a_typical_one) {
   auto summary = made_summary();
   summary.typical_frames = summary.slowest_frames = {0};
-  const auto text = attribution_table(samples::two_models(timing_method::event, 1), summary);
-  EXPECT_THAT(text, HasSubstr("\nstage (ms)  goes to           time\n"
-                              "the frame   queue wait       2.00\n"));
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("typical")), Not(HasSubstr("slowest"))));
+  for (const std::size_t frames : {1, 2, 4}) {
+    const auto text = attribution_table(samples::two_models(timing_method::event, frames), summary);
+    EXPECT_THAT(text, HasSubstr("\nstage (ms)  goes to           mean\n"
+                                "the frame   queue wait       2.00\n"));
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("typical")), Not(HasSubstr("slowest")))) << frames;
+  }
+  EXPECT_THAT(attribution_table(samples::two_models(timing_method::event, 5), summary),
+              HasSubstr("typical: the"));
 }
 
 TEST(attribution_table, tells_the_residual_where_there_is_one) {
@@ -66,6 +70,11 @@ TEST(attribution_table, takes_no_parts_of_nothing) {
   EXPECT_THAT(
       text, HasSubstr("\nthe frame   queue wait       2.00     1.00    30.0    +29.0         -\n"));
   EXPECT_THAT(text, HasSubstr("  0           -\n"));
+  // Parts of next to nothing would be thousands of percent.
+  summary.end_to_end.slowest = 1.005 * summary.end_to_end.typical;
+  EXPECT_THAT(
+      attribution_table(samples::two_models(timing_method::event, 10), summary),
+      HasSubstr("\nthe frame   queue wait       2.00     1.00    30.0    +29.0         -\n"));
 }
 
 TEST(attribution_table, keeps_stage_and_what_it_does_together_where_it_goes_on_below_itself) {

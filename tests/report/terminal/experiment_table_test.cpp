@@ -185,6 +185,25 @@ TEST(experiment_table, has_a_row_for_each_of_several_pipelines) {
   expect_golden("experiment_together.txt", text);
 }
 
+TEST(experiment_table, says_which_pipeline_the_others_were_too_quick_for) {
+  experiment_record record;
+  record.name = "together";
+  const made_configuration made{"", {}, taking(12 * ms)};
+  add_together(record, "batch alone", {{"batch", made}});
+  add_together(record, "together", {{"camera", made}, {"batch", made}});
+  record.pairs = {{{1, 1}, {0, 0}}};
+  std::size_t emptied = 0;
+  for (auto& trial : record.trials) {
+    if (trial.configuration != 1 || emptied == 2) continue;
+    trial.members[1].frames.clear();
+    ++emptied;
+  }
+  ASSERT_EQ(emptied, 2u);
+  const auto text = experiment_table(record, figures_of(record));
+  expect_width(text, 80);
+  EXPECT_THAT(text, HasSubstr("no frame of 'batch (together)' ended in 2 trials, so that they"));
+}
+
 TEST(experiment_table, puts_into_words_what_a_line_has_no_room_for) {
   experiment_record record;
   record.name = "together";

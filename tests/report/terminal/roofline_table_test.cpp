@@ -51,6 +51,14 @@ TEST(roofline_table, tells_of_a_run_that_ended_early) {
               HasSubstr("INTERRUPTED after 5 of 9 frames of stages, before parts were timed"));
 }
 
+TEST(roofline_table, shows_no_median_of_too_few_frames) {
+  const auto text = roofline_table(two_models_roofline(4));
+  EXPECT_THAT(text, AllOf(HasSubstr("-: too few frames: p50 needs 5\n"),
+                          Not(testing::ContainsRegex("[0-9]x +[0-9]"))));
+  EXPECT_THAT(roofline_table(two_models_roofline(5)),
+              AllOf(Not(HasSubstr("too few frames")), testing::ContainsRegex("[0-9]x +[0-9]")));
+}
+
 TEST(roofline_table, tells_warnings_of_both_runs_once) {
   auto record = two_models_roofline(5);
   record.stages.warnings = {"the clock jumped"};
