@@ -77,7 +77,9 @@ class interrupted(Case):
         result.write_text("the one before")
         process = subprocess.Popen([GRAPHLINE, "overhead", path, "--json", result],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
+        until = time.monotonic() + 60
+        while not list(self.folder.glob("*.part")) and time.monotonic() < until:
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
