@@ -54,7 +54,7 @@ class attribution(harness.SampleCase):
         headings = self.browser.run(
             "return [...document.querySelector('#attribution table').querySelectorAll('th')]"
             ".map((cell) => cell.textContent)")
-        self.assertEqual(headings[:3], ["of", "went to", "time"])
+        self.assertEqual(headings[:3], ["of", "goes to", "time"])
 
 
 class pipeline(harness.SampleCase):
