@@ -241,6 +241,16 @@ class sweeps(ExperimentCase):
         self.assertEqual(self.browser.run(self.AXES, 1)[1], "p50 in ms, logarithmic")
         self.assert_drawn("#sweep canvas")
 
+    def test_every_line_of_a_logarithmic_axis_has_its_figure(self):
+        self.show(self.page("calibrated"))
+        for chart in (0, 1):
+            figures = self.browser.run(
+                "const {y} = Chart.getChart(document.querySelectorAll('#sweep canvas')"
+                "[arguments[0]]).scales; return y.ticks.map(({label}) => label);", chart)
+            self.assertGreaterEqual(len(figures), 3)
+            for figure in figures:
+                self.assertRegex(figure, r"^(0\.0*)?[125]0*$")
+
     def test_a_calibration_adds_the_least_time(self):
         self.show(self.page("calibrated"))
         measured, least = self.browser.run(self.POINTS, 1)

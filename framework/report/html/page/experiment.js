@@ -50,7 +50,7 @@ const experiment = (() => {
 
   function filterField(label, hint) {
     return element("label", { class: "control" }, label,
-      element("input", { type: "search", placeholder: hint, size: 26,
+      element("input", { type: "search", placeholder: hint, size: 30,
         oninput: (event) => filterBy(event.target.value) }));
   }
   function controls(...items) {

@@ -60,6 +60,19 @@ function sweepAxis(values) {
   return least > 0 && most > 10 * least ? "logarithmic" : "linear";
 }
 
+// Lines and figures of an axis over decades: at 1, 2 and 5 times each power of ten, over many
+// decades at the powers alone.
+function sweepDecades() {
+  const begins = (value) => Number(value.toExponential(3).split("e")[0]);
+  return {
+    afterBuildTicks: (axis) => {
+      const wanted = axis.max > 1e3 * axis.min ? [1] : [1, 2, 5];
+      axis.ticks = axis.ticks.filter(({ value }) => wanted.includes(begins(value)));
+    },
+    ticks: { callback: (value) => String(Number(value.toPrecision(6))), autoSkip: false },
+  };
+}
+
 // A chart of `lines` over the parameter: [{name, tone, dash, of(point), words(value, point)}...].
 function addSweepChart(sweep, box, title, lines) {
   const { element, colour } = graphline;
@@ -70,9 +83,6 @@ function addSweepChart(sweep, box, title, lines) {
     .filter((value) => value !== null));
   const values = new Map(sweep.points.map(({ value, text }) => [value, text]));
   const scaled = (type) => (type === "logarithmic" ? ", logarithmic" : "");
-  // Over decades the figures at 1, 2 and 5 times a power of ten; others would run into each other.
-  const figures = (value) => ([1, 2, 5].includes(Number(value.toExponential(3).split("e")[0]))
-    ? String(Number(value.toPrecision(6))) : "");
   column.append(graphline.legend(
     lines.map(({ name, tone, dash }) => ({ name, colour: tone, dash }))));
   const key = graphline.isolated(sweep.key);
@@ -97,7 +107,7 @@ function addSweepChart(sweep, box, title, lines) {
              },
              ticks: { callback: (value) => values.get(value), autoSkip: true } },
         y: { type: y, beginAtZero: y === "linear", title: { text: `${title}${scaled(y)}` },
-             ...(y === "logarithmic" ? { ticks: { callback: figures } } : {}) },
+             ...(y === "logarithmic" ? sweepDecades() : {}) },
       },
       plugins: { tooltip: { callbacks: {
         title: ([first]) => (first ? `${key} ${first.raw.point.text}` : ""),
