@@ -74,8 +74,9 @@ class pipeline(harness.SampleCase):
 
     def test_tells_what_an_edge_hands_over(self):
         self.show(self.page("event"))
-        self.browser.run("[...document.querySelectorAll('svg.pipeline .edge')]"
-                         ".find((e) => e.getAttribute('aria-label').startsWith('backbone')).focus()")
+        self.browser.run(
+            "[...document.querySelectorAll('svg.pipeline .edge')]"
+            ".find((e) => e.getAttribute('aria-label').startsWith('backbone')).focus()")
         told = self.browser.text("#pipeline .told")
         self.assertIn("backbone → head", told)
         self.assertIn("features float32 [1, 1024, 28, 28]", told)

@@ -21,7 +21,8 @@ graphline.section({
 
 const attributionGroups = [["all", "mean"], ["typical", "typical"], ["slowest", "slowest"]];
 
-// "Bound by 'backbone' → 'head'." of "bound by 'backbone' -> 'head'", whose arrow a line could break.
+// "Bound by 'backbone' → 'head'." of "bound by 'backbone' -> 'head'", within whose arrow a line
+// could end.
 function asSentence(text) {
   const shown = text.replace(/ ->(?= (?:'|\d+ more ->))/g, " \u2192");
   return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}${shown.endsWith(".") ? "" : "."}`;
