@@ -63,6 +63,16 @@ class calibrate(Case):
         change(value)
         self.kept.write_text(json.dumps(value))
 
+    def test_two_are_told_apart_by_diff(self):
+        def slow_down(value):
+            read = value["ceilings"][0]
+            read["times_ns"] = [100 * t for t in read["times_ns"]]
+
+        self.change_kept(slow_down)
+        done = graphline("diff", self.result, self.kept)
+        self.expect(done, 0, "1 of ", "changed by more than their spread",
+                    "memory, read, -99.0 %", stream="stdout")
+
     def test_it_shows_what_it_measured_and_where_it_is_kept(self):
         kept = self.measured / "cache" / "calibrations" / self.kept.name
         self.expect(self.done, 0, "host: ", "(1 compute thread)", "memory and transfers",

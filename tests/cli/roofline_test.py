@@ -124,7 +124,8 @@ class roofline(Case):
                     "holds a roofline, and a trace shows one run")
         self.expect(self.graphline("report", files["json"], "--html", "p.html", "--frame", "1"), 2,
                     "whose page shows no single frames")
-        self.expect(self.graphline("diff", files["json"], files["json"]), 2, "graphline.roofline")
+        self.expect(self.graphline("diff", files["json"], files["json"]), 0,
+                    "small on host: all stages take as long as before", stream="stdout")
 
     def test_settings_are_those_of_run_but_for_load_and_timing(self):
         self.calibrate()

@@ -40,7 +40,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
                          : fmt::format("0 is {} ns before the beginning of the run", -zero)},
       {"clock_error_ns", record.clock_error},
       {"clock_drift_ns", record.clock_drift},
-      {"clock_error_is", "of stamps of the device on the host's clock, at most; an even drift is taken out of them"},
+      {"clock_error_is", "of stamps of the device on the host's clock, at most; drift taken out"},
       {"stage_time_is", meaning_of(record.run.timing)},
       {"settings", settings_json(record)},
       {"device", device_json(record.device)},
