@@ -144,7 +144,7 @@ class every_page(RooflineCase):
         self.assertEqual(self.browser.run("return window.printed"), ["rgb(255, 255, 255)", 0])
 
     def test_has_no_column_cut_off_on_paper(self):
-        for name in ("processor", "gpu"):
+        for name in ("processor", "gpu", "run"):
             self.show(self.page(name), width=690)  # A4 between its margins
             self.browser.command("Emulation.setEmulatedMedia", media="print", features=[])
             self.browser.run("document.documentElement.dataset.printing = 'true'")
