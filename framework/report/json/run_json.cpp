@@ -112,7 +112,7 @@ json output_json(const output_record& output) {
 json load_json(const run_record& record, const load_summary& load) {
   json dropped = json::array();
   for (const auto due : record.load.dropped) {
-    dropped.push_back(milliseconds(static_cast<double>(due)));
+    dropped.push_back(milliseconds(due));
   }
   return {{"due", load.due},
           {"dropped", load.dropped},
@@ -151,7 +151,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
     result["attribution"] = attribution_json(record, *attribution);
   }
   if (summary.load) result["load"] = load_json(record, *summary.load);
-  result["processor_time_ms"] = milliseconds(static_cast<double>(record.processor_time));
+  result["processor_time_ms"] = milliseconds(record.processor_time);
   result["description"] = record.description;
   result["stage_time_is"] = meaning_of(record.run.timing);
   result["clock_error_ns"] = record.clock_error;
