@@ -160,7 +160,7 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
 
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage) {
   const auto times = distribution::of(lengths(stage.cpu));
-  return times ? std::optional(times->median()) : std::nullopt;
+  return times ? times->percentile(0.5) : std::nullopt;
 }
 
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {

@@ -136,7 +136,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
-  const floors held(record, analysis.roofline);
+  const floors held(analysis.roofline);
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     stages.push_back(stage_json(record, i, summary.stages[i], held));
