@@ -160,7 +160,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, {given.pipeline.path()});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   capacity_line line(given.quiet);

@@ -109,7 +109,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
                            expected_roofline_json_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
                           {"--csv", given.csv, roofline_csv_header}},
-                         {given.pipeline.path()});
+                         given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

@@ -62,7 +62,7 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
        {"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
        {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
-      {given.pipeline.path()});
+      given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
 }
