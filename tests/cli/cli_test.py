@@ -184,21 +184,6 @@ class bad_input(Case):
                     "file/t")
         self.assertLess(time.monotonic() - started, 50)
 
-    def test_a_result_does_not_take_the_place_of_what_is_read(self):
-        path = self.pipeline()
-        experiment = self.pipeline("experiment: e\npipeline: small.yaml\n"
-                                   "vary: {in_flight: [1, 2]}\ntrials: 1\n", "e.yaml")
-        store = ["--store", self.folder / "e.trials"]
-        for words in (["run", path, "--json", path], ["run", path, "--csv", path],
-                      ["inspect", path, "--json", path], ["overhead", path, "--json", path],
-                      ["capacity", path, "--under", "1s", "--json", path],
-                      ["compare", experiment, *store, "--html", path],
-                      ["compare", experiment, *store, "--json", experiment]):
-            before = pathlib.Path(words[-1]).read_text()
-            self.expect(graphline(*words), 2, f"error: {words[-2]} '{words[-1]}': this command "
-                        "reads it; name another file")
-            self.assertEqual(pathlib.Path(words[-1]).read_text(), before)
-
     def test_two_results_cannot_share_standard_output(self):
         self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2, "-")
 

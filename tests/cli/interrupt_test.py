@@ -75,15 +75,16 @@ class interrupted(Case):
         path = self.pipeline(SMALL.replace("1ms", "2s"), "slow.yaml")
         result = self.folder / "r.json"
         result.write_text("the one before")
-        process = subprocess.Popen([GRAPHLINE, "overhead", path, "--json", result],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, err)
-        self.assertIn("nothing was measured", err)
-        self.assertEqual(out, "")
-        self.assertEqual(result.read_text(), "the one before")
+        for words in (["overhead", path], ["run", path], ["capacity", path, "--under", "9s"]):
+            process = subprocess.Popen([GRAPHLINE, *words, "--json", result],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("nothing was measured", err)
+            self.assertEqual(out, "")
+            self.assertEqual(result.read_text(), "the one before")
 
     def test_overhead_reports_what_it_has(self):
         process = self.start("overhead", "--trials", "1000", "--frames", "20")
