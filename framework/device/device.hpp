@@ -214,8 +214,9 @@ struct clock_check {
   nanoseconds at = 0;     ///< when, on the host's clock
   nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
   nanoseconds drift = 0;  ///< by how much they were late by now since the check before
-  /// Of points since the check before, at most, beside all that: a device that tells long times
-  /// less finely than short ones rounds more the longer that check was ago.
+  /// Of points since the check before once the drift is taken out, at most, beside `error`: these
+  /// and the drift are rounded, the more the longer that check was ago where a device tells long
+  /// times less finely than short ones.
   nanoseconds rounding = 0;
 };
 

@@ -197,6 +197,9 @@ TEST(attribution, follows_both_kinds_of_stages_through_a_frame_graph) {
   // The device may begin while the graph is still being launched.
   made.record.launches = {{0, 30}};
   EXPECT_EQ(path_of(made).substr(0, 27), "launch 0-12, device a 12-40");
+  // Or the whole frame is over by then, and the host was not back to see it.
+  made.record.launches = {{0, 97}};
+  EXPECT_EQ(path_of(made), "launch 0-97, unnoticed 97-100");
   // As versions did that did not keep the launch.
   made.record.launches.clear();
   EXPECT_EQ(path_of(made).substr(0, 30), "untimed a 0-12, device a 12-40");

@@ -64,12 +64,15 @@ void expect_sound(const run_record& record) {
     EXPECT_EQ(sum, record.frames[f].end - record.frames[f].due) << text;
     EXPECT_LE(path.residual, 0) << text;
     EXPECT_GE(path.residual, -2 * by_device * record.clock_error) << text;
-    // Everything else ends before the last stage, so that it is on the path wherever it is timed.
+    // All else ends before the last stage, so that it is on the path wherever it is timed; but on a
+    // busy machine the call that launches a whole frame may return later still.
+    const bool launch_is_last =
+        !record.launches.empty() && record.launches[f].end > record.stages.back().cpu[f].end;
     const bool has_out =
         std::any_of(path.pieces.begin(), path.pieces.end(), [&](const path_piece& piece) {
           return piece.what == spent::cpu && record.stages[*piece.stage].name == "out";
         });
-    EXPECT_EQ(has_out, times_stages) << text;
+    EXPECT_EQ(has_out, times_stages && !launch_is_last) << text;
     if (!times_stages || record.run.timing == timing_method::host) continue;
     for (const auto& piece : path.pieces) EXPECT_NE(piece.what, spent::untimed) << text;
     const auto frame = record.frames[f].end - record.frames[f].begin;

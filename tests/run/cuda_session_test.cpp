@@ -192,7 +192,7 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
                  *cuda);
   auto records = run_at_once(
       {{.name = "first", .session = &first, .on = cuda.get(), .leads = true, .frames = 40},
-       {.name = "second", .session = &second, .on = cuda.get(), .frames = 10'000}},
+       {.name = "second", .session = &second, .on = cuda.get(), .leads = true, .frames = 40}},
       nullptr);
   run_options options;
   options.frames = 40;
@@ -200,7 +200,9 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
   for (const auto& record : records) {
     ASSERT_FALSE(record.failure) << *record.failure;
     ASSERT_FALSE(record.frames.empty());
-    EXPECT_GE(record.clock_drift, record.frames.back().end - record.frames.front().begin);
+    // Known as well as the two checks that it lies between.
+    EXPECT_GE(record.clock_drift + 2 * record.clock_error,
+              record.frames.back().end - record.frames.front().begin);
     for (const auto& stage : record.stages) {
       if (stage.on == side::cpu) continue;
       for (std::size_t f = 0; f < record.frames.size(); ++f) {

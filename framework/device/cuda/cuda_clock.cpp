@@ -41,7 +41,7 @@ clock_check cuda_clock::check() {
     const nanoseconds since =
         elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
     result.drift = current_.point.at + since - next_.point.at;
-    result.rounding = rounding_of(since);
+    result.rounding = resolution + 2 * rounding_of(since);  // of a point's time, and of this one
   }
   std::swap(current_, next_);
   checked_ = true;
