@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/times_words.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -117,12 +118,6 @@ std::string path_text(const run_record& record, const std::vector<std::size_t>& 
   return text;
 }
 
-/// 1.07, 14.5, 145: what comes after says nothing.
-std::string times_as_long(double ratio) {
-  const int decimals = ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} times as long", ratio, decimals);
-}
-
 void add_best_possible(const run_record& record, const attribution_summary& summary,
                        std::vector<std::string>& to) {
   if (record.stages.size() < 2 || !summary.best_by_plan || !summary.best_by_edges) return;
@@ -139,7 +134,7 @@ void add_best_possible(const run_record& record, const attribution_summary& summ
                   "took {}{}, {}{}",
                   path_text(record, summary.critical), best, format_duration(summary.running),
                   queued ? " without its queue wait" : "",
-                  times_as_long(summary.running / *summary.best_by_plan),
+                  times_words(summary.running / *summary.best_by_plan) + " as long",
                   by_plan == by_edges ? "" : " as by the plan"));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "framework/analysis/times_words.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -38,9 +39,13 @@ class duration_format {
   int decimals_ = 1;
 };
 
+// From here on a change is plainer as a multiple than in percent.
+constexpr double told_in_times = 10;
+
 std::string percent_of(const added_cost& cost, double ns) {
   const double percent = cost.percent(ns);
   if (std::abs(percent) < 5e-4) return "under 0.001 %";
+  if (percent / 100 >= told_in_times) return times_words(1 + percent / 100) + " as long";
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 1 ? 3 : 1);
 }
 
@@ -150,7 +155,9 @@ std::optional<std::string> agreement(const overhead_summary& summary) {
   if (worst_ratio <= near) {
     return fmt::format("sync and event agree on every device stage to within 2 %; {}", times);
   }
-  return fmt::format("sync and event differ most on {} ({:.1f} %)", times, 100 * worst_ratio);
+  const auto apart = worst_ratio >= told_in_times ? times_words(1 + worst_ratio) + " as long"
+                                                  : fmt::format("{:.1f} %", 100 * worst_ratio);
+  return fmt::format("sync and event differ most on {} ({})", times, apart);
 }
 
 }  // namespace

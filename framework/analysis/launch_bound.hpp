@@ -1,15 +1,26 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace graphline {
 
-/// Whether a stage's device time may be the host's time in disguise: the device may have waited for
-/// the next launch in the midst of it. Both times are means in nanoseconds.
-bool is_launch_bound(double enqueue, double device) noexcept;
+/// Of a stage: means in nanoseconds.
+struct launch_times {
+  double enqueue = 0;
+  double device = 0;
+};
 
-/// What to say of such a stage; `subject` names it, such as "stage 'head'".
-std::string launch_bound_text(std::string_view subject, double enqueue, double device);
+/// Whether a stage's device time may be the host's time in disguise: the device may have waited for
+/// the next launch in the midst of it.
+bool is_launch_bound(const launch_times& times) noexcept;
+
+/// Whether enqueueing takes a larger part of the device time than `other`'s does.
+bool is_more_launch_bound(const launch_times& times, const launch_times& other) noexcept;
+
+/// What to say of so many such stages; `subject` names the worst, such as "stage 'head'".
+std::string launch_bound_text(std::string_view subject, const launch_times& worst,
+                              std::size_t stages);
 
 }  // namespace graphline

@@ -9,12 +9,6 @@ namespace graphline {
 
 namespace {
 
-/// Means over all frames of all trials, in nanoseconds.
-struct launch_times {
-  double enqueue = 0;
-  double device = 0;
-};
-
 class mean {
  public:
   void add(const std::vector<stamp_pair>& stamps) {
@@ -41,8 +35,9 @@ double mean_frame(const std::vector<const run_record*>& runs) {
   return frame.value();
 }
 
-/// Nothing for a stage that is not bound by its launches, was not timed that way, or is so short
-/// beside a frame that it matters to nobody, as copies of a few bytes are.
+/// Over all frames of all trials. Nothing for a stage that is not bound by its launches, was not
+/// timed that way, or is so short beside a frame that it matters to nobody, as copies of a few
+/// bytes are.
 std::optional<launch_times> bound_stage(const std::vector<const run_record*>& runs,
                                         std::string_view name) {
   mean enqueue;
@@ -55,11 +50,11 @@ std::optional<launch_times> bound_stage(const std::vector<const run_record*>& ru
     }
   }
   if (enqueue.empty() || device.empty()) return std::nullopt;
-  if (!is_launch_bound(enqueue.value(), device.value())) return std::nullopt;
+  const launch_times times{enqueue.value(), device.value()};
+  if (!is_launch_bound(times)) return std::nullopt;
   constexpr double noticeable = 0.02;
-  const double longer = std::max(enqueue.value(), device.value());
-  if (longer < noticeable * mean_frame(runs)) return std::nullopt;
-  return launch_times{enqueue.value(), device.value()};
+  if (std::max(times.enqueue, times.device) < noticeable * mean_frame(runs)) return std::nullopt;
+  return times;
 }
 
 /// A stage, with all pipelines in which it is bound.
@@ -74,9 +69,7 @@ void note(std::vector<bound_everywhere>& all, const std::string& stage,
   for (auto& known : all) {
     if (known.stage != stage) continue;
     known.where.push_back(where);
-    if (times.enqueue * known.worst.device > known.worst.enqueue * times.device) {
-      known.worst = times;
-    }
+    if (is_more_launch_bound(times, known.worst)) known.worst = times;
     return;
   }
   all.push_back({stage, {where}, times});
@@ -95,11 +88,14 @@ void add_launch_findings(const finding_source& from, findings_list& to) {
       }
     }
   }
-  for (const auto& [stage, where, worst] : found) {
-    to.push_back(launch_bound_text(fmt::format("stage '{}' {}{}", stage, from.labels.where(where),
-                                               where.size() > 1 ? ", at most" : ""),
-                                   worst.enqueue, worst.device));
-  }
+  if (found.empty()) return;
+  const auto worst = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return is_more_launch_bound(b.worst, a.worst);
+  });
+  to.push_back(launch_bound_text(
+      fmt::format("stage '{}' {}{}", worst->stage, from.labels.where(worst->where),
+                  worst->where.size() > 1 ? ", at most" : ""),
+      worst->worst, found.size()));
 }
 
 }  // namespace graphline

@@ -112,9 +112,10 @@ roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_fig
 }
 
 void hold(roofline_figures& figures, const std::vector<stamp_pair>& times) {
-  const auto measured = distribution::of(lengths(times));
-  if (!measured) return;
-  figures.measured = static_cast<double>(measured->median());
+  const auto all = distribution::of(lengths(times));
+  const auto p50 = all ? all->percentile(0.5) : std::nullopt;
+  if (!p50) return;
+  figures.measured = static_cast<double>(*p50);
   if (!figures.least) return;
   if (*figures.least > 0) figures.ratio = *figures.measured / *figures.least;
   figures.beats_its_floor = *figures.measured < *figures.earliest;

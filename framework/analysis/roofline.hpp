@@ -37,7 +37,7 @@ struct roofline_figures {
   std::optional<double> least;         ///< the larger; of a stage with parts the sum of theirs
   std::optional<double> earliest;      ///< the same with the ceilings at their best
   std::optional<bound> by;             ///< of a stage with parts what most of its least time is
-  std::optional<double> measured;      ///< p50
+  std::optional<double> measured;      ///< p50; absent where there are too few times for one
   std::optional<double> ratio;         ///< measured over least
   /// Measured below `earliest`: the cost or the calibration does not hold for it.
   bool beats_its_floor = false;

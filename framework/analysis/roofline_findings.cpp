@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "framework/analysis/roofline.hpp"
+#include "framework/analysis/times_words.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -22,12 +23,6 @@ constexpr double apart = 1.3;
 
 // What caches of processors and GPUs may hold from one frame to the next.
 constexpr double fits_a_cache = 64e6;
-
-/// "743 times", "12.3 times", "1.07 times".
-std::string times(double ratio) {
-  const int decimals = ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} times", ratio, decimals);
-}
 
 /// "its memory bound is 273 us", as what keeps the work from being faster.
 std::string bound_text(const roofline_figures& figures) {
@@ -97,7 +92,7 @@ class writer {
       auto text = fmt::format("{} {}{}: {} where {}, {} as long; that is {:.0f} % of the path",
                               first ? "look at" : "then at", name_of(stage), first ? " first" : "",
                               format_duration(*figures.measured), bound_text(figures),
-                              times(*figures.ratio), 100 * *stage.share_of_path);
+                              times_words(*figures.ratio), 100 * *stage.share_of_path);
       if (const auto part = farthest_part(stage)) {
         const auto& of = stage.parts[*part];
         text +=

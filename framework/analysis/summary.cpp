@@ -52,7 +52,7 @@ stage_summary summarize(const stage_record& stage, const settings& run,
   return result;
 }
 
-std::optional<std::string> launch_warning(const stage_record& stage, const stage_summary& summary) {
+std::optional<launch_times> launch_times_of(const stage_summary& summary) {
   const distribution* device = nullptr;
   const distribution* enqueue = nullptr;
   for (const auto& column : summary.columns) {
@@ -61,8 +61,24 @@ std::optional<std::string> launch_warning(const stage_record& stage, const stage
     if (column.what == measure::enqueue_time) enqueue = &*column.times;
   }
   if (device == nullptr || enqueue == nullptr) return std::nullopt;
-  if (!is_launch_bound(enqueue->mean(), device->mean())) return std::nullopt;
-  return launch_bound_text(fmt::format("stage '{}'", stage.name), enqueue->mean(), device->mean());
+  return launch_times{enqueue->mean(), device->mean()};
+}
+
+/// Of all stages that are bound by their launches.
+std::optional<std::string> launch_warning(const run_record& record,
+                                          const std::vector<stage_summary>& stages) {
+  std::size_t bound = 0;
+  std::size_t worst = 0;
+  launch_times of_worst;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const auto times = launch_times_of(stages[s]);
+    if (!times || !is_launch_bound(*times)) continue;
+    if (++bound > 1 && !is_more_launch_bound(*times, of_worst)) continue;
+    worst = s;
+    of_worst = *times;
+  }
+  if (bound == 0) return std::nullopt;
+  return launch_bound_text(fmt::format("stage '{}'", record.stages[worst].name), of_worst, bound);
 }
 
 }  // namespace
@@ -160,7 +176,7 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
 
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage) {
   const auto times = distribution::of(lengths(stage.cpu));
-  return times ? std::optional(times->median()) : std::nullopt;
+  return times ? times->percentile(0.5) : std::nullopt;
 }
 
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
@@ -180,9 +196,9 @@ run_summary summarize(const run_record& record) {
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
-    if (auto warning = launch_warning(stage, result.stages.back())) {
-      result.warnings.push_back(std::move(*warning));
-    }
+  }
+  if (auto warning = launch_warning(record, result.stages)) {
+    result.warnings.push_back(std::move(*warning));
   }
   return result;
 }

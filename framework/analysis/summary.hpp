@@ -84,7 +84,7 @@ std::vector<nanoseconds> end_to_end_times(const run_record& record);
 /// From due to begin of each frame, in order.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
-/// Of a CPU stage; nothing where no frame was measured.
+/// The p50 of a CPU stage; nothing where too few frames were measured for one.
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage);
 
 /// Ends minus begins, in order.

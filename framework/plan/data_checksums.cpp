@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "framework/base/random.hpp"
+#include "framework/plan/data_files.hpp"
 
 namespace graphline {
 namespace {
@@ -49,27 +50,11 @@ std::string checksum_of_folder(const fs::path& path) {
   return in_digits(checksum);
 }
 
-std::set<std::string> paths_of(const planned_stage& stage) {
-  std::set<std::string> paths;
-  if (!stage.kind->origin.empty()) paths.insert(stage.kind->origin);
-  for (const parameter& p : stage.kind->parameters) {
-    if (p.type != parameter_type::path || !stage.config.arguments.has(p.name)) continue;
-    paths.insert(stage.config.arguments.text(p.name));
-  }
-  return paths;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> data_checksums(const experiment_plan& planned) {
-  std::set<std::string> paths;
-  for (const auto& configuration : planned.configurations) {
-    for (const plan& member : configuration.members) {
-      for (const planned_stage& stage : member.stages) paths.merge(paths_of(stage));
-    }
-  }
   std::vector<std::pair<std::string, std::string>> checksums;
-  for (const auto& path : paths) {
+  for (const auto& path : data_files(planned)) {
     std::error_code ignored;
     checksums.emplace_back(
         path, fs::is_directory(path, ignored) ? checksum_of_folder(path) : checksum_of_file(path));

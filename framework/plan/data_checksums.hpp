@@ -8,8 +8,7 @@
 
 namespace graphline {
 
-/// What stages of an experiment take from files besides its text: plug-ins, and the files and
-/// folders that parameters name, each once, with a checksum: of a file's bytes, of the names and
+/// The `data_files` of an experiment, each with a checksum: of a file's bytes, of the names and
 /// sizes of what is in a folder. "not there" where it cannot be read.
 std::vector<std::pair<std::string, std::string>> data_checksums(const experiment_plan& planned);
 

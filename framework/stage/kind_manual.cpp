@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 namespace graphline {
 namespace {
 
-constexpr std::size_t page_width = 80;
-
 /// `text` in lines of at most `page_width` columns, the first continuing at column `indent`, the
 /// others starting there. A word longer than a line keeps a line of its own.
-std::string wrapped(std::string_view text, std::size_t indent) {
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t page_width) {
   std::string lines;
   std::size_t column = indent;
   while (true) {
@@ -34,6 +33,23 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     column += word.size();
   }
   return lines;
+}
+
+/// A line in lines of at most `page_width` columns, with its blanks as they are; further ones begin
+/// two columns to the right of the first, or at the left where it does.
+std::string folded(std::string_view line, std::size_t page_width) {
+  const auto indent = std::min(line.find_first_not_of(' '), line.size());
+  const std::string hanging(indent > 0 ? indent + 2 : 0, ' ');
+  std::string lines;
+  std::string rest(line);
+  while (rest.size() > page_width) {
+    const auto blank = rest.rfind(' ', page_width);
+    const auto end = blank == rest.npos ? rest.npos : rest.find_last_not_of(' ', blank);
+    if (end == rest.npos || end < std::max(indent, hanging.size())) break;  // one long word
+    lines.append(rest, 0, end + 1) += '\n';
+    rest = hanging + rest.substr(blank + 1);
+  }
+  return lines + rest;
 }
 
 /// Rows of cells as text: every column as wide as its widest cell, two blanks between columns, no
@@ -67,7 +83,7 @@ std::string input_note(const stage_kind& kind, std::size_t index) {
 }
 
 void append_ports(std::string& page, std::string_view title, const std::vector<port>& ports,
-                  const std::vector<std::string>& notes) {
+                  const std::vector<std::string>& notes, std::size_t page_width) {
   if (ports.empty()) {
     page += fmt::format("\n{}: nothing\n", title);
     return;
@@ -77,7 +93,7 @@ void append_ports(std::string& page, std::string_view title, const std::vector<p
   for (const port& p : ports) width = std::max(width, p.name.size());
   for (std::size_t i = 0; i < ports.size(); ++i) {
     page += fmt::format("  {:{}}  {}\n", ports[i].name, width,
-                        wrapped(ports[i].help + notes[i], width + 4));
+                        wrapped(ports[i].help + notes[i], width + 4, page_width));
   }
 }
 
@@ -88,7 +104,8 @@ std::string default_cell(const parameter& p) {
 
 /// One row for each parameter with its help beneath: beside the row, help would be left with too
 /// few columns to read.
-void append_parameters(std::string& page, const std::vector<parameter>& parameters) {
+void append_parameters(std::string& page, const std::vector<parameter>& parameters,
+                       std::size_t page_width) {
   if (parameters.empty()) {
     page += "\nParameters: none\n";
     return;
@@ -102,49 +119,56 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
   if (!any_unit) rows.front().back().clear();
 
   const std::vector<std::string> lines = aligned(rows);
-  page += fmt::format("\n{}\n", lines.front());
+  page += fmt::format("\n{}\n", folded(lines.front(), page_width));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    page += lines[i + 1] + "\n      " + wrapped(parameters[i].help, 6) + "\n";
+    page += folded(lines[i + 1], page_width) + "\n      " +
+            wrapped(parameters[i].help, 6, page_width) + "\n";
   }
 }
 
 }  // namespace
 
-std::string describe_kind(const stage_kind& kind) {
-  std::string page = wrapped(fmt::format("{}: {}", kind.name, kind.headline), 0) + "\n";
+std::string describe_kind(const stage_kind& kind, std::size_t width) {
+  std::string page = wrapped(fmt::format("{}: {}", kind.name, kind.headline), 0, width) + "\n";
   page += fmt::format("Runs on: {}\n", to_word(kind.on));
   if (!kind.origin.empty()) page += fmt::format("From: plug-in {}\n", kind.origin);
 
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < kind.inputs.size(); ++i) notes.push_back(input_note(kind, i));
-  append_ports(page, "Reads", kind.inputs, notes);
-  append_ports(page, "Writes", kind.outputs, std::vector<std::string>(kind.outputs.size()));
-  append_parameters(page, kind.parameters);
+  append_ports(page, "Reads", kind.inputs, notes, width);
+  append_ports(page, "Writes", kind.outputs, std::vector<std::string>(kind.outputs.size()), width);
+  append_parameters(page, kind.parameters, width);
 
   if (kind.manual) {
-    page += fmt::format("\n{}", kind.manual());
-    if (page.back() != '\n') page += '\n';
+    page += '\n';
+    std::istringstream manual(kind.manual());
+    for (std::string line; std::getline(manual, line);) page += folded(line, width) + '\n';
   }
   return page;
 }
 
-std::string list_kinds(const stage_registry& registry) {
-  std::vector<std::array<std::string, 3>> rows{{"kind", "runs on", "what it does"}};
+std::string list_kinds(const stage_registry& registry, std::size_t width) {
+  std::vector<std::array<std::string, 2>> rows{{"kind", "runs on"}};
   std::string last_origin;
   std::string page;
   std::vector<const stage_kind*> kinds = registry.all();
   std::ranges::stable_sort(kinds, {}, &stage_kind::origin);  // the program's own first
   for (const stage_kind* kind : kinds) {
-    rows.push_back({kind->name, std::string(to_word(kind->on)), kind->headline});
+    rows.push_back({kind->name, std::string(to_word(kind->on))});
   }
   const std::vector<std::string> lines = aligned(rows);
-  page += lines.front() + "\n";
+  std::size_t indent = 0;
+  for (const auto& line : lines) indent = std::max(indent, line.size() + 2);
+  const auto add = [&](const std::string& line, std::string_view what) {
+    page += fmt::format("{:{}}{}\n", line, indent, wrapped(what, indent, width));
+  };
+  add(lines.front(), "what it does");
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i]->origin != last_origin) {
       last_origin = kinds[i]->origin;
       page += fmt::format("from plug-in {}:\n", last_origin);
     }
-    page += lines[i + 1] + "\n";
+    add(lines[i + 1], kinds[i]->headline);
   }
   return page;
 }

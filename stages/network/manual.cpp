@@ -36,7 +36,7 @@ std::string layer_manual() {
   }
 
   std::string page =
-      "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name', and 'reads':\n"
+      "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name', and 'reads': "
       "the name of the earlier layer that it reads instead of the one before it.\n";
   for (const layer_kind& kind : layer_kinds()) {
     page += fmt::format("\n  {}: {}\n", kind.name, kind.headline);

@@ -120,6 +120,15 @@ TEST(launch_findings, name_each_stage_once_with_all_its_configurations) {
   EXPECT_THAT(said, Each(Not(HasSubstr("'backbone'"))));
 }
 
+TEST(launch_findings, name_the_worst_of_several_stages) {
+  auto slow = launched_slowly("off", 700'000);
+  slow.times.backbone = 720'000;
+  const auto said = findings(made_experiment("e", {slow}, 3));
+  EXPECT_THAT(said, Contains(HasSubstr("enqueueing takes 700 us, its device time is 720 us, the "
+                                       "worst of 2 stages; ")));
+  EXPECT_THAT(said, Each(Not(StartsWith("stage 'head'"))));
+}
+
 TEST(launch_findings, leave_out_stages_that_are_next_to_nothing_of_a_frame) {
   auto slow = launched_slowly("off", 700'000);
   slow.times.end_to_end = 30 * ms;

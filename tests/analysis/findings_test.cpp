@@ -59,6 +59,17 @@ TEST(findings, say_whether_sync_and_event_agree) {
                              "(100.0 %)"));
 }
 
+TEST(findings, tell_large_differences_in_times) {
+  samples::frame_times slower;
+  slower.head *= 534;
+  slower.end_to_end *= 11;
+  const auto said = findings(samples::overhead_of(8, {{{}, {}, slower, {}}}));
+  EXPECT_THAT(said, Contains("sync and event differ most on head: 214 ms by sync, 400 us by event "
+                             "(534 times as long)"));
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +"),
+                                   HasSubstr(" (11.0 times as long), 95 % interval"))));
+}
+
 TEST(findings, give_no_verdict_on_too_few_blocks) {
   const auto said = findings(samples::two_models_overhead(3));
   EXPECT_THAT(said, Contains(AllOf(StartsWith("sync: +16.0 ms"),

@@ -38,6 +38,10 @@ made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>
   return made;
 }
 
+std::vector<stamp_pair> five_times(nanoseconds length) {
+  return {5, {0, length}};
+}
+
 made_run in_two_parts() {
   auto made = one_after_another({{"net", 1'000'000}});
   auto& stage = made.record.stages[0];

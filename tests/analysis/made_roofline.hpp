@@ -18,6 +18,9 @@ cost_record work(std::int64_t flops, std::int64_t bytes, precision arithmetic = 
 made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>>& stages,
                            timing_method timing = timing_method::event);
 
+/// Stamps of five frames, of so long each.
+std::vector<stamp_pair> five_times(nanoseconds length);
+
 /// One stage, "net", of 1 ms with two parts: "0.conv2d", bound by compute (0.4 ms), and "1.gelu",
 /// bound by memory (0.1 ms).
 made_run in_two_parts();

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "framework/analysis/roofline.hpp"
-#include "tests/analysis/made_run.hpp"
+#include "tests/analysis/made_roofline.hpp"
 
 namespace graphline {
 namespace {
@@ -35,8 +35,7 @@ const cost_record product = {2 * rows * 64, (rows * 64 + 600 * 8 * 64) * floats,
 
 roofline_summary held(const cost_record& cost, const calibration& against,
                       nanoseconds took = 1'000'000) {
-  auto made = samples::made_run(strategy::async, timing_method::event).device_stage("x");
-  made.frame(0, took).launch(0, 0, 0).device(0, 0, took);
+  auto made = samples::one_after_another({{"x", took}});
   made.record.stages[0].cost = cost;
   made.record.calibration = against;
   return *hold_against_roofline(made.record);

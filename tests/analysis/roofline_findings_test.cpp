@@ -11,6 +11,7 @@
 namespace graphline {
 namespace {
 
+using samples::five_times;
 using samples::in_two_parts;
 using samples::made_run;
 using samples::one_after_another;
@@ -46,8 +47,8 @@ TEST(roofline_findings, name_first_what_has_most_to_gain) {
 TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   const auto made = in_two_parts();
   auto layers = made.record;
-  layers.stages[0].parts[0].device = {{0, 410 * us}};
-  layers.stages[0].parts[1].device = {{0, 590 * us}};
+  layers.stages[0].parts[0].device = five_times(410 * us);
+  layers.stages[0].parts[1].device = five_times(590 * us);
   EXPECT_THAT(findings(made, &layers),
               Contains(AllOf(
                   StartsWith("look at 'net' first"),
@@ -59,8 +60,8 @@ TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
   const auto made = in_two_parts();  // 1 ms
   auto layers = made.record;
   const auto parts_take = [&](nanoseconds first, nanoseconds second) {
-    layers.stages[0].parts[0].device = {{0, first}};
-    layers.stages[0].parts[1].device = {{0, second}};
+    layers.stages[0].parts[0].device = five_times(first);
+    layers.stages[0].parts[1].device = five_times(second);
     return findings(made, &layers);
   };
   EXPECT_THAT(parts_take(410 * us, 290 * us),
@@ -114,12 +115,11 @@ TEST(roofline_findings, explain_what_is_faster_than_its_floor) {
 
 TEST(roofline_findings, tell_copies_of_a_processor_from_those_over_a_bus) {
   for (const char* backend : {"host", "cuda"}) {
-    made_run made(strategy::async, timing_method::event, backend);
-    made.device_stage("copy", {}, "copies", true).frame(0, 2 * us).launch(0, 0, 0);
-    made.device(0, 0, 2 * us);
+    auto made = one_after_another({{"copy", 2 * us}});
+    made.record.device.backend = backend;
+    made.record.stages[0].copy = true;
     made.record.stages[0].cost = {0, 1'000'000, 1'000'000};
     made.record.tensors = {{"x", {}, side::cpu, std::nullopt, {0}}};
-    made.record.calibration = round_calibration();
     EXPECT_THAT(findings(made), ElementsAre(HasSubstr(backend == std::string("host")
                                                           ? "its 2.00 MB may stay in a cache"
                                                           : "it moves fewer bytes")));
@@ -129,8 +129,8 @@ TEST(roofline_findings, tell_copies_of_a_processor_from_those_over_a_bus) {
 TEST(roofline_findings, name_together_what_is_faster_than_its_floor_for_one_reason) {
   const auto made = in_two_parts();
   auto layers = made.record;
-  layers.stages[0].parts[0].device = {{0, 300 * us}};
-  layers.stages[0].parts[1].device = {{0, 50 * us}};
+  layers.stages[0].parts[0].device = five_times(300 * us);
+  layers.stages[0].parts[1].device = five_times(50 * us);
   EXPECT_THAT(findings(made, &layers), Contains(StartsWith("'0.conv2d' of 'net' took 300 us")));
 
   auto many = one_after_another({{"a", us}, {"b", us}, {"c", us}, {"d", us}, {"e", us}, {"f", us}});

@@ -109,12 +109,10 @@ TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
 
 TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_bytes_once) {
   for (const auto from : {side::cpu, side::device}) {
-    made_run made(strategy::async, timing_method::event);
-    made.device_stage("copy", {}, "copies", true).frame(0, 2 * ms).launch(0, 0, 0);
-    made.device(0, 0, 2 * ms);
+    auto made = one_after_another({{"copy", 2 * ms}});
+    made.record.stages[0].copy = true;
     made.record.stages[0].cost = {0, 8'000'000, 8'000'000};
     made.record.tensors = {{"x", {}, from, std::nullopt, {0}}, {"y", {}, side::cpu, 0, {}}};
-    made.record.calibration = round_calibration();
     const auto figures = figures_of(made);
     EXPECT_EQ(figures.by, bound::transfer);
     EXPECT_THAT(figures.least, Optional(DoubleEq(from == side::cpu ? 0.8 * ms : 1 * ms)));
@@ -188,6 +186,17 @@ TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
   auto synced = one_after_another({{"x", 1 * ms}}, timing_method::sync);
   synced.record.stages[0].cost = work(0, 100'000'000);
   EXPECT_THAT(figures_of(synced).ratio, Optional(DoubleEq(10)));
+}
+
+TEST(roofline, has_no_measured_time_where_there_are_too_few_for_a_median) {
+  auto made = one_after_another({{"x", 2 * ms}});
+  made.record.stages[0].cost = work(1'000'000, 100'000'000);
+  ASSERT_THAT(made.record.stages[0].device, SizeIs(5));
+  EXPECT_TRUE(figures_of(made).ratio);
+  made.record.stages[0].device.pop_back();
+  EXPECT_TRUE(figures_of(made).least);
+  EXPECT_FALSE(figures_of(made).measured);
+  EXPECT_FALSE(figures_of(made).ratio);
 }
 
 TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {

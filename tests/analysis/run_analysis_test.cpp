@@ -35,10 +35,12 @@ TEST(run_analysis, knows_neither_path_nor_roofline_of_a_run_without_them) {
   EXPECT_FALSE(analysis.roofline);
 }
 
-TEST(median_cpu_time, is_absent_where_no_frame_was_measured) {
+TEST(median_cpu_time, is_absent_where_there_are_too_few_times_for_it) {
   stage_record stage;
   EXPECT_EQ(median_cpu_time(stage), std::nullopt);
-  stage.cpu = {{0, 3}, {10, 11}, {20, 22}};
+  stage.cpu = {{0, 3}, {10, 11}, {20, 22}, {30, 34}};
+  EXPECT_EQ(median_cpu_time(stage), std::nullopt);
+  stage.cpu.push_back({40, 41});
   EXPECT_THAT(median_cpu_time(stage), Optional(2));
 }
 

@@ -155,6 +155,17 @@ TEST(summary, warns_where_launching_takes_as_long_as_the_work) {
   EXPECT_THAT(warnings[1], HasSubstr("26.0 us"));
 }
 
+TEST(summary, warns_once_of_all_stages_that_launching_takes_as_long_as) {
+  samples::frame_times f;
+  f.backbone = 26'000;
+  f.head = 10'000;
+  const auto warnings = summarize(samples::run_of(timing_method::event, {f, f, f})).warnings;
+  EXPECT_THAT(warnings,
+              ElementsAre("stage 'head': enqueueing takes 10.5 us, its device time is 10.0 us, the "
+                          "worst of 2 stages; the device may have waited for the host, so the "
+                          "device times say little about these stages"));
+}
+
 TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {
   samples::frame_times f;
   f.backbone = 27'000;  // a ratio of 0.78

@@ -48,7 +48,8 @@ class ExperimentCase(harness.SampleCase):
         self.browser.settle()
 
     def sections(self):
-        return self.browser.run("return [...document.querySelectorAll('main section')].map((s) => s.id)")
+        return self.browser.run(
+            "return [...document.querySelectorAll('main section')].map((s) => s.id)")
 
 
 class every_page(ExperimentCase):
@@ -112,7 +113,8 @@ class comparisons(ExperimentCase):
 
     def test_undecided_ones_say_how_many_more_trials(self):
         self.show(self.page("many"))
-        undecided = [row for row in self.rows("#comparisons .strips") if "undecided" in "".join(row)]
+        undecided = [row for row in self.rows("#comparisons .strips")
+                     if "undecided" in "".join(row)]
         self.assertTrue(undecided)
         self.assertTrue(any(row[-1].startswith("+") for row in undecided), undecided)
 
@@ -128,8 +130,8 @@ class comparisons(ExperimentCase):
     def test_pipelines_of_several_at_once_stand_apart(self):
         self.show(self.page("together"))
         self.assertEqual(len(self.browser.all("#distributions canvas")), 2)
-        self.assertEqual(self.browser.run(DATASETS, "#distributions figure:nth-of-type(2) canvas")[0][0],
-                         "'batch alone'")
+        second = self.browser.run(DATASETS, "#distributions figure:nth-of-type(2) canvas")
+        self.assertEqual(second[0][0], "'batch alone'")
         self.assertEqual([row[0] for row in self.rows("#comparisons .strips")],
                          ["against 'camera alone'", "camera", "camera",
                           "against 'batch alone'", "batch", "batch"])
@@ -138,7 +140,8 @@ class comparisons(ExperimentCase):
     def test_words_of_names_are_not_broken(self):
         self.show(self.page("together"))
         for text in ("camera", "together", "pipeline", "configuration"):
-            cells = [cell for cell in self.browser.all("#comparisons th .name") if cell.text == text]
+            cells = [cell for cell in self.browser.all("#comparisons th .name")
+                     if cell.text == text]
             self.assertTrue(cells, text)
             for cell in cells:
                 self.assertLess(cell.size["height"], 30, text)
@@ -149,13 +152,16 @@ class many_configurations(ExperimentCase):
         self.show(self.page("many"))
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
         self.choose("configurations", "Only with", "overlap batch=12")
-        self.assertEqual(self.browser.text("#configurations .controls [role=status]"), "1 of 60 shown")
-        self.assertEqual([row[:2] for row in self.rows("#configurations .strips")], [["overlap", "12"]])
+        self.assertEqual(self.browser.text("#configurations .controls [role=status]"),
+                         "1 of 60 shown")
+        self.assertEqual([row[:2] for row in self.rows("#configurations .strips")],
+                         [["overlap", "12"]])
         # A group's title and what it is compared with stay.
         self.assertEqual(len(self.rows("#comparisons .strips")), 3)
         self.assertEqual(len(self.rows("#stages figure table")), 1)
         self.choose("configurations", "Only with", "nothing has this")
-        self.assertIn("nothing has this", self.browser.text("#configurations .note[role=status]:not(.controls *)"))
+        self.assertIn("nothing has this", self.browser.text(
+            "#configurations .note[role=status]:not(.controls *)"))
         self.choose("configurations", "Only with", "")
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
 
@@ -173,7 +179,8 @@ class many_configurations(ExperimentCase):
         chart = "#distributions canvas"
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 60)
         press = "arguments[0].click()"
-        first, *_, none = self.browser.all("#distributions .switches button")
+        # Before the others, of which not all are in sight.
+        everything, none, first, *_ = self.browser.all("#distributions .switches button")
         self.browser.run(press, first)
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 59)
         self.assertEqual(first.get_attribute("aria-pressed"), "false")
@@ -182,6 +189,8 @@ class many_configurations(ExperimentCase):
         self.browser.run(press, first)
         self.assertEqual([label for label, _ in self.browser.run(DATASETS, chart)],
                          ["strategy=serial batch=1"])
+        self.browser.run(press, everything)
+        self.assertEqual(len(self.browser.run(DATASETS, chart)), 60)
 
 
 class charts(ExperimentCase):
@@ -207,7 +216,8 @@ class charts(ExperimentCase):
 
     def test_follow_the_colour_scheme(self):
         self.show(self.page("strategies"))
-        tone = "return Chart.getChart(document.querySelector('#trials canvas')).data.datasets[0].borderColor"
+        tone = ("return Chart.getChart(document.querySelector('#trials canvas'))"
+                ".data.datasets[0].borderColor")
         light = self.browser.run(tone)
         self.browser.look(dark=True)
         self.browser.settle()
@@ -220,8 +230,10 @@ class sweeps(ExperimentCase):
       return chart.data.datasets.map(({label, data}) => [label, data.map(({x, y}) => [x, y])]);
     """
     AXES = """
-      const {x, y} = Chart.getChart(document.querySelectorAll("#sweep canvas")[arguments[0]]).scales;
-      return [x.options.title.text, y.options.title.text, x.ticks.map(({label}) => label).join(" ")];
+      const canvas = document.querySelectorAll("#sweep canvas")[arguments[0]];
+      const {x, y} = Chart.getChart(canvas).scales;
+      const labels = x.ticks.map(({label}) => label).join(" ");
+      return [x.options.title.text, y.options.title.text, labels];
     """
 
     def test_intensity_and_time_stand_over_the_parameter(self):
@@ -237,6 +249,16 @@ class sweeps(ExperimentCase):
                          ["kernel, logarithmic", "FLOP/B, logarithmic", "1 3 5 7 9 11"])
         self.assertEqual(self.browser.run(self.AXES, 1)[1], "p50 in ms, logarithmic")
         self.assert_drawn("#sweep canvas")
+
+    def test_every_line_of_a_logarithmic_axis_has_its_figure(self):
+        self.show(self.page("calibrated"))
+        for chart in (0, 1):
+            figures = self.browser.run(
+                "const {y} = Chart.getChart(document.querySelectorAll('#sweep canvas')"
+                "[arguments[0]]).scales; return y.ticks.map(({label}) => label);", chart)
+            self.assertGreaterEqual(len(figures), 3)
+            for figure in figures:
+                self.assertRegex(figure, r"^(0\.0*)?[125]0*$")
 
     def test_a_calibration_adds_the_least_time(self):
         self.show(self.page("calibrated"))
@@ -275,8 +297,10 @@ class by_keyboard(ExperimentCase):
 
     def test_the_arrows_read_a_chart_out(self):
         self.show(self.page("drifting"))
-        for section, said in (("trials", r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$"),
-                              ("distributions", r"^strategy=serial: 0\.\d+ % of frames took at most 8\d\.\d ms$")):
+        for section, said in (
+                ("trials", r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$"),
+                ("distributions",
+                 r"^strategy=serial: 0\.\d+ % of frames took at most 8\d\.\d ms$")):
             self.browser.run("document.querySelector(arguments[0]).focus()", f"#{section} canvas")
             self.browser.press("arrow_right", "arrow_right")
             self.assertRegex(self.browser.text("#said"), said)
@@ -297,10 +321,13 @@ class on_paper(ExperimentCase):
         self.browser.settle()
         self.assert_fits()
         hidden = [box.get_attribute("aria-label") for box in self.browser.all(".scroll")
-                  if self.browser.run("return arguments[0].scrollHeight > arguments[0].clientHeight + 1", box)
-                  and self.browser.run("return getComputedStyle(arguments[0]).overflowY !== 'visible'", box)]
+                  if self.browser.run(
+                      "const [box] = arguments;"
+                      "return box.scrollHeight > box.clientHeight + 1 &&"
+                      "  getComputedStyle(box).overflowY !== 'visible'", box)]
         self.assertEqual(hidden, [])
-        self.assertEqual([one for one in self.browser.all("select, input") if one.is_displayed()], [])
+        self.assertEqual([one for one in self.browser.all("select, input") if one.is_displayed()],
+                         [])
         self.assertEqual(len([one for one in self.browser.all("#distributions .switches button")
                               if one.is_displayed()]), 60)
         self.assert_drawn()

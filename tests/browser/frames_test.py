@@ -40,6 +40,11 @@ class attribution(harness.SampleCase):
             parts = sum(float(row[column]) for row in rows[:-1])
             self.assertAlmostEqual(parts, float(rows[-1][column]), delta=0.0006 * len(rows))
 
+    def test_arrows_between_stages_are_of_one_piece(self):
+        findings = self.browser.text("#attribution .findings")
+        self.assertIn("'backbone' \u2192 'head'", findings)
+        self.assertNotIn("->", findings)
+
     def test_compares_with_the_best_possible(self):
         widths = self.browser.run(
             "return [...document.querySelectorAll('#attribution .bars')][1]"
@@ -69,8 +74,9 @@ class pipeline(harness.SampleCase):
 
     def test_tells_what_an_edge_hands_over(self):
         self.show(self.page("event"))
-        self.browser.run("[...document.querySelectorAll('svg.pipeline .edge')]"
-                         ".find((e) => e.getAttribute('aria-label').startsWith('backbone')).focus()")
+        self.browser.run(
+            "[...document.querySelectorAll('svg.pipeline .edge')]"
+            ".find((e) => e.getAttribute('aria-label').startsWith('backbone')).focus()")
         told = self.browser.text("#pipeline .told")
         self.assertIn("backbone → head", told)
         self.assertIn("features float32 [1, 1024, 28, 28]", told)

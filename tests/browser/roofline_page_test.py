@@ -40,7 +40,8 @@ return [...document.querySelectorAll("#roofline .lines .knee")].map((knee) =>
 
 # Words of the picture that cover each other, those on the slope aside.
 COVERED = """
-const texts = [...document.querySelectorAll("#roofline .marks ~ .words text, #roofline .lines text")]
+const texts = [...document.querySelectorAll(
+  "#roofline .marks ~ .words text, #roofline .lines text")]
   .filter((text) => !text.hasAttribute("transform"));
 const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
 const found = [];
@@ -54,11 +55,13 @@ return found;
 
 # What stands out of the picture.
 OUTSIDE = """
-const {left, right, top, bottom} = document.querySelector("#roofline svg.roofs").getBoundingClientRect();
+const {left, right, top, bottom} =
+  document.querySelector("#roofline svg.roofs").getBoundingClientRect();
 return [...document.querySelectorAll("#roofline .roofline .dot, #roofline .roofline text")]
   .filter((drawn) => {
     const box = drawn.getBoundingClientRect();
-    return box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
+    return box.left < left - 1 || box.right > right + 1 || box.top < top - 1 ||
+      box.bottom > bottom + 1;
   }).map((drawn) => drawn.textContent || drawn.getAttribute("d"));
 """
 
@@ -70,7 +73,8 @@ const luminance = (colour) => {
   return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 };
 const ground = luminance(getComputedStyle(document.body).backgroundColor);
-return [...document.querySelectorAll("#roofline .roofline .gap, #roofline .roofline .roof")].map((drawn) => {
+const lines = document.querySelectorAll("#roofline .roofline .gap, #roofline .roofline .roof");
+return [...lines].map((drawn) => {
   const ink = luminance(getComputedStyle(drawn).stroke);
   return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
 });
@@ -140,13 +144,14 @@ class every_page(RooflineCase):
         self.assertEqual(self.browser.run("return window.printed"), ["rgb(255, 255, 255)", 0])
 
     def test_has_no_column_cut_off_on_paper(self):
-        for name in ("processor", "gpu"):
+        for name in ("processor", "gpu", "run"):
             self.show(self.page(name), width=690)  # A4 between its margins
             self.browser.command("Emulation.setEmulatedMedia", media="print", features=[])
             self.browser.run("document.documentElement.dataset.printing = 'true'")
             self.browser.settle()
-            widest = self.browser.run("return Math.max(...[...document.querySelectorAll('table, svg.roofs')]"
-                                      ".map((e) => e.getBoundingClientRect().right))")
+            widest = self.browser.run(
+                "return Math.max(...[...document.querySelectorAll('table, svg.roofs')]"
+                ".map((e) => e.getBoundingClientRect().right))")
             self.assertLessEqual(widest, 690)
 
     def test_has_its_sections(self):
@@ -235,9 +240,10 @@ class picture(RooflineCase):
                     self.assertEqual(set(points), {key for key, piece in pieces.items()
                                                    if piece["rate"] and piece["intensity"]})
                     for key, point in points.items():
-                        self.assertAlmostEqual(point["x"], across(pieces[key]["intensity"]), delta=0.5)
-                        self.assertAlmostEqual(point["y"], up(pieces[key]["rate"]), delta=0.5)
-                        self.assertAlmostEqual(point["top"], up(pieces[key]["roof"]), delta=0.5)
+                        piece = pieces[key]
+                        self.assertAlmostEqual(point["x"], across(piece["intensity"]), delta=0.5)
+                        self.assertAlmostEqual(point["y"], up(piece["rate"]), delta=0.5)
+                        self.assertAlmostEqual(point["top"], up(piece["roof"]), delta=0.5)
                     used = sorted((roof for roof in data["roofs"] if roof["used"]),
                                   key=lambda roof: roof["value"])
                     knees = self.browser.run(KNEES)
@@ -325,13 +331,14 @@ class tables(RooflineCase):
         self.show(self.page("gpu"))
         rows = self.rows("#pieces")
         self.assertEqual(len(rows), 5 + 12)
-        self.assertEqual(rows[0], ["uploadcopy", "0", "38.6 MB", "-", "transfer", "349 us", "412 us",
-                                   "1.18x", rows[0][8]])
+        self.assertEqual(rows[0], ["uploadcopy", "0", "38.6 MB", "-", "transfer", "349 us",
+                                   "412 us", "1.18x", rows[0][8]])
         self.assertEqual(rows[14][:8], ["productgemv", "123 MFLOP", "251 MB", "0.490", "memory",
                                         "59.6 us", "3.94 ms", "66.1x"])
         self.assertEqual(rows[8][:5], ["6.conv2d+relucuDNN engine 8, workspace 2 MiB", "63.0 GFLOP",
                                        "58.0 MB", rows[8][3], "compute, float16"])
-        self.assertEqual(rows[16], ["boxescpu.nms · CPU", "-", "-", "-", "-", "-", "222 us", "-", "-"])
+        self.assertEqual(rows[16], ["boxescpu.nms · CPU", "-", "-", "-", "-", "-", "222 us", "-",
+                                    "-"])
 
     def test_can_begin_with_what_there_is_most_to_gain_from(self):
         self.show(self.page("gpu"))
@@ -355,7 +362,8 @@ class tables(RooflineCase):
     def test_say_what_to_look_at_first(self):
         self.show(self.page("gpu"))
         findings = self.browser.one("#result .findings").text
-        self.assertIn("Look at 'product' first: 3.94 ms where its memory bound is 59.6 us", findings)
+        self.assertIn("Look at 'product' first: 3.94 ms where its memory bound is 59.6 us",
+                      findings)
         self.assertIn("82.3", self.browser.text("#pieces"))
         self.assertIn("4.21 TB/s", self.browser.text("#result .figures"))
 
@@ -363,7 +371,8 @@ class tables(RooflineCase):
         self.show(self.page("odd"))
         names = self.browser.run("return [...document.querySelectorAll('#pieces .name')]"
                                  ".map((name) => name.textContent)")
-        for text in ("<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line", "0.<b>conv</b>\n+\ufffd"):
+        for text in ("<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line",
+                     "0.<b>conv</b>\n+\ufffd"):
             self.assertIn(text, names)
         self.assertIn("<i>driver</i> was \"1\", is 2", self.browser.text("#calibration .notice"))
         self.assertEqual(self.browser.all("main img, main b, main i"), [])

@@ -166,6 +166,17 @@ class charts(Page):
                 self.show(self.page(name))
                 self.assert_drawn()
 
+    def test_a_bin_without_frames_has_no_bar(self):
+        self.show(self.page("two_kinds"))
+        bars = self.browser.run(
+            "const chart = Chart.getChart(document.querySelector('#distribution canvas'));"
+            "return chart.getDatasetMeta(0).data.map((bar, i) =>"
+            "  [chart.data.datasets[0].data[i].y, bar.base - bar.y]);")
+        empty = [height for frames, height in bars if not frames]
+        self.assertTrue(empty)
+        self.assertEqual(set(empty), {0})
+        self.assertGreaterEqual(min(height for frames, height in bars if frames), 2)
+
     def test_tell_frame_and_time_under_the_pointer_and_choose_a_frame(self):
         self.show(self.page("event"))
         self.browser.run(LISTEN)
@@ -272,6 +283,17 @@ class tables(Page):
                          ["min", "p50", "p90", "p95", "p99", "max"])
         self.assertEqual(sum(int(row[1]) for row in bins), 300)
         self.assertEqual(bins[-1][3], "100.0 %")
+
+    def test_keep_their_captions_in_sight_on_a_phone(self):
+        self.show(self.page("detail"), width=360, height=740)
+        beyond = self.browser.run(
+            "return [...document.querySelectorAll('#summary caption')].filter((caption) => {"
+            "  const range = document.createRange();"
+            "  range.selectNodeContents(caption);"
+            "  return caption.checkVisibility() && range.getBoundingClientRect().right >"
+            "    caption.closest('.scroll').getBoundingClientRect().right;"
+            "}).map((caption) => caption.textContent)")
+        self.assertEqual(beyond, [])
 
     def test_have_a_row_for_each_stage_part_operation_and_output(self):
         self.show(self.page("detail"))

@@ -35,6 +35,17 @@ run_record with_a_spike() {
   return record;
 }
 
+/// Frames of about 400 us and of about 900 us, and none between.
+run_record of_two_kinds() {
+  auto record = samples::two_models(timing_method::none, 60);
+  for (std::size_t i = 0; i < record.frames.size(); ++i) {
+    auto& frame = record.frames[i];
+    frame.begin = frame.due;
+    frame.end = frame.due + (i % 2 == 0 ? 400'000 : 900'000) + 1'000 * static_cast<int>(i);
+  }
+  return record;
+}
+
 void write_all(const std::filesystem::path& folder) {
   write(folder, "event", samples::two_models(timing_method::event, 300));
   write(folder, "single", samples::two_models(timing_method::event, 1));
@@ -46,6 +57,7 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "failed", samples::failed());
   write(folder, "empty", samples::without_frames());
   write(folder, "spike", with_a_spike());
+  write(folder, "two_kinds", of_two_kinds());
   write(folder, "long", samples::long_run(100'000));
 }
 

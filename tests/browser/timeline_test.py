@@ -25,7 +25,8 @@ class timeline(harness.SampleCase):
 
     def axis(self):
         return self.browser.run(
-            "return [...document.querySelectorAll('svg.timeline .grid text')].map((t) => t.textContent)")
+            "return [...document.querySelectorAll('svg.timeline .grid text')]"
+            ".map((t) => t.textContent)")
 
     def button(self, title):
         for button in self.browser.all("#timeline button"):
@@ -97,9 +98,10 @@ class timeline(harness.SampleCase):
 
     def test_the_wheel_scrolls_the_page_until_the_picture_was_clicked(self):
         wheel = ("const box = document.querySelector('svg.timeline').getBoundingClientRect();"
-                 "return document.querySelector('svg.timeline').dispatchEvent(new WheelEvent('wheel', "
-                 "{deltaY: -300, clientX: box.left + 600, clientY: box.top + 60, bubbles: true, "
-                 "cancelable: true, ctrlKey: arguments[0]}))")
+                 "return document.querySelector('svg.timeline').dispatchEvent("
+                 "new WheelEvent('wheel', {deltaY: -300, clientX: box.left + 600, "
+                 "clientY: box.top + 60, bubbles: true, cancelable: true, "
+                 "ctrlKey: arguments[0]}))")
         whole = self.length()
         self.assertTrue(self.browser.run(wheel, False))
         self.assertEqual(self.length(), whole)
@@ -269,7 +271,8 @@ class timeline(harness.SampleCase):
         wanted = next(n for n in range(5_000, 100_000) if n not in kept)
         self.choose(wanted)
         self.assertNotEqual(self.shown(), f"Frame {wanted}")
-        self.assertIn(f"Frame {wanted} is not kept in this file", self.browser.text("#timeline .missing"))
+        self.assertIn(f"Frame {wanted} is not kept in this file",
+                      self.browser.text("#timeline .missing"))
         self.assertIn(f"--frame {wanted}", self.browser.text("#timeline .missing"))
         self.choose(min(kept))
         self.assertFalse(self.browser.one("#timeline .missing").is_displayed())

@@ -20,7 +20,8 @@ VIEWERS = pathlib.Path(SOURCE_DIR) / "build" / "trace_viewers"
 OVERLOADED = """pipeline: overloaded
 stages:
   - {name: work, kind: cpu.spin, duration: 2ms}
-run: {arrival: constant, rate: 700, frames: 60, warmup: 2, deadline: 5ms, queue: 3, when_full: drop_newest}
+run: {arrival: constant, rate: 700, frames: 60, warmup: 2, deadline: 5ms, queue: 3,
+      when_full: drop_newest}
 """
 
 Trace = collections.namedtuple("Trace", "slices names arrows counters waits instants")
@@ -32,7 +33,8 @@ def nanoseconds(microseconds):
 
 def read(path):
     """What is in a trace, without anything that draws it."""
-    events = json.loads(path.read_text(encoding="utf-8"), parse_float=decimal.Decimal)["traceEvents"]
+    text = path.read_text(encoding="utf-8")
+    events = json.loads(text, parse_float=decimal.Decimal)["traceEvents"]
     phases = collections.defaultdict(list)
     for event in events:
         phases[event["ph"]].append(event)
@@ -75,7 +77,8 @@ class TraceCase(harness.PageCase):
         def check(name, trace):
             perfetto.load(name)
             self.assertEqual(perfetto.query(
-                "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
+                "select name, value from stats "
+                "where severity in ('error', 'data_loss') and value > 0"
             ), [])
             slices = perfetto.query(
                 "select pid, tid, slice.name, ts, dur, extract_arg(slice.arg_set_id, 'args.frame')"

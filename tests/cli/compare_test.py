@@ -288,7 +288,8 @@ class sweeps(CompareCase):
             self.assertEqual(point["bytes"], 4 * (2 * outputs + 8 * 8 * kernel ** 2 + 8))
             self.assertAlmostEqual(point["intensity"], point["flops"] / point["bytes"])
             self.assertGreater(point["time"], 0)
-            self.assertAlmostEqual(point["flops_per_second"] * point["time"] / 1e3 / point["flops"], 1)
+            self.assertAlmostEqual(
+                point["flops_per_second"] * point["time"] / 1e3 / point["flops"], 1)
             self.assertEqual((point["least"], point["ratio"]), (None, None))
         self.assertIn("from kernel=1 to 7 the FLOPs grow", " ".join(result["findings"]))
         self.assertNotIn("outputs of", " ".join(result["findings"]))
@@ -364,7 +365,8 @@ class together(CompareCase):
         # Of the frames that fell due while one stalled, each counts from when it was due.
         camera = result["configurations"][0]["members"][0]
         self.assertEqual((camera["due"], camera["deadline"]["missed"] >= 8), (40, True), camera)
-        frames = next(t for t in result["trials"] if t["configuration"] == 0)["members"][0]["frames"]
+        trial = next(t for t in result["trials"] if t["configuration"] == 0)
+        frames = trial["members"][0]["frames"]
         late = sum(end - due > 20e6 for due, end in zip(frames["due"], frames["end"]))
         self.assertEqual(camera["deadline"]["missed"], late)
 

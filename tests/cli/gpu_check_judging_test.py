@@ -182,7 +182,8 @@ class judging(unittest.TestCase):
                          os.path.dirname(sys.executable))
 
     def test_networks_can_be_had_in_a_precision_and_without_tuning(self):
-        context = types.SimpleNamespace(places=types.SimpleNamespace(pipelines=SOURCE / "pipelines"),
+        places = types.SimpleNamespace(pipelines=SOURCE / "pipelines")
+        context = types.SimpleNamespace(places=places,
                                         has_parameter=lambda name, kind: True)
         for name, networks in (("two_models", 2), ("six_small", 6)):
             path = SOURCE / "pipelines" / f"{name}.yaml"

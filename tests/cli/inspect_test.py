@@ -34,8 +34,8 @@ stages:
   - {name: product, kind: matmul, reads: [a, b], writes: c}
 """
 
-# Parameters to PyTorch, what norms store beside them, and MACs in units of 10^9 with the digits that
-# are published: torchvision's documentation.
+# Parameters to PyTorch, what norms store beside them, and MACs in units of 10^9 with the digits
+# that are published: torchvision's documentation.
 PUBLISHED = {
     "mobilenet_v2": (3_504_872, 34_112, "0.30"),
     "resnet50": (25_557_032, 53_120, "4.09"),

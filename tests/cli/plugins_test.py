@@ -46,19 +46,22 @@ run: {{frames: 4, warmup: 1}}
         column = len(f"plugins: [{PLUGINS / 'good.so'}, ") + 1
         for command in ("run", "check", "overhead"):
             self.expect(graphline(command, path), 2,
-                        f"{path}:2:{column}: error: plug-in '{self.folder / 'gone.so'}' is not there")
+                        f"{path}:2:{column}: error: plug-in '{self.folder / 'gone.so'}' is not "
+                        "there")
         done = graphline("run", self.using(PLUGINS / "other_abi.so"))
         self.expect(done, 2, f"{path}:2:11: error: ", "build it again")
         self.assertRegex(done.stderr, r"plug-in ABI \d+ of Graphline 0\.3\.1 \(.*\), "
                                       r"this program has plug-in ABI \d+ of Graphline \d")
         self.assertNotIn("unknown kind", done.stderr)
-        self.expect(graphline("run", self.using(PLUGINS / "no_plugin.so")), 2, "no Graphline plug-in")
+        self.expect(graphline("run", self.using(PLUGINS / "no_plugin.so")), 2,
+                    "no Graphline plug-in")
         self.expect(graphline("run", self.using(self.folder / "small.yaml")), 2,
                     "is not a shared library")
 
     def test_a_kind_of_theirs_that_is_misspelt_is_suggested(self):
         path = self.using(PLUGINS / "good.so", kind="test.ad")
-        self.expect(graphline("check", path), 2, "unknown kind 'test.ad' (did you mean 'test.add'?)")
+        self.expect(graphline("check", path), 2,
+                    "unknown kind 'test.ad' (did you mean 'test.add'?)")
 
     def test_a_stage_of_theirs_that_fails_is_named(self):
         text = f"""pipeline: fails

@@ -117,6 +117,11 @@ class terminal(Case):
         self.assertLessEqual(widest(on_terminal("run", path, columns=132, COLUMNS="50")), 50)
         self.assertGreater(widest(on_terminal("run", path, columns=60, COLUMNS="none")), 40)
 
+    def test_lists_of_what_there_is_are_as_wide_as_the_terminal(self):
+        for words in (["stages"], ["stages", "network"], ["devices"]):
+            for columns in (50, 70):
+                self.assertLessEqual(widest(on_terminal(*words, columns=columns)), columns, words)
+
     def test_histograms_are_of_ascii_where_the_locale_has_no_blocks(self):
         path = self.pipeline(SLOW.replace("300", "40").replace("10ms", "1ms"))
         self.assertRegex(graphline("run", path, env=environment()).stdout, "[▁▂▃▄▅▆▇█]")

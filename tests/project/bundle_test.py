@@ -1,5 +1,5 @@
-"""The bundle for machines with a GPU: it brings what its programs need, and wants no newer C library
-than they do themselves.
+"""The bundle for machines with a GPU: it brings what its programs need, and wants no newer C
+library than they do themselves.
 
 usage: bundle_test.py CMAKE BUILD_DIR
 """

@@ -1,4 +1,7 @@
-"""Holds source files to a length at which each is still one concept."""
+"""Holds files to a length at which each is one concept, and to lines that a window shows whole.
+
+C++ is laid out by clang-format, see style.py; YAML has tables whose rows stay in one line.
+"""
 
 import pathlib
 import sys
@@ -6,6 +9,7 @@ import sys
 import source_tree
 
 LIMIT = 400  # lines
+WIDTH = 100  # columns
 
 
 def too_long(path, text):
@@ -13,14 +17,22 @@ def too_long(path, text):
     return [f"{path}: error: {lines} lines, where {LIMIT} is the most"] if lines > LIMIT else []
 
 
+def too_wide(path, text):
+    return [f"{path}:{number}: error: {len(line)} columns, where {WIDTH} is the most"
+            for number, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH]
+
+
 def main(root):
     assert not too_long("made_up.cpp", "\n" * LIMIT) and too_long("made_up.cpp", "\n" * (LIMIT + 1))
-    paths = [path for path in source_tree.files(root)
-             if path.endswith(source_tree.SOURCES + (".py", ".cmake", ".sh"))]
-    found = [line for path in paths
-             for line in too_long(path, pathlib.Path(root, path).read_text(encoding="utf-8"))]
-    print("\n".join(found + [f"{len(paths)} files checked, {len(found)} too long"]))
-    return 1 if found or not paths else 0
+    assert not too_wide("a.js", "\u2192" * WIDTH) and too_wide("a.js", "-" * 101)
+    scripts = (".py", ".cmake", "CMakeLists.txt", ".js", ".css")
+    checks = ((too_long, source_tree.SOURCES + scripts + (".sh",)), (too_wide, scripts))
+    files = [(path, pathlib.Path(root, path).read_text(encoding="utf-8"))
+             for path in source_tree.files(root) if path.endswith(checks[0][1])]
+    found = [line for check, ends in checks for path, text in files if path.endswith(ends)
+             for line in check(path, text)]
+    print("\n".join(found + [f"{len(files)} files checked, {len(found)} too long or too wide"]))
+    return 1 if found or not files else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The project's own files, found without git so that a plain copy of the tree can be checked too."""
+"""The project's own files, found without git so that a plain copy of the tree is checked too."""
 
 import os
 import pathlib

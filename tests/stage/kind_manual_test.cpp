@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 namespace graphline {
 namespace {
 
@@ -87,6 +89,15 @@ TEST(describe_kind, ends_with_the_manual_of_the_kind) {
   EXPECT_TRUE(describe_kind(kind).ends_with("Stop here.\n\nLayers:\n  conv2d\n"));
 }
 
+TEST(describe_kind, keeps_to_so_many_columns) {
+  stage_kind kind = crop_kind();
+  kind.manual = [] { return "Layers:\n  conv2d   required  Channels of the output, in order\n"; };
+  const std::string page = describe_kind(kind, 40);
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
+  EXPECT_TRUE(page.ends_with("  conv2d   required  Channels of the\n    output, in order\n"));
+}
+
 TEST(list_kinds, aligns_a_line_for_each_kind) {
   stage_registry registry;
   registry.add(crop_kind());
@@ -102,6 +113,15 @@ TEST(list_kinds, aligns_a_line_for_each_kind) {
             R"(kind      runs on  what it does
 blur      device   Blur an image
 cpu.crop  cpu      Cut regions out of an image
+)");
+}
+
+TEST(list_kinds, keeps_to_so_many_columns) {
+  stage_registry registry;
+  registry.add(crop_kind());
+  EXPECT_EQ(list_kinds(registry, 40), R"(kind      runs on  what it does
+cpu.crop  cpu      Cut regions out of an
+                   image
 )");
 }
 

@@ -37,8 +37,8 @@ def attribution_of(context, name, pipeline, words):
     rests = [abs(found["end_to_end"][group] - found["residual"][group]
                  - sum(row[group] for row in found["rows"]))
              for group in ("mean", "typical", "slowest")]
-    # Each figure is rounded to a nanosecond.
-    outcome.judge(f"{name}, rest", max(rests) * 1e6, len(found["rows"]) + 2, "{:.1f} ns",
+    # Each figure is rounded to a thousandth of a nanosecond.
+    outcome.judge(f"{name}, rest", max(rests) * 1e9, len(found["rows"]) + 2, "{:.1f} ps",
                   note="of what the pieces of frames do not add up to")
     # Each of a device stage's two stamps may be off by the clocks' error.
     stamps = 2 * sum(stage["on"] == "device" for stage in result["stages"])

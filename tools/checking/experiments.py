@@ -4,7 +4,8 @@ from .context import read_json
 from .outcome import FAIL, PASS, SHOWN
 from .processes import OutOfTime
 
-# What varies the input of a pipeline varies its outputs too, and so does another order of additions.
+# What varies the input of a pipeline varies its outputs too, and so does another order of
+# additions.
 OTHER_OUTPUTS = {"batch_size", "gemv"}
 
 

@@ -1,8 +1,8 @@
 """Small stages, one layer or fusion each, as pipelines written here: every layer kind of `network`,
 `matmul` and `gemv`, in the shapes that lead libraries to other engines."""
 
-# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed, for
-# `gemv` both shapes and the method.
+# By group: name, shape of the input, layers; or for `matmul` both shapes and what is transposed,
+# for `gemv` both shapes and the method.
 CASES = {
     "conv2d": [
         ("plain", "[2, 16, 17, 19]", "[conv2d: {out_channels: 24, kernel: 3}]"),

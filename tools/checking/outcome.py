@@ -50,8 +50,8 @@ class Outcome:
     def counts(self, step=None):
         """How many rows of each status, in words."""
         statuses = [row["status"] for row in self.rows if step in (None, row["step"])]
-        return ", ".join(f"{statuses.count(word)} {word}" for word in (PASS, FAIL, UNDECIDED, NOT_RUN,
-                                                                     SHOWN)
+        return ", ".join(f"{statuses.count(word)} {word}"
+                         for word in (PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN)
                          if word in statuses or (word != SHOWN and step is None))
 
     def table(self):

@@ -5,8 +5,8 @@ import pathlib
 
 
 class Places:
-    """`program(name)` and the folders `pipelines`, `scripts` and `references`. Built from a build folder of the
-    source tree, or from the folder of an unpacked bundle."""
+    """`program(name)` and the folders `pipelines`, `scripts` and `references`. Built from a build
+    folder of the source tree, or from the folder of an unpacked bundle."""
 
     def __init__(self, here, build=None):
         here = pathlib.Path(here)

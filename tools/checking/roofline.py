@@ -14,8 +14,8 @@ LEAST_SHARE_OF_PEAK = 0.8
 LEAST_SHARE_OF_COPY = 0.9  # fused gemv's bandwidth over that of a copy
 COPIES_AGREE = 0.03
 
-# Prints bytes a second, read and written, of a copy of 1 GiB, as calibrate makes it: in a smaller one
-# launching it, and what of it stays in the cache, count for more. The median of some.
+# Prints bytes a second, read and written, of a copy of 1 GiB, as calibrate makes it: in a smaller
+# one launching it, and what of it stays in the cache, count for more. The median of some.
 TORCH_COPY = """
 import json, torch
 source = torch.randn(1 << 28, device="cuda")

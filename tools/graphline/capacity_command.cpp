@@ -160,7 +160,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, {given.pipeline.path()});
+  result_outputs outputs({{"--json", given.json, json_beginning}}, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   capacity_line line(given.quiet);
@@ -169,6 +169,10 @@ exit_status measure_capacity(capacity_arguments& given) {
   options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.closed_loop.frames.empty() && record.runs.empty()) {
+    throw interrupted_error("interrupted before a frame was done; nothing was measured");
+  }
 
   if (given.quiet) {
     tell_trouble(record);

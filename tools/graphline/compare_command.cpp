@@ -14,6 +14,7 @@
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/plan/data_files.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
@@ -81,7 +82,8 @@ result_outputs open_outputs(const compare_arguments& given, const experiment_pla
   refuse_to_replace_trials("--json", given.json);
   refuse_to_replace_trials("--csv", given.csv);
   refuse_to_replace_trials("--html", given.html);
-  std::vector<std::string> read;
+  const auto data = data_files(planned);
+  std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
   return result_outputs(
       {{"--json", given.json, json_beginning, expected_experiment_json_bytes(planned)},

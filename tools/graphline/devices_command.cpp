@@ -1,27 +1,34 @@
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "framework/base/units.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
 
 exit_status list_devices() {
+  const look as = look_of(stdout);
   for (const auto& backend : builtin_devices().backends()) {
     std::string reason;
     const auto found = backend.list(reason);
     if (found.empty()) {
       const auto text = fmt::format("{:<8} none: {}", backend.name, reason);
-      fmt::print("{}", paragraph(text, 9));
+      fmt::print("{}", paragraph(text, 9, as));
     }
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
-      fmt::print("{:<8} {}, {}\n", name, device.name, format_bytes(device.memory_bytes));
-      for (const auto& [key, value] : device.details)
-        fmt::print("{:<8}   {}: {}\n", "", key, value);
+      const auto line =
+          fmt::format("{:<8} {}, {}", name, device.name, format_bytes(device.memory_bytes));
+      fmt::print("{}", paragraph(line, 9, as));
+      for (const auto& [key, value] : device.details) {
+        fmt::print("{}", paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));
+      }
     }
   }
   return exit_status::done;

@@ -22,12 +22,13 @@ struct inspect_arguments {
 };
 
 exit_status inspect(inspect_arguments& given) {
-  auto summary = summarize_cost(given.pipeline.make_plan_without_device());
+  const plan p = given.pipeline.make_plan_without_device();
+  auto summary = summarize_cost(p);
   if (given.stages_only) {
     for (auto& stage : summary.stages) stage.layers.clear();
   }
   result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}},
-                         {given.pipeline.path()});
+                         given.pipeline.files_of(p));
   outputs.show(inspect_table(summary, look_of(outputs.for_people())));
   outputs.write("--json", [&] { return inspect_json(summary); });
   outputs.write("--csv", [&] { return inspect_csv(summary); });

@@ -43,7 +43,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   const auto expected =
       given.frames > 0 ? expected_overhead_json_bytes(given.trials, given.frames) : 0;
   result_outputs outputs({{"--json", given.json, json_beginning, expected}},
-                         {given.pipeline.path()});
+                         given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

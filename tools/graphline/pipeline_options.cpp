@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/plan/data_files.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
@@ -73,6 +74,13 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
     if (std::find(wanted.begin(), wanted.end(), option.key) == wanted.end()) continue;
     command.add_option(option.flag, overrides_[option.key], option.help)->type_name(option.values);
   }
+}
+
+std::vector<std::string> pipeline_options::files_of(const plan& p) const {
+  const auto data = data_files(p);
+  std::vector<std::string> files(data.begin(), data.end());
+  files.push_back(path_);
+  return files;
 }
 
 plan_target pipeline_options::target() const {

@@ -22,8 +22,9 @@ class pipeline_options {
   /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
   void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
 
-  /// The pipeline's file, as it was given.
-  const std::string& path() const noexcept { return path_; }
+  /// What commands read for a plan: the pipeline's file, as it was given, and what its stages take
+  /// from files.
+  std::vector<std::string> files_of(const plan& p) const;
 
   /// The machine the plan is for. Throws what `device_list::resolve` throws.
   plan_target target() const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "framework/base/error.hpp"
@@ -42,13 +44,29 @@ void refuse_same_place(const requested_output& one, const requested_output& othe
   }
 }
 
+/// Whether a file begins as the result does that is to take its place: it is one from before.
+bool is_earlier_result(const requested_output& one) {
+  std::string found(one.beginning.size(), '\0');
+  std::ifstream(one.path, std::ios::binary).read(found.data(), std::ssize(found));
+  return found == one.beginning;
+}
+
+/// Whether a file is `read`, or may be, being in that folder.
+bool is_read(const requested_output& one, const std::string& read) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (!fs::is_directory(read, unknown)) return fs::equivalent(one.path, read, unknown);
+  const auto folder = fs::weakly_canonical(one.path, unknown).parent_path();
+  return fs::equivalent(folder, read, unknown) && !is_earlier_result(one);
+}
+
 /// What somebody wrote, or measured, and a slip on the command line must not cost.
 void refuse_to_replace(const std::vector<std::string>& read, const requested_output& one) {
   namespace fs = std::filesystem;
   std::error_code unknown;
   if (is_standard_output(one.path) || !fs::is_regular_file(one.path, unknown)) return;
   for (const auto& path : read) {
-    if (!fs::equivalent(one.path, path, unknown)) continue;
+    if (!is_read(one, path)) continue;
     throw input_error(fmt::format("{} {}: this command reads it; name another file", one.option,
                                   quote(one.path, 200)));
   }

@@ -25,9 +25,10 @@ struct requested_output {
 /// whatever became of the others, and the first problem told last.
 class result_outputs {
  public:
-  /// Opens what is asked for. `read`: the files that the command reads, as they were given. Throws
-  /// an `input_error` where a result would take the place of one of them, where two would go to the
-  /// same place, before anything is written there, or a place cannot be written.
+  /// Opens what is asked for. `read`: the files that the command reads, and folders whose files it
+  /// may. Throws an `input_error` where a result would take the place of one of them, an earlier
+  /// result in such a folder aside, where two would go to the same place, before anything is
+  /// written there, or a place cannot be written.
   result_outputs(const std::vector<requested_output>& requested,
                  const std::vector<std::string>& read);
 

@@ -109,12 +109,16 @@ exit_status hold_pipeline(roofline_arguments& given) {
                            expected_roofline_json_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
                           {"--csv", given.csv, roofline_csv_header}},
-                         {given.pipeline.path()});
+                         given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
   auto record = measure(s, stop, line);
   line.erase();
+  // A result of nothing must not take the place of one from before.
+  if (record.stages.interrupted && record.stages.frames.empty()) {
+    throw interrupted_error("interrupted before a frame was done; nothing was measured");
+  }
   // Held against the environment of the run, which knows the libraries that its stages use.
   record.stages.calibration = record.layers.calibration =
       as_held(kept, record.stages.device, record.stages.environment);

@@ -62,7 +62,7 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
        {"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
        {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
-      {given.pipeline.path()});
+      given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
 }
@@ -94,6 +94,10 @@ exit_status run_pipeline(run_arguments& given) {
   run_record record = s.run(options);
   line.erase();
   watched.erase();
+  // A result of nothing must not take the place of one from before.
+  if (record.interrupted && record.frames.empty() && record.load.dropped.empty()) {
+    throw interrupted_error("interrupted before a frame was done; nothing was measured");
+  }
   record.calibration = calibration_for(record.device, record.environment, record.warnings);
 
   if (!given.tensors.empty() && !record.failure) {

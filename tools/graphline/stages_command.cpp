@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "framework/stage/plugin_loader.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -22,7 +24,7 @@ exit_status show_stages(const stages_arguments& given) {
   stage_registry registry = builtin_stages();
   for (const std::string& path : given.plugins) load_plugin(path, registry);
   if (given.kind.empty()) {
-    fmt::print("{}", list_kinds(registry));
+    fmt::print("{}", list_kinds(registry, look_of(stdout).width));
     return exit_status::done;
   }
   const auto* kind = registry.find(given.kind);
@@ -30,7 +32,7 @@ exit_status show_stages(const stages_arguments& given) {
     throw input_error(
         fmt::format("unknown kind '{}'{}", given.kind, suggestion(given.kind, registry.names())));
   }
-  fmt::print("{}", describe_kind(*kind));
+  fmt::print("{}", describe_kind(*kind, look_of(stdout).width));
   return exit_status::done;
 }
 

@@ -31,9 +31,8 @@ std::optional<double> measured_of(const roofline_summary& summary) {
 
 void add_times(json& figures, const run_record& record, const roofline_summary& summary) {
   const auto whole = summarize(record).end_to_end;
-  if (whole) {
-    figures.push_back(quantity_data("end to end",
-                                    format_duration(static_cast<double>(whole->median())),
+  if (const auto p50 = whole ? whole->percentile(0.5) : std::nullopt) {
+    figures.push_back(quantity_data("end to end", format_duration(static_cast<double>(*p50)),
                                     "the median frame, with CPU work and waits"));
   }
   const auto stages = counted(static_cast<std::int64_t>(summary.stages.size()), "device stage");

@@ -18,7 +18,7 @@ namespace graphline {
 std::string run_html(const run_record& record, const run_analysis& analysis,
                      const page_options& options) {
   const auto& summary = analysis.summary;
-  const floors held(record, analysis.roofline);
+  const floors held(analysis.roofline);
   nlohmann::ordered_json data;
   data["kind"] = "run";
   data["title"] = record.pipeline;

@@ -39,7 +39,7 @@ json attribution_json(const run_record& record, const attribution_summary& summa
   json critical = json::array();
   for (const auto stage : summary.critical) critical.push_back(name_of(stage));
   auto residual = groups_json(summary.residual);
-  residual["largest"] = milliseconds(static_cast<double>(summary.largest_residual));
+  residual["largest"] = milliseconds(summary.largest_residual);
   return {{"unit", "ms"},
           {"rows", std::move(rows)},
           {"residual", std::move(residual)},

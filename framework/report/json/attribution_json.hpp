@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// Where the time of a run's frames went, in milliseconds to the nanosecond, as it stands in
-/// `graphline.run/1` under "attribution".
+/// Where the time of a run's frames went, in milliseconds, as it stands in `graphline.run/1`
+/// under "attribution".
 nlohmann::ordered_json attribution_json(const run_record& record,
                                         const attribution_summary& summary);
 

@@ -13,7 +13,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json time_json(const std::optional<nanoseconds>& ns) {
-  return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
+  return ns ? json(milliseconds(*ns)) : json();
 }
 
 std::string_view verdict_key(bound_verdict verdict) {
@@ -97,7 +97,7 @@ std::string capacity_json(const capacity_record& record) {
   result["settings"]["frames"] = record.how.frames;  // not those of the closed loop
   result["environment"] = texts_json(first.environment);
   result["percentile"] = percentile_name(record.how.percentile);
-  result["bound_ms"] = milliseconds(static_cast<double>(record.how.bound));
+  result["bound_ms"] = milliseconds(record.how.bound);
   result["within"] = record.how.within;
   result["capacity"] = {{"unit", "frame/s"},
                         {"value", rate_of(summary, summary.best)},

@@ -16,7 +16,7 @@ json ms_or_null(const std::optional<double>& ns) {
 }
 
 json ms_or_null(const std::optional<nanoseconds>& ns) {
-  return ns ? json(milliseconds(static_cast<double>(*ns))) : json();
+  return ns ? json(milliseconds(*ns)) : json();
 }
 
 json distribution_json(const std::optional<distribution>& times) {
@@ -45,7 +45,7 @@ json distribution_json(const std::optional<distribution>& times,
   auto result = distribution_json(times);
   json list = json::array();
   list.get_ref<json::array_t&>().reserve(samples.size());
-  for (const auto sample : samples) list.push_back(milliseconds(static_cast<double>(sample)));
+  for (const auto sample : samples) list.push_back(milliseconds(sample));
   // What the samples lack stands after them.
   const auto needs = result.find("needs") == result.end() ? json() : result["needs"];
   result.erase("needs");
@@ -92,7 +92,7 @@ json settings_json(const run_record& record) {
     result["queue"] = run.queue;
     result["when_full"] = to_word(run.when_full);
   }
-  if (run.deadline) result["deadline_ms"] = milliseconds(static_cast<double>(*run.deadline));
+  if (run.deadline) result["deadline_ms"] = milliseconds(*run.deadline);
   return result;
 }
 

@@ -14,7 +14,7 @@ namespace graphline {
 
 // The parts that result files have in common.
 
-/// A time in milliseconds to the nanosecond; null for what is not known.
+/// A time in milliseconds; null for what is not known.
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 nlohmann::ordered_json ms_or_null(const std::optional<nanoseconds>& ns);
 

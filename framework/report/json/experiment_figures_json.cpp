@@ -17,7 +17,7 @@ json range_json(const std::optional<interval>& range, bool in_ms = false) {
 
 json end_to_end_json(const member_summary& member) {
   auto result = distribution_json(member.end_to_end);
-  result["tail"] = member.tail ? json(milliseconds(static_cast<double>(*member.tail))) : json();
+  result["tail"] = member.tail ? json(milliseconds(*member.tail)) : json();
   result["between_trials"] =
       member.between_trials ? json(milliseconds(*member.between_trials)) : json();
   json medians = json::array();

@@ -101,8 +101,12 @@ std::string with_last_entry(std::string object, std::string_view key, std::strin
   return object += fmt::format(",\n  \"{}\": {}{}", key, value, end);
 }
 
+double milliseconds(nanoseconds ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
 double milliseconds(double ns) {
-  return std::round(ns) / 1e6;
+  return std::round(ns * 1e3) / 1e9;
 }
 
 json typed(const std::string& text) {

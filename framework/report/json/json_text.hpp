@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/clock.hpp"
+
 namespace graphline {
 
 /// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
@@ -17,7 +19,10 @@ std::string json_text(const nlohmann::ordered_json& value);
 /// means: a text of JSON without an end of line.
 std::string with_last_entry(std::string object, std::string_view key, std::string_view value);
 
-/// Nanoseconds as milliseconds, to the nanosecond.
+/// A time that was taken, as milliseconds.
+double milliseconds(nanoseconds ns);
+
+/// A time that was worked out, such as a mean, as milliseconds to a thousandth of a nanosecond.
 double milliseconds(double ns);
 
 /// Null where there is no value.

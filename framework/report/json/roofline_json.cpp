@@ -73,7 +73,7 @@ json cpu_stage_json(const stage_record& stage) {
           {"kind", stage.kind},
           {"on", to_word(stage.on)},
           {"unit", "ms"},
-          {"measured", median ? json(milliseconds(static_cast<double>(*median))) : json()}};
+          {"measured", median ? json(milliseconds(*median)) : json()}};
 }
 
 json stages_json(const run_record& record, const roofline_summary& summary) {

@@ -112,7 +112,7 @@ json output_json(const output_record& output) {
 json load_json(const run_record& record, const load_summary& load) {
   json dropped = json::array();
   for (const auto due : record.load.dropped) {
-    dropped.push_back(milliseconds(static_cast<double>(due)));
+    dropped.push_back(milliseconds(due));
   }
   return {{"due", load.due},
           {"dropped", load.dropped},
@@ -136,7 +136,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
-  const floors held(record, analysis.roofline);
+  const floors held(analysis.roofline);
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     stages.push_back(stage_json(record, i, summary.stages[i], held));
@@ -151,7 +151,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
     result["attribution"] = attribution_json(record, *attribution);
   }
   if (summary.load) result["load"] = load_json(record, *summary.load);
-  result["processor_time_ms"] = milliseconds(static_cast<double>(record.processor_time));
+  result["processor_time_ms"] = milliseconds(record.processor_time);
   result["description"] = record.description;
   result["stage_time_is"] = meaning_of(record.run.timing);
   result["clock_error_ns"] = record.clock_error;

@@ -11,8 +11,8 @@
 namespace graphline {
 
 /// The result file `graphline.run/1`: what was run, on what, and every sample of every stage, in
-/// milliseconds to the nanosecond. The contract other programs read; keys are only ever added.
-/// Starts with `json_beginning`. `analysis`: that of the record.
+/// milliseconds. The contract other programs read; keys are only ever added. Starts with
+/// `json_beginning`. `analysis`: that of the record.
 std::string run_json(const run_record& record, const run_analysis& analysis);
 
 inline std::string run_json(const run_record& record) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/analysis/distribution.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/quantity.hpp"
 
@@ -17,24 +16,9 @@ bool has_ratio(const roofline_figures& figures) {
   return figures.ratio.has_value();
 }
 
-void drop_unfounded(roofline_figures& figures, const std::vector<stamp_pair>& times) {
-  if (times.size() < samples_needed(0.5)) figures.ratio.reset();
-}
-
 }  // namespace
 
-floors::floors(const run_record& record, std::optional<roofline_summary> held)
-    : held_(std::move(held)) {
-  if (!held_) return;
-  const bool synced = record.run.timing == timing_method::sync;
-  for (auto& of : held_->stages) {
-    const auto& stage = record.stages[of.stage];
-    drop_unfounded(of.figures, synced ? stage.synced : stage.device);
-    for (std::size_t p = 0; p < of.parts.size(); ++p) {
-      drop_unfounded(of.parts[p], stage.parts[p].device);
-    }
-  }
-}
+floors::floors(std::optional<roofline_summary> held) : held_(std::move(held)) {}
 
 const roofline_stage* floors::find(std::size_t stage) const noexcept {
   if (!held_) return nullptr;

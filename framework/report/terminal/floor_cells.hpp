@@ -13,9 +13,8 @@ namespace graphline {
 /// A run's stages and parts held against its calibration, by their places in the record.
 class floors {
  public:
-  /// `held`: the run against its calibration, nothing where it has none. A ratio is that of the
-  /// p50: none where there are too few times for one.
-  floors(const run_record& record, std::optional<roofline_summary> held);
+  /// `held`: the run against its calibration, nothing where it has none.
+  explicit floors(std::optional<roofline_summary> held);
 
   /// Null for a CPU stage, and without a calibration.
   const roofline_figures* of_stage(std::size_t stage) const noexcept;

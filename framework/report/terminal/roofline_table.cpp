@@ -98,9 +98,9 @@ class figure_rows {
   }
 
  private:
-  std::optional<double> cpu_time(const stage_record& stage) const {
+  static std::optional<double> cpu_time(const stage_record& stage) {
     const auto median = median_cpu_time(stage);
-    return median ? shown(static_cast<double>(*median)) : std::nullopt;
+    return median ? std::optional(static_cast<double>(*median)) : std::nullopt;
   }
 
   void add_device_stage(text_table& table, const roofline_stage& stage) const {
@@ -117,13 +117,7 @@ class figure_rows {
     table.add_row({std::move(name), amount(of.cost.flops, ""), amount(bytes_of(of.cost), "B"),
                    of.intensity ? three_digits(*of.intensity, 2) : "-",
                    of.by ? std::string(to_word(*of.by)) : "-", in_unit(of.least, unit_),
-                   in_unit(shown(of.measured), unit_), ratio_cell(shown(of.ratio)),
-                   std::move(share)});
-  }
-
-  /// What rests on a median: nothing of too few frames for one.
-  std::optional<double> shown(const std::optional<double>& figure) const {
-    return record_.frames.size() < samples_needed(0.5) ? std::nullopt : figure;
+                   in_unit(of.measured, unit_), ratio_cell(of.ratio), std::move(share)});
   }
 
   const run_record& record_;
@@ -156,7 +150,9 @@ std::string roofs(const run_record& record, const roofline_summary& summary, con
 
 std::string notes(const roofline_record& record, const look& as) {
   std::string text;
-  if (const auto least = samples_needed(0.5); record.stages.frames.size() < least) {
+  const auto least = samples_needed(0.5);
+  const auto parts = record.layers.frames.size();
+  if (record.stages.frames.size() < least || (parts > 0 && parts < least)) {
     text += paragraph(fmt::format("-: too few frames: p50 needs {}", least), 2, as, tone::faint);
   }
   return text + paragraph(

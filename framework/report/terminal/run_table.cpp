@@ -149,7 +149,7 @@ std::string notes(const run_record& record, const run_summary& summary, const fl
 
 std::string run_table(const run_record& record, const run_analysis& analysis, const look& as) {
   const auto& summary = analysis.summary;
-  const floors held(record, analysis.roofline);
+  const floors held(analysis.roofline);
   std::string text = heading(record, as) + "\n";
   bool shapes = false;
   if (summary.end_to_end) {

@@ -1,6 +1,6 @@
 # cmake -D BUILD=... -D CONSUMER=... -D EXAMPLE=... -D PYTHON=... -D WORK=... -P check.cmake
-#   Installs the build folder BUILD below WORK, builds and runs the project CONSUMER against what was
-#   installed, then the plug-in of the project EXAMPLE, with the installed program.
+#   Installs the build folder BUILD below WORK, builds and runs the project CONSUMER against what
+#   was installed, then the plug-in of the project EXAMPLE, with the installed program.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)

@@ -1,4 +1,5 @@
-"""Runs the pipeline of examples/cuda_plugin with the plug-in that was built, and computes its output anew.
+"""Runs the pipeline of examples/cuda_plugin with the plug-in that was built, and computes its
+output anew.
 
 usage: plugin_check.py GRAPHLINE PIPELINE PLUGIN FOLDER
 
@@ -16,7 +17,8 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def graphline(*words):
-    done = subprocess.run([GRAPHLINE, *map(str, words)], capture_output=True, text=True, check=False)
+    done = subprocess.run([GRAPHLINE, *map(str, words)], capture_output=True, text=True,
+                          check=False)
     if done.returncode != 0:
         sys.exit(f"graphline {' '.join(map(str, words))}: status {done.returncode}\n{done.stderr}")
     return done.stdout
@@ -52,7 +54,8 @@ def check(device, graphs):
     found = floats(tensors / "output.normalized.npy")
     wrong = [i for i, (a, b) in enumerate(zip(found, expected(images), strict=True)) if a != b]
     if wrong:
-        sys.exit(f"{device}, graphs {graphs}: {len(wrong)} of {len(found)} values differ, first at {wrong[0]}")
+        sys.exit(f"{device}, graphs {graphs}: {len(wrong)} of {len(found)} values differ, "
+                 f"first at {wrong[0]}")
     print(f"{device}, graphs {graphs}: {len(found)} values as they should be")
 
 

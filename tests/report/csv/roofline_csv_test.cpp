@@ -26,6 +26,12 @@ TEST(roofline_csv, has_as_many_fields_in_each_row) {
   EXPECT_EQ(rows, 1u + 3 + 2);
 }
 
+TEST(roofline_csv, has_no_median_of_too_few_frames) {
+  const auto text = roofline_csv(samples::two_models_roofline(4));
+  EXPECT_NE(text.find("stage,noise,,cpu.random_normal,cpu,,,,,,,,,,,,,\n"), std::string::npos);
+  EXPECT_NE(text.find(",170732.0325203252,,,"), std::string::npos) << "the earliest of head";
+}
+
 TEST(roofline_csv, has_no_rows_where_there_is_nothing_to_hold_against) {
   auto record = samples::two_models_roofline(5);
   record.stages.calibration.reset();

@@ -8,6 +8,7 @@
 #include "framework/report/html/html_page.hpp"
 #include "tests/report/html/page_testing.hpp"
 #include "tests/report/html/roofline_records.hpp"
+#include "tests/report/sample_roofline.hpp"
 
 namespace graphline {
 namespace {
@@ -136,6 +137,13 @@ TEST(roofline_page, says_where_there_is_no_calibration_what_to_do) {
   ASSERT_EQ(data["notices"].size(), 1u);
   EXPECT_THAT(data["notices"][0]["text"].get<std::string>(),
               AllOf(HasSubstr("no calibration"), HasSubstr("'graphline calibrate'")));
+}
+
+TEST(roofline_page, has_no_median_of_too_few_frames) {
+  const auto data = roofline_of(samples::two_models_roofline(4));
+  EXPECT_TRUE(figure_of(data, "end to end").is_null());
+  EXPECT_TRUE(figure_of(data, "measured").is_null());
+  for (const auto& stage : data["stages"]) EXPECT_TRUE(stage["measured"].is_null());
 }
 
 TEST(roofline_page, of_no_frames_has_roofs_and_least_times) {

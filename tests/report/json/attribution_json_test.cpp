@@ -22,7 +22,7 @@ TEST(attribution_json, sums_to_the_end_to_end_time_of_each_group) {
     double sum = result["residual"][group];
     for (const auto& row : result["rows"]) sum += row[group].get<double>();
     const auto rows = static_cast<double>(result["rows"].size());
-    EXPECT_NEAR(sum, result["end_to_end"][group], (rows + 2) * 1e-6) << group;
+    EXPECT_NEAR(sum, result["end_to_end"][group], (rows + 2) * 1e-9) << group;
   }
 }
 
@@ -46,7 +46,7 @@ TEST(attribution_json, has_the_time_from_begin_to_end_that_the_best_is_to_be_com
   const auto best = attribution_of(record)["best_possible"];
   double sum = 0;
   for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
-  EXPECT_NEAR(best["achieved"].get<double>(), sum / 60 * 1e-6, 1e-6);
+  EXPECT_NEAR(best["achieved"].get<double>(), sum / 60 * 1e-6, 1e-9);
   EXPECT_LE(best["by_plan"], best["achieved"]);
 }
 

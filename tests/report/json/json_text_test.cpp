@@ -44,9 +44,15 @@ TEST(json_text, reads_back_as_the_same_double) {
   }
 }
 
-TEST(json_text, takes_milliseconds_to_the_nanosecond) {
-  EXPECT_EQ(milliseconds(70'123'456), 70.123456);
-  EXPECT_EQ(milliseconds(1.4), 0.000001);
+TEST(json_text, writes_times_that_were_taken_to_the_nanosecond) {
+  EXPECT_EQ(json_text(milliseconds(nanoseconds{70'123'456})), "70.123456\n");
+  EXPECT_EQ(json_text(milliseconds(nanoseconds{86'400'000'123'456'789})), "86400000123.45679\n");
+}
+
+TEST(json_text, writes_means_to_the_thousandth_of_a_nanosecond) {
+  EXPECT_EQ(json_text(milliseconds(64.4)), "6.44e-05\n");
+  EXPECT_EQ(json_text(milliseconds(70'123'456.0)), "70.123456\n");
+  EXPECT_EQ(json_text(milliseconds(70'000'000 + 1.0 / 3)), "70.000000333\n");
 }
 
 TEST(json_text, types_only_what_json_itself_would) {

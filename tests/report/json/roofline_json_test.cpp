@@ -31,6 +31,18 @@ TEST(roofline_json, has_null_for_what_is_not_known) {
   EXPECT_FALSE(head.at("measured").is_null());
 }
 
+TEST(roofline_json, has_null_for_a_median_of_too_few_frames) {
+  const auto result = json::parse(roofline_json(samples::two_models_roofline(4)));
+  for (const auto& stage : result["stages"]) {
+    EXPECT_TRUE(stage.at("measured").is_null()) << stage["name"];
+    for (const auto& part : stage.value("parts", json::array())) {
+      EXPECT_TRUE(part.at("measured").is_null()) << part["name"];
+      EXPECT_TRUE(part.at("ratio").is_null()) << part["name"];
+    }
+  }
+  EXPECT_TRUE(result["findings"].empty());
+}
+
 TEST(roofline_json, leaves_out_what_takes_a_calibration) {
   auto record = samples::two_models_roofline(5);
   record.stages.calibration.reset();

@@ -59,6 +59,13 @@ TEST(roofline_table, shows_no_median_of_too_few_frames) {
               AllOf(Not(HasSubstr("too few frames")), testing::ContainsRegex("[0-9]x +[0-9]")));
 }
 
+TEST(roofline_table, shows_no_median_of_parts_whose_run_was_cut_off) {
+  auto record = two_models_roofline(5);
+  record.layers = two_models_roofline(4).layers;
+  EXPECT_THAT(roofline_table(record), AllOf(HasSubstr("-: too few frames: p50 needs 5\n"),
+                                            HasSubstr("memory    1.07        -      -\n")));
+}
+
 TEST(roofline_table, tells_warnings_of_both_runs_once) {
   auto record = two_models_roofline(5);
   record.stages.warnings = {"the clock jumped"};

@@ -59,12 +59,12 @@ TEST(run_table, shows_the_parts_of_a_stage_its_operations_and_what_graphs_cost) 
 
 TEST(run_table, has_no_ratio_where_there_are_too_few_times_for_a_p50) {
   auto record = samples::calibrated_two_models().layers;
-  EXPECT_TRUE(floors(record, hold_against_roofline(record)).any_stage());
+  EXPECT_TRUE(floors(hold_against_roofline(record)).any_stage());
   for (auto& stage : record.stages) {
     stage.device.resize(std::min<std::size_t>(stage.device.size(), 4));
     for (auto& part : stage.parts) part.device.resize(4);
   }
-  const floors held(record, hold_against_roofline(record));
+  const floors held(hold_against_roofline(record));
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (const auto* figures = held.of_stage(s)) {
       EXPECT_TRUE(figures->least);

@@ -2,9 +2,9 @@
 """Writes the inputs and expected results of the CPU stage tests into references/.
 
 Run by hand when a case is added; the results are kept in the repository, so that building and
-testing needs no Python. Made with PyTorch 1.13, NumPy 1.24 and Pillow 9.4 (Debian 12's python3-torch,
-python3-numpy, python3-pil). Tensors are raw and little-endian, rows packed; their shapes are stated
-where the tests read them.
+testing needs no Python. Made with PyTorch 1.13, NumPy 1.24 and Pillow 9.4 (Debian 12's
+python3-torch, python3-numpy, python3-pil). Tensors are raw and little-endian, rows packed; their
+shapes are stated where the tests read them.
 """
 
 import math

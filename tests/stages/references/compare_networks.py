@@ -2,7 +2,9 @@
 """Runs the networks of pipelines/ with torchvision's weights and compares what they give with what
 torchvision gives.
 
-usage: compare_networks.py GRAPHLINE     (Debian's python3-torch, python3-torchvision, python3-numpy)
+usage: compare_networks.py GRAPHLINE
+
+Takes Debian's python3-torch, python3-torchvision and python3-numpy.
 
 Weights are random, since nothing is downloaded, and the norms' statistics are not trivial: a layer
 that is missing, misplaced or misnamed shows. Exit status 1 where a relative error is above 1e-5.

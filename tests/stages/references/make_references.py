@@ -144,7 +144,8 @@ def cases():
     yield "add_shared_convolution", [1, 16, 6, 6], [
         conv(16, 16, 3, padding=1, name="a"), conv(16, 16, 3, padding=1, name="b"), add("a"),
         gelu(), add("b"), relu()]
-    yield "add_input_to_conv", [2, 3, 6, 6], [conv(3, 3, 3, padding=1), gelu(), add("input"), relu()]
+    yield "add_input_to_conv", [2, 3, 6, 6], [
+        conv(3, 3, 3, padding=1), gelu(), add("input"), relu()]
     yield "add_odd_channels", [2, 5, 6, 6], [
         conv(5, 7, 3, padding=1, name="a"), conv(7, 7, 3, padding=1), relu(), add("a")]
     yield "add_depthwise", [1, 16, 6, 6], [conv(16, 16, 3, padding=1, groups=16), add("input")]

@@ -1,4 +1,5 @@
-"""Layers as PyTorch computes them and as Graphline's YAML writes them: (yaml, module, name, reads)."""
+"""Layers as PyTorch computes them and as Graphline's YAML writes them, each as
+(yaml, module, name, reads)."""
 
 import math
 

@@ -21,9 +21,11 @@ graphline.section({
 
 const attributionGroups = [["all", "mean"], ["typical", "typical"], ["slowest", "slowest"]];
 
-// "Bound by 'head'." of "bound by 'head'".
+// "Bound by 'backbone' → 'head'." of "bound by 'backbone' -> 'head'", within whose arrow a line
+// could end.
 function asSentence(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+  const shown = text.replace(/ ->(?= (?:'|\d+ more ->))/g, " \u2192");
+  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}${shown.endsWith(".") ? "" : "."}`;
 }
 
 function ownedTitle({ what, stage }, stages) {

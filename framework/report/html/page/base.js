@@ -11,7 +11,7 @@ const graphline = (() => {
     sections.push(description);
   }
 
-  // ---- Figures -----------------------------------------------------------------------------------
+  // ---- Figures ----------------------------------------------------------------------------------
 
   const units = [
     { name: "s", ns: 1e9 },
@@ -38,7 +38,9 @@ const graphline = (() => {
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
-    return `${unit.ns === 1 ? whole.format(Math.round(ns)) : digits(ns / unit.ns, significant)} ${unit.name}`;
+    const figure =
+      unit.ns === 1 ? whole.format(Math.round(ns)) : digits(ns / unit.ns, significant);
+    return `${figure} ${unit.name}`;
   }
 
   // A time in a unit that others are in too, without its name.
@@ -55,7 +57,7 @@ const graphline = (() => {
     return `${whole.format(number)} ${what}${number === 1 ? "" : "s"}`;
   }
 
-  // ---- Elements ----------------------------------------------------------------------------------
+  // ---- Elements ---------------------------------------------------------------------------------
 
   function fill(made, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -158,10 +160,11 @@ const graphline = (() => {
     document.getElementById("said").textContent = text;
   }
 
-  // ---- The page ----------------------------------------------------------------------------------
+  // ---- The page ---------------------------------------------------------------------------------
 
-  // Marks the link of the section that is being read, and keeps it in sight where not all links are:
-  // the last that begins in the upper third of the window, or at the page's end the last of all.
+  // Marks the link of the section that is being read, and keeps it in sight where not all links
+  // are: of the last section that begins in the upper third of the window, or at the page's end
+  // of the last of all.
   function followReading(list, links) {
     const ids = [...links.keys()];
     let marked = null;

@@ -16,7 +16,7 @@ Object.assign(graphline, (() => {
     return `rgba(${r}, ${g}, ${b}, ${part})`;
   }
 
-  // ---- How all charts look -----------------------------------------------------------------------
+  // ---- How all charts look ----------------------------------------------------------------------
 
   function themedAxis(axis) {
     return {
@@ -51,7 +51,7 @@ Object.assign(graphline, (() => {
     };
   }
 
-  // ---- Lines across a chart ----------------------------------------------------------------------
+  // ---- Lines across a chart ---------------------------------------------------------------------
 
   // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone, dash}], `at` in
   // the units of the axis. Labels of upright lines stand above the chart in rows, so that none
@@ -121,7 +121,7 @@ Object.assign(graphline, (() => {
     return found.sort((a, b) => a.datasetIndex - b.datasetIndex);
   };
 
-  // ---- A chart -----------------------------------------------------------------------------------
+  // ---- A chart ----------------------------------------------------------------------------------
 
   // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colours of
   // the moment; it is called again when they change, and by `redraw()` of what this returns.
@@ -206,7 +206,7 @@ Object.assign(graphline, (() => {
         style: `--swatch: var(--${colour})`, "aria-hidden": "true" }), name)));
   }
 
-  // ---- When colours change, and on paper ---------------------------------------------------------
+  // ---- When colours change, and on paper --------------------------------------------------------
 
   function drawAgain() {
     for (const entry of charts) draw(entry);

@@ -82,7 +82,8 @@ graphline.section({
       return {
         type: "bar",
         data: { datasets: [{
-          data: all.map((bin) => ({ x: middle(bin) / ns, y: bin[2] })),
+          // No bar where there is no frame; the least of the others can be seen.
+          data: all.map((bin) => ({ x: middle(bin) / ns, y: bin[2] || null })),
           backgroundColor: all.map((bin) =>
             (isOpen(bin) ? graphline.faded(tone(), 0.45) : graphline.colour(tone()))),
           barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,

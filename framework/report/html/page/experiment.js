@@ -50,7 +50,7 @@ const experiment = (() => {
 
   function filterField(label, hint) {
     return element("label", { class: "control" }, label,
-      element("input", { type: "search", placeholder: hint, size: 26,
+      element("input", { type: "search", placeholder: hint, size: 30,
         oninput: (event) => filterBy(event.target.value) }));
   }
   function controls(...items) {
@@ -64,19 +64,23 @@ const experiment = (() => {
     const hidden = new Set();
     const buttons = members.map((member) => {
       const button = element("button", { type: "button", "aria-pressed": "true",
-        onclick: () => switchTo([member], hidden.has(member.who)) }, sample(member.who, form), name(member.label));
+        onclick: () => switchTo([member], hidden.has(member.who)) },
+      sample(member.who, form), name(member.label));
       return [member, button];
     });
     function switchTo(some, on) {
       for (const { who } of some) on ? hidden.delete(who) : hidden.add(who);
-      for (const [{ who }, button] of buttons) button.setAttribute("aria-pressed", String(!hidden.has(who)));
+      for (const [{ who }, button] of buttons) {
+        button.setAttribute("aria-pressed", String(!hidden.has(who)));
+      }
       change(hidden);
     }
-    const all = members.length > 4 && [
-      element("button", { type: "button", class: "plain", onclick: () => switchTo(members, true) }, "all"),
-      element("button", { type: "button", class: "plain", onclick: () => switchTo(members, false) }, "none")];
+    // First: of many switches the last are out of sight.
+    const allAtOnce = [["all", true], ["none", false]].map(([text, on]) =>
+      element("button", { type: "button", class: "plain", onclick: () => switchTo(members, on) },
+        text));
     return element("div", { class: "switches", role: "group", "aria-label": "Shown in the chart" },
-      buttons.map(([, button]) => button), all || []);
+      members.length > 4 ? allAtOnce : [], buttons.map(([, button]) => button));
   }
 
   function sample(who, form) {
@@ -109,7 +113,10 @@ const experiment = (() => {
     // Not as arguments of one call, which takes no more than some ten thousand.
     let low = values.reduce((least, value) => Math.min(least, value), zero ? 0 : Infinity);
     let high = values.reduce((most, value) => Math.max(most, value), zero ? 0 : -Infinity);
-    if (!(high > low)) [low, high] = high === 0 ? [-1, 1] : [low - Math.abs(low) * 0.05, high + Math.abs(high) * 0.05];
+    if (!(high > low)) {
+      const beside = high === 0 ? 1 : Math.abs(high) * 0.05;
+      [low, high] = [low - beside, high + beside];
+    }
     const logarithmic = !zero && low > 0 && high / low > 30;
     const place = logarithmic ? Math.log : (value) => value;
     const at = (value) => {
@@ -150,8 +157,8 @@ const experiment = (() => {
   // The figures over a column of pictures.
   function axis(of, unit) {
     return svg("svg", { class: "strip axis", "aria-hidden": "true" },
-      of.ticks.map((tick) => svg("text", { x: `${of.at(tick)}%`, y: "70%", "text-anchor": "middle" },
-        plain(tick))),
+      of.ticks.map((tick) =>
+        svg("text", { x: `${of.at(tick)}%`, y: "70%", "text-anchor": "middle" }, plain(tick))),
       svg("title", {}, unit));
   }
   function gridlines(of) {
@@ -169,8 +176,8 @@ const experiment = (() => {
     const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
     const row = ({ names: own, picture: parts, words, cells, dull }) =>
       element("tr", { role: "row", class: dull ? "dull" : null },
-        own.map((cell, i) => element("th", { role: "rowheader", scope: "row", "data-title": names[i] },
-          cell)),
+        own.map((cell, i) =>
+          element("th", { role: "rowheader", scope: "row", "data-title": names[i] }, cell)),
         element("td", { role: "cell", class: "picture" },
           svg("svg", { class: "strip", role: "img", "aria-label": words }, parts)),
         cells.map((cell, i) => element("td", { role: "cell", "data-title": columns[i].title,
@@ -180,7 +187,8 @@ const experiment = (() => {
         element("caption", {}, caption),
         element("thead", { role: "rowgroup" }, element("tr", { role: "row" },
           names.map((title) => element("th", { role: "columnheader", scope: "col" }, name(title))),
-          element("th", { role: "columnheader", scope: "col", class: "picture" }, picture.title, picture.axis),
+          element("th", { role: "columnheader", scope: "col", class: "picture" },
+            picture.title, picture.axis),
           columns.map(({ title, number }) => element("th", { role: "columnheader", scope: "col",
             class: number ? "number" : null }, title)))),
         groups.map(({ title, rows }) => element("tbody", { role: "rowgroup" },
@@ -217,12 +225,13 @@ const experiment = (() => {
     const extents = rows.flatMap(({ range }) => (range ? [Math.max(...range.map(Math.abs))] : []))
       .sort((a, b) => a - b);
     const usual = extents.length ? extents[(extents.length - 1) >> 1] : 0;
-    const reach = Math.max(3 * Math.max(...values.map(Math.abs)), 4.5 * (margin ?? 0), 2 * usual, 1e-9);
+    const reach =
+      Math.max(3 * Math.max(...values.map(Math.abs)), 4.5 * (margin ?? 0), 2 * usual, 1e-9);
     const ends = rows.flatMap((row) => row.range ?? [])
       .map((end) => Math.min(reach, Math.max(-reach, end)));
     const of = scale([...values, ...ends, ...(margin ? [-margin, margin] : [])], { zero: true });
-    const shade = margin ? svg("rect", { class: "margin", x: `${of.at(-margin)}%`, y: 0, height: "100%",
-      width: `${of.at(margin) - of.at(-margin)}%` }) : null;
+    const shade = margin ? svg("rect", { class: "margin", x: `${of.at(-margin)}%`, y: 0,
+      width: `${of.at(margin) - of.at(-margin)}%`, height: "100%" }) : null;
     const parts = (row) => [shade?.cloneNode(), gridlines(of), row.verdict ? marks(row, of) : []]
       .flat().filter(Boolean);
     return strips(caption, { names, columns, picture: { title, axis: axis(of, unit) },
@@ -244,10 +253,12 @@ const experiment = (() => {
               y1: "32%", y2: "68%" }));
       }
     }
-    found.push(svg("circle", { class: `point ${word}`, cx: `${of.at(value)}%`, cy: "50%", r: 4.5 }));
+    found.push(
+      svg("circle", { class: `point ${word}`, cx: `${of.at(value)}%`, cy: "50%", r: 4.5 }));
     return found;
   }
 
   return { filterField, drawn, isShown, membersOf, pipelinesOf, toneOf, shapeOf, dashOf,
-           controls, switches, names, scale, axis, gridlines, strips, height, none, verdict, forest };
+           controls, switches, names, scale, axis, gridlines, strips, height, none, verdict,
+           forest };
 })();

@@ -41,7 +41,8 @@ function comparisonForest(data, figure, form) {
     const value = member.cells[figure];
     if (reference === null || !one) {
       const word = reference === null ? "baseline" : "-";
-      return { names: experiment.names(member), words: word, cells: [value, word, "", "", ...(toDecide ? [""] : [])] };
+      return { names: experiment.names(member), words: word,
+               cells: [value, word, "", "", ...(toDecide ? [""] : [])] };
     }
     const change = form === "ratio" ? one.cells.change : `${one.cells.difference} ${unit}`;
     const interval = form === "ratio" ? one.cells.interval : one.cells.difference_interval;
@@ -49,10 +50,12 @@ function comparisonForest(data, figure, form) {
     return {
       names: experiment.names(member),
       value: inUnit(one, one.ratio, one.difference),
-      range: one.ratio_range && [0, 1].map((i) => inUnit(one, one.ratio_range[i], one.difference_range[i])),
+      range: one.ratio_range &&
+        [0, 1].map((i) => inUnit(one, one.ratio_range[i], one.difference_range[i])),
       verdict: one.verdict,
       words: `${change}, 95 % interval ${interval}: ${one.verdict}`,
-      cells: [value, change, interval, experiment.verdict(one.verdict), ...(toDecide ? [more] : [])],
+      cells: [value, change, interval, experiment.verdict(one.verdict),
+              ...(toDecide ? [more] : [])],
     };
   };
   const groups = of.groups
@@ -60,7 +63,9 @@ function comparisonForest(data, figure, form) {
     .map((group) => ({ group, rows: group.filter(({ who, reference }) =>
       reference === null || experiment.isShown(members[who])) }))
     .filter(({ rows }) => rows.some(({ reference }) => reference !== null))
-    .map(({ group, rows }) => ({ title: ["against ", graphline.name(members[group[0].who].label)], rows: rows.map(row) }));
+    .map(({ group, rows }) => ({
+      title: ["against ", graphline.name(members[group[0].who].label)], rows: rows.map(row),
+    }));
   if (!groups.length) return experiment.none("a compared configuration");
   const shown = rate ? `frame/s` : `${figure === "tail" ? of.tail : figure} ${of.unit.name}`;
   return element("figure", {},
@@ -79,11 +84,15 @@ function comparisonForest(data, figure, form) {
 
 function comparisonWords(of, form, toDecide) {
   const words = of.comparisons.some((one) => one.ratio_range)
-    ? [`Intervals by bootstrap over ${of.counted_blocks} blocks; all of the experiment's hold together with 95 %.`]
+    ? [`Intervals by bootstrap over ${of.counted_blocks} blocks; all of the experiment's hold ` +
+       "together with 95 %."]
     : [];
   if (form === "ratio" && words.length) {
-    words.push(`Shaded: within ${graphline.digits(100 * of.margin, 2)} %, where a whole interval in it is "same".`);
+    words.push(`Shaded: within ${graphline.digits(100 * of.margin, 2)} %, where a whole interval ` +
+      'in it is "same".');
   }
-  if (toDecide) words.push("more: about so many further trials of each configuration would decide.");
+  if (toDecide) {
+    words.push("more: about so many further trials of each configuration would decide.");
+  }
   return words.join(" ");
 }

@@ -14,25 +14,32 @@ graphline.section({
       for (const redraw of redraws) redraw();
     };
     box.append(experiment.controls(
-      graphline.choice("Frames", [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
+      graphline.choice("Frames",
+        [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
         change("tail", "longer")),
-      graphline.choice("Time", [["linear", "linear"], ["log", "logarithmic"]], change("logarithmic", "log"))));
+      graphline.choice("Time", [["linear", "linear"], ["log", "logarithmic"]],
+        change("logarithmic", "log"))));
     for (const pipeline of experiment.pipelinesOf(data)) {
       const members = experiment.membersOf(data).filter((member) => member.pipeline === pipeline);
-      const own = data.experiment.distributions.filter(({ who }) => members.some((member) => member.who === who));
+      const own = data.experiment.distributions
+        .filter(({ who }) => members.some((member) => member.who === who));
       if (!own.length) continue;
       const figure = element("figure", {});
-      if (data.experiment.several_at_once) figure.append(element("h3", {}, graphline.name(pipeline)));
+      if (data.experiment.several_at_once) {
+        figure.append(element("h3", {}, graphline.name(pipeline)));
+      }
       box.append(figure);
       let hidden = new Set();
-      const entry = graphline.chart(figure, "Which part of the frames took at most so long, by configuration",
+      const entry = graphline.chart(figure,
+        "Which part of the frames took at most so long, by configuration",
         () => experimentDistributionChart(data, own, { ...form, hidden }), 320);
       const redraw = () => entry.redraw();
       redraws.push(redraw);
       figure.append(
         experiment.switches(members.filter(({ who }) => own.some((one) => one.who === who)), "line",
           (set) => { hidden = set; redraw(); }),
-        element("figcaption", {}, "All counted frames of each configuration, of all its trials together."),
+        element("figcaption", {},
+          "All counted frames of each configuration, of all its trials together."),
         element("details", { class: "tabled" },
           element("summary", {}, "As a table"), experimentDistributionTable(data, own)));
     }
@@ -63,22 +70,24 @@ function experimentDistributionChart(data, own, { tail, logarithmic, hidden }) {
   return {
     type: "line",
     data: { datasets: own.filter(({ who }) => !hidden.has(who)).map((one) => ({
-      label: members[one.who].label, data: points(one), stepped: true, parsing: false, borderWidth: 2,
-      pointRadius: 0, pointHitRadius: 8, borderColor: experiment.toneOf(one.who),
-      backgroundColor: experiment.toneOf(one.who), borderDash: experiment.dashOf(one.who),
+      label: members[one.who].label, data: points(one), stepped: true, parsing: false,
+      borderWidth: 2, borderDash: experiment.dashOf(one.who), pointRadius: 0, pointHitRadius: 8,
+      borderColor: experiment.toneOf(one.who), backgroundColor: experiment.toneOf(one.who),
     })) },
     options: {
       interaction: { mode: "nearest", intersect: false },
       scales: {
-        x: { type: logarithmic ? "logarithmic" : "linear", title: { text: `end to end, ${unit.name}` },
+        x: { type: logarithmic ? "logarithmic" : "linear",
+             title: { text: `end to end, ${unit.name}` },
              ...(logarithmic ? experimentTimeEnds(own, unit.ns) : {}) },
         y: tail ? { type: "logarithmic", title: { text: "frames that took longer, %" },
-                    ticks: { callback: (value) => (Number.isInteger(Math.log10(value)) ? String(value) : "") } }
+                    ticks: { callback: (value) =>
+                      (Number.isInteger(Math.log10(value)) ? String(value) : "") } }
                 : { min: 0, max: 100, title: { text: "frames that took at most so long, %" } },
       },
       plugins: { tooltip: { callbacks: { title: () => [], label: ({ dataset, parsed }) =>
-        `${graphline.isolated(dataset.label)}: ${graphline.digits(parsed.y)} % of frames took ${tail ? "longer than" : "at most"} ` +
-        `${graphline.digits(parsed.x)} ${unit.name}` } } },
+        `${graphline.isolated(dataset.label)}: ${graphline.digits(parsed.y)} % of frames took ` +
+        `${tail ? "longer than" : "at most"} ${graphline.digits(parsed.x)} ${unit.name}` } } },
     },
   };
 }
@@ -87,7 +96,8 @@ function experimentDistributionTable(data, own) {
   const { unit, members, headings } = data.experiment;
   const percentiles = own[0].percentiles.map(([name]) => name);
   return graphline.table(`End to end, ${unit.name}`,
-    [...headings.map((title) => ({ title: graphline.name(title) })), { title: "frames", number: true },
+    [...headings.map((title) => ({ title: graphline.name(title) })),
+     { title: "frames", number: true },
      ...percentiles.map((title) => ({ title, number: true }))],
     own.map((one) => [...experiment.names(members[one.who]), graphline.whole.format(one.count),
                       ...one.percentiles.map(([, cell]) => cell)]));

@@ -28,6 +28,8 @@ function experimentAnswers(data) {
   const found = data.experiment.comparisons.filter(
     (one) => one.figure === "p50" && one.ratio_range);
   return ["faster", "slower", "same", "undecided"]
-    .map((word) => ({ word, of: found.length, count: found.filter((one) => one.verdict === word).length }))
+    .map((word) => ({
+      word, of: found.length, count: found.filter((one) => one.verdict === word).length,
+    }))
     .filter(({ count }) => count > 0);
 }

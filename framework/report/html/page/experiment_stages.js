@@ -23,7 +23,8 @@ function experimentStageTable(data, pipeline) {
   const { element } = graphline;
   const members = experiment.membersOf(data);
   const heading = ({ name, unit }) => [graphline.name(name), unit ? ` ${unit}` : ""];
-  const rows = pipeline.where.map((who, i) => [members[who], i]).filter(([member]) => experiment.isShown(member));
+  const rows = pipeline.where.map((who, i) => [members[who], i])
+    .filter(([member]) => experiment.isShown(member));
   if (!rows.length) return experiment.none("a configuration");
   const cell = (member, i, stage, s) => {
     const change = pipeline.changes.find((one) => one.who === member.who && one.stage === s);
@@ -32,13 +33,19 @@ function experimentStageTable(data, pipeline) {
       style: change ? `--heat: ${stageHeat(change)}` : null }, `${stage.cells[i]}${differs}`,
       change ? element("small", {}, `${change.cells.change} ${change.verdict}`) : null);
   };
-  return element("figure", { class: experiment.height(rows.length) }, graphline.table("Stages, the median of each",
-    [...stageNames(data, data.experiment.headings).map((title) => ({ title: graphline.name(title) })),
-     ...pipeline.stages.map((stage) => ({ title: element("span", {}, heading(stage)), number: true }))],
-    rows.map(([member, i]) => [...stageNames(data, experiment.names(member)),
-      ...pipeline.stages.map((stage, s) => cell(member, i, stage, s))])),
+  const columns = [
+    ...stageNames(data, data.experiment.headings)
+      .map((title) => ({ title: graphline.name(title) })),
+    ...pipeline.stages.map((stage) =>
+      ({ title: element("span", {}, heading(stage)), number: true })),
+  ];
+  return element("figure", { class: experiment.height(rows.length) },
+    graphline.table("Stages, the median of each", columns,
+      rows.map(([member, i]) => [...stageNames(data, experiment.names(member)),
+        ...pipeline.stages.map((stage, s) => cell(member, i, stage, s))])),
     pipeline.changes.length ? element("figcaption", {},
-      "Under each median its change against the baseline, with the verdict. The stronger the ground, the larger the change.") : null);
+      "Under each median its change against the baseline, with the verdict. The stronger the " +
+      "ground, the larger the change.") : null);
 }
 
 // Names without the pipeline's, which stands over the table.
@@ -61,12 +68,16 @@ function addStageForest(data, pipeline, box) {
   const place = element("div", {});
   let chosen = Number(stages[0][0]);
   const redraw = () => {
-    const changes = pipeline.changes.filter((one) => one.stage === chosen && experiment.isShown(members[one.who]));
+    const changes = pipeline.changes
+      .filter((one) => one.stage === chosen && experiment.isShown(members[one.who]));
     const references = [...new Set(changes.map((one) => one.reference))];
     if (!changes.length) return place.replaceChildren(experiment.none("a compared configuration"));
-    place.replaceChildren(experiment.forest(`${pipeline.stages[chosen].name}: the median against the baseline`, {
-      names: stageNames(data, of.headings), title: "%: less time to the left", unit: "%", margin: 100 * of.margin,
-      columns: [{ title: "change", number: true }, { title: "95 % interval", number: true }, { title: "verdict" }],
+    const caption = `${pipeline.stages[chosen].name}: the median against the baseline`;
+    place.replaceChildren(experiment.forest(caption, {
+      names: stageNames(data, of.headings), title: "%: less time to the left", unit: "%",
+      margin: 100 * of.margin,
+      columns: [{ title: "change", number: true }, { title: "95 % interval", number: true },
+                { title: "verdict" }],
       groups: references.map((reference) => ({
         title: ["against ", graphline.name(members[reference].label)],
         rows: changes.filter((one) => one.reference === reference).map((one) => ({

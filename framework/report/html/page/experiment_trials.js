@@ -19,10 +19,13 @@ graphline.section({
       const own = trials.list.filter((trial) => ofThese.has(trial.who));
       if (!own.length) continue;
       const figure = element("figure", {});
-      if (data.experiment.several_at_once) figure.append(element("h3", {}, graphline.name(pipeline)));
+      if (data.experiment.several_at_once) {
+        figure.append(element("h3", {}, graphline.name(pipeline)));
+      }
       box.append(figure);
       let hidden = new Set();
-      const entry = graphline.chart(figure, "The median of each trial over the time at which it began",
+      const entry = graphline.chart(figure,
+        "The median of each trial over the time at which it began",
         () => trialChart(data, trials, members, own, { form, hidden }), 300);
       const redraw = () => entry.redraw();
       redraws.push(redraw);
@@ -41,11 +44,13 @@ function experimentTrials(data) {
   const { who, block, begun, p50 } = data.experiment.trials;
   const last = begun.reduce((most, at) => Math.max(most, at));
   const timed = begun.some((at) => at < last);
-  const unit = [{ name: "h", ns: 3600e9 }, { name: "min", ns: 60e9 }, { name: "s", ns: 1e9 },
-                { name: "ms", ns: 1e6 }].find(({ ns }) => last >= 2 * ns) ?? { name: "ms", ns: 1e6 };
+  const units = [{ name: "h", ns: 3600e9 }, { name: "min", ns: 60e9 }, { name: "s", ns: 1e9 },
+                 { name: "ms", ns: 1e6 }];
+  const unit = units.find(({ ns }) => last >= 2 * ns) ?? units.at(-1);
   const own = new Map();
   who.forEach((w, i) => (own.has(w) ? own.get(w).push(p50[i]) : own.set(w, [p50[i]])));
-  const middle = new Map([...own].map(([w, list]) => [w, [...list].sort((a, b) => a - b)[(list.length - 1) >> 1]]));
+  const medianOf = (list) => [...list].sort((a, b) => a - b)[(list.length - 1) >> 1];
+  const middle = new Map([...own].map(([w, list]) => [w, medianOf(list)]));
   return {
     title: timed ? `began after, ${unit.name}` : "trial",
     list: who.map((w, i) => ({ who: w, block: block[i], at: timed ? begun[i] / unit.ns : i + 1,
@@ -58,10 +63,11 @@ function trialChart(data, trials, members, own, { form, hidden }) {
   const y = (trial) => (form === "time" ? trial.p50 / unit.ns : trial.change);
   const shown = members.filter((member) => !hidden.has(member.who));
   const label = ({ raw }) => {
-    const { name } = unit;
-    const change = raw.trial.change === null ? "" : ` (${raw.trial.change > 0 ? "+" : ""}${graphline.digits(raw.trial.change, 2)} %)`;
-    return `${graphline.isolated(members.find(({ who }) => who === raw.trial.who).label)}, block ${raw.trial.block + 1}: ` +
-      `${graphline.digits(raw.trial.p50 / unit.ns)} ${name}${change}`;
+    const { who, block, p50, change } = raw.trial;
+    const name = graphline.isolated(members.find((member) => member.who === who).label);
+    const off = change === null ? ""
+      : ` (${change > 0 ? "+" : ""}${graphline.digits(change, 2)} %)`;
+    return `${name}, block ${block + 1}: ${graphline.digits(p50 / unit.ns)} ${unit.name}${off}`;
   };
   return {
     type: "scatter",
@@ -70,17 +76,20 @@ function trialChart(data, trials, members, own, { form, hidden }) {
       data: own.filter((trial) => trial.who === member.who && y(trial) !== null)
         .map((trial) => ({ x: trial.at, y: y(trial), trial })),
       backgroundColor: experiment.toneOf(member.who), borderColor: experiment.toneOf(member.who),
-      pointStyle: experiment.shapeOf(member.who), radius: 4, hoverRadius: 6, borderWidth: 1.5, clip: 8,
+      pointStyle: experiment.shapeOf(member.who), radius: 4, hoverRadius: 6, borderWidth: 1.5,
+      clip: 8,
     })) },
     options: {
       scales: {
         x: { type: "linear", min: 0, title: { text: trials.title }, grid: { display: false } },
-        y: { title: { text: form === "time" ? `median, ${unit.name}` : "against its median trial, %" },
+        y: { title: { text: form === "time" ? `median, ${unit.name}`
+                                            : "against its median trial, %" },
              ...(form === "time" ? {} : { suggestedMin: -1, suggestedMax: 1 }) },
       },
       plugins: { tooltip: { callbacks: { label, title: () => [] } } },
     },
-    plugins: [{ id: "blocks", beforeDatasetsDraw: (chart) => drawTrialBlocks(chart, own, new Set(affected)) }],
+    plugins: [{ id: "blocks",
+                beforeDatasetsDraw: (chart) => drawTrialBlocks(chart, own, new Set(affected)) }],
   };
 }
 
@@ -113,7 +122,8 @@ function drawTrialBlocks({ ctx, chartArea: area, scales: { x } }, own, affected)
 
 function trialWords(data) {
   const affected = data.experiment.affected.length > 0;
-  return "A mark is the median of a trial's frames; lines part the blocks, each of which holds a trial of every configuration." +
+  return "A mark is the median of a trial's frames; lines part the blocks, each of which holds a " +
+    "trial of every configuration." +
     (affected ? " Shaded: blocks in which the machine was not itself." : "");
 }
 
@@ -123,11 +133,12 @@ function trialTable(data, trials, own) {
   const members = data.experiment.members;
   const { name, ns } = data.experiment.unit;
   const table = graphline.table("Trials in the order they ran",
-    [{ title: trials.title, number: true }, { title: "block", number: true }, { title: "configuration" },
-     { title: `median ${name}`, number: true }],
+    [{ title: trials.title, number: true }, { title: "block", number: true },
+     { title: "configuration" }, { title: `median ${name}`, number: true }],
     own.slice(0, most).map((trial) => [graphline.digits(trial.at, 4), trial.block + 1,
       graphline.name(members[trial.who].label), graphline.digits(trial.p50 / ns)]));
   if (own.length <= most) return table;
   return element("div", {}, table, element("p", { class: "note" },
-    `The first ${most} of ${graphline.counted(own.length, "trial")}; all of them are in the result's CSV.`));
+    `The first ${most} of ${graphline.counted(own.length, "trial")}; ` +
+    "all of them are in the result's CSV."));
 }

@@ -44,7 +44,8 @@ function rooflineLegend(parts) {
     svg("path", { class: "dot", d }));
   return element("ul", { class: "legend" },
     element("li", {}, sample(dot(circlePath(13, 7, 5.5), "stage")), "device stage"),
-    parts ? element("li", {}, sample(dot(diamondPath(13, 7, 5.5), "part")), "part of the stage of that colour")
+    parts ? element("li", {}, sample(dot(diamondPath(13, 7, 5.5), "part")),
+                    "part of the stage of that colour")
           : null,
     element("li", {}, sample(svg("path", { class: "roof", d: "M1 13L11 4H25" })), "roofs"),
     element("li", {}, sample(svg("circle", { class: "knee", cx: 13, cy: 7, r: 3.5 })), "knee"),
@@ -54,13 +55,14 @@ function rooflineLegend(parts) {
 
 function rooflineCaption({ stages, roofs }) {
   const unused = roofs.filter(({ used }) => !used).map(({ name }) => name);
-  const without = stages.filter(({ what, flops, rate }) => what !== "cpu" && flops !== null && rate === null)
+  const without = stages
+    .filter(({ what, flops, rate }) => what !== "cpu" && flops !== null && rate === null)
     .map(({ name }) => graphline.isolated(name));
   return "How many FLOPs a second were achieved over how many are made of each byte, both on " +
     "logarithmic scales. Left of a knee the memory is the roof, right of it the rate of the " +
-    "arithmetic. What is above its roof has not moved all of its bytes through memory, or its cost " +
-    "or the calibration does not hold. The larger a mark, the larger its share of the path that " +
-    "bounds a frame. CPU stages and copies are not in it." +
+    "arithmetic. What is above its roof has not moved all of its bytes through memory, or its " +
+    "cost or the calibration does not hold. The larger a mark, the larger its share of the path " +
+    "that bounds a frame. CPU stages and copies are not in it." +
     (unused.length ? ` Calibrated and not used: ${unused.join(", ")}.` : "") +
     (without.length ? ` Without FLOPs or a time: ${without.join(", ")}.` : "");
 }

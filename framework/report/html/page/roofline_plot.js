@@ -212,7 +212,9 @@ class RooflinePicture {
 
   // One point is a stop of the keyboard: the one that had it last.
   enter(piece) {
-    for (const [of, group] of this.marked) group.setAttribute("tabindex", of === piece ? "0" : "-1");
+    for (const [of, group] of this.marked) {
+      group.setAttribute("tabindex", of === piece ? "0" : "-1");
+    }
     this.tell(piece);
   }
 
@@ -263,7 +265,8 @@ function nameOf({ name, part }) {
 // In words, all that is known of a point.
 function pieceWords({ figures }) {
   const { digits, percent, duration } = graphline;
-  const { flops, bytes, intensity, rate, bound, arithmetic, least, measured, ratio, share } = figures;
+  const { flops, bytes, intensity, rate, bound, arithmetic } = figures;
+  const { least, measured, ratio, share } = figures;
   return [
     `${flops} in ${arithmetic}, ${bytes}: ${digits(intensity)} FLOP/B`,
     `${decimalText(rate)}FLOP/s`,

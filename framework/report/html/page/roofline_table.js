@@ -18,8 +18,8 @@ graphline.section({
       "least: the larger of what the bytes take at the memory roof and the FLOPs at the roof of " +
         "their arithmetic; of a copy, its bytes at the bandwidth between host and device; of a " +
         "stage with parts, their sum",
-      "measured: the median frame's; of a stage under timing event, of a part under timing layers, " +
-        "whose events lengthen it a little",
+      "measured: the median frame's; of a stage under timing event, of a part under timing " +
+        "layers, whose events lengthen it a little",
       "ratio: measured over least; its bar is full where nothing is left to gain",
       "share: of the path that bounds a frame; of a part, by its part of the stage's time",
     ].map((text) => element("li", {}, text))));
@@ -30,7 +30,8 @@ graphline.section({
 function rooflineTable({ stages, by_gain: byGain }, order) {
   const number = true;
   const planned = stages.map((_, i) => i);
-  const shown = order === "gain" ? [...byGain, ...planned.filter((i) => !byGain.includes(i))] : planned;
+  const shown = order === "gain"
+    ? [...byGain, ...planned.filter((i) => !byGain.includes(i))] : planned;
   return graphline.table("Stages and their parts", [
     { title: "stage or part" }, { title: "FLOPs", number }, { title: "bytes", number },
     { title: "FLOP/B", number }, { title: "bound by" }, { title: "least", number },

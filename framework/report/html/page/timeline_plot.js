@@ -84,7 +84,8 @@ class TimelinePlot {
     const what = lane < 0 ? `on the path: ${spentTitle(span.kind)}` : spanWords[span.kind];
     const where = lane < 0 ? "" : `, ${this.whereOf(lane)}`;
     return `${isolated(this.frames.nameOf(span))}, ${what}${where}, ` +
-      `from ${duration(span.begin, 5)} to ${duration(span.end, 5)}, ${duration(span.end - span.begin, 4)}`;
+      `from ${duration(span.begin, 5)} to ${duration(span.end, 5)}, ` +
+      duration(span.end - span.begin, 4);
   }
 
   whereOf(lane) {
