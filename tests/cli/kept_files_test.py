@@ -30,7 +30,8 @@ class kept_files(Case):
                       ["compare", experiment, *store, "--json", experiment]):
             before = pathlib.Path(words[-1]).read_text()
             self.expect(graphline(*words), 2,
-                        f"error: {words[-2]} '{words[-1]}': this command reads it; name another file")
+                        f"error: {words[-2]} '{words[-1]}': this command reads it; name another "
+                        "file")
             self.assertEqual(pathlib.Path(words[-1]).read_text(), before)
 
     def test_what_stages_read_is_kept(self):
