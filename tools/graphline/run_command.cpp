@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "framework/analysis/run_analysis.hpp"
+#include "framework/analysis/summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/html/html_page.hpp"
@@ -68,8 +70,8 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 }
 
 /// What the table would have said of a run that did not go well.
-void tell_trouble(const run_record& record, const run_summary& summary) {
-  for (const auto& warning : summary.warnings) {
+void tell_trouble(const run_record& record) {
+  for (const auto& warning : summarize(record).warnings) {
     fmt::print(stderr, "warning: {}\n", printable(warning));
   }
   if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
@@ -106,14 +108,19 @@ exit_status run_pipeline(run_arguments& given) {
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
   const bool interrupted = record.interrupted || (kernels && stop.raised());
-  const auto analysis = analyse(record);
+  // Once, and only where something is shown that takes it.
+  std::optional<run_analysis> worked_out;
+  const auto analysis = [&]() -> const run_analysis& {
+    if (!worked_out) worked_out = analyse(record);
+    return *worked_out;
+  };
   if (given.quiet) {
-    tell_trouble(record, analysis.summary);
+    tell_trouble(record);
   } else {
-    outputs.show(run_table(record, analysis, look_of(outputs.for_people())));
+    outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
   }
-  outputs.write("--json", [&] { return run_json(record, analysis); });
-  outputs.write("--html", [&] { return run_html(record, analysis); });
+  outputs.write("--json", [&] { return run_json(record, analysis()); });
+  outputs.write("--html", [&] { return run_html(record, analysis()); });
   outputs.write("--trace", [&] { return trace_json(record); });
   outputs.write("--csv", [&] { return run_csv(record); });
   outputs.finish();

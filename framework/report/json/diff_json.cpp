@@ -17,6 +17,13 @@ using json = nlohmann::ordered_json;
 constexpr double million = 1e6;  // nanoseconds of a millisecond
 
 /// `size`: how much of a value makes one `unit`.
+template <class Item>
+json list_of(const std::vector<Item>& items, json (*of)(const Item&)) {
+  json list = json::array();
+  for (const auto& item : items) list.push_back(of(item));
+  return list;
+}
+
 json change_json(const figure_change& change, std::string_view unit, double size) {
   const auto scaled = [size](const std::optional<double>& value) {
     return value ? json(*value / size) : json();
@@ -148,12 +155,8 @@ std::string diff_json(const run_diff& diff) {
   result["deadline_missed"] = change_json(diff.missed, "% of frames", 0.01);
   result["memory"] = {{"device_peak", change_json(diff.device_peak_bytes, "B", 1)},
                       {"pinned_peak", change_json(diff.pinned_peak_bytes, "B", 1)}};
-  json stages = json::array();
-  for (const auto& stage : diff.stages) stages.push_back(stage_json(stage));
-  result["stages"] = std::move(stages);
-  json outputs = json::array();
-  for (const auto& output : diff.outputs) outputs.push_back(output_json(output));
-  result["outputs"] = std::move(outputs);
+  result["stages"] = list_of(diff.stages, stage_json);
+  result["outputs"] = list_of(diff.outputs, output_json);
   result["interrupted"] = interrupted_json(diff.interrupted);
   result["failure"] = failure_json(diff.failure);
   return json_text(result);
@@ -164,9 +167,7 @@ std::string diff_json(const experiment_diff& diff) {
   result["margin"] = diff.margin;
   result["confidence"] = 0.95;
   result["tail"] = {{"before", diff.tail.before}, {"after", diff.tail.after}};
-  json changes = json::array();
-  for (const auto& change : diff.changes) changes.push_back(configuration_json(change));
-  result["changes"] = std::move(changes);
+  result["changes"] = list_of(diff.changes, configuration_json);
   result["only_before"] = diff.only_before;
   result["only_after"] = diff.only_after;
   result["interrupted"] = interrupted_json(diff.interrupted);
@@ -175,18 +176,14 @@ std::string diff_json(const experiment_diff& diff) {
 
 std::string diff_json(const calibration_diff& diff) {
   json result = beginning_of(diff.origin);
-  json ceilings = json::array();
-  for (const auto& change : diff.ceilings) ceilings.push_back(ceiling_json(change));
-  result["ceilings"] = std::move(ceilings);
+  result["ceilings"] = list_of(diff.ceilings, ceiling_json);
   result["interrupted"] = interrupted_json(diff.interrupted);
   return json_text(result);
 }
 
 std::string diff_json(const roofline_diff& diff) {
   json result = beginning_of(diff.origin);
-  json stages = json::array();
-  for (const auto& stage : diff.stages) stages.push_back(floor_json(stage));
-  result["stages"] = std::move(stages);
+  result["stages"] = list_of(diff.stages, floor_json);
   result["interrupted"] = interrupted_json(diff.interrupted);
   result["failure"] = failure_json(diff.failure);
   return json_text(result);

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <variant>
 
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/diff_json.hpp"
-#include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/report/golden.hpp"
@@ -40,14 +38,8 @@ calibration_record later_calibration() {
 class calibration_diff_report : public samples::result_files {
  protected:
   calibration_diff diff_of(const calibration_record& before, const calibration_record& after) {
-    return compare(saved(before, "old.json"), saved(after, "new.json"));
-  }
-
- private:
-  saved_calibration saved(const calibration_record& record, const std::string& name) {
-    auto result = std::get<saved_calibration>(read_result(write(name, calibration_json(record))));
-    result.origin.file = name;
-    return result;
+    return compare(read_back<saved_calibration>("old.json", calibration_json(before)),
+                   read_back<saved_calibration>("new.json", calibration_json(after)));
   }
 };
 

@@ -7,11 +7,9 @@
 #include <cmath>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "framework/report/json/run_json.hpp"
-#include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
@@ -43,9 +41,7 @@ run_record sample_run(std::size_t count, double part) {
 class run_diff_table : public samples::result_files {
  protected:
   saved_run saved(const run_record& record, const std::string& name) {
-    auto run = std::get<saved_run>(read_result(write(name, run_json(record))));
-    run.origin.file = name;
-    return run;
+    return read_back<saved_run>(name, run_json(record));
   }
 
   std::string table(const run_record& before, const run_record& after) {

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <variant>
 
 #include "framework/report/json/diff_json.hpp"
 #include "framework/report/json/roofline_json.hpp"
-#include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/report/golden.hpp"
@@ -36,14 +34,8 @@ roofline_record later_roofline() {
 class roofline_diff_report : public samples::result_files {
  protected:
   roofline_diff diff_of(const roofline_record& before, const roofline_record& after) {
-    return compare(saved(before, "old.json"), saved(after, "new.json"));
-  }
-
- private:
-  saved_roofline saved(const roofline_record& record, const std::string& name) {
-    auto result = std::get<saved_roofline>(read_result(write(name, roofline_json(record))));
-    result.origin.file = name;
-    return result;
+    return compare(read_back<saved_roofline>("old.json", roofline_json(before)),
+                   read_back<saved_roofline>("new.json", roofline_json(after)));
   }
 };
 
