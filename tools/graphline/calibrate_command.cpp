@@ -97,10 +97,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   result_outputs outputs({{"--json", given.json, json_beginning}}, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
-  // A result of nothing must not take the place of one from before.
-  if (record.interrupted && record.ceilings.empty()) {
-    throw interrupted_error("interrupted before a ceiling was known; nothing was measured");
-  }
+  end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
   std::string kept_in;
   // Half of a calibration would be worse than the one before.
   if (!record.interrupted) {

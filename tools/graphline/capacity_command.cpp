@@ -169,10 +169,8 @@ exit_status measure_capacity(capacity_arguments& given) {
   options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
-  // A result of nothing must not take the place of one from before.
-  if (record.interrupted && record.closed_loop.frames.empty() && record.runs.empty()) {
-    throw interrupted_error("interrupted before a frame was done; nothing was measured");
-  }
+  end_before_first("a frame was done",
+                   record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
 
   if (given.quiet) {
     tell_trouble(record);

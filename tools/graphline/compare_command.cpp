@@ -196,10 +196,7 @@ exit_status compare(compare_arguments& given) {
   const experiment_record record =
       calibrated(run_trials(planned, *runner, store, std::move(done), stop, given.quiet));
 
-  // A result of nothing must not take the place of one from before.
-  if (record.interrupted && record.trials.empty()) {
-    throw interrupted_error("interrupted before a trial was done; nothing was measured");
-  }
+  end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
   const auto summary = summarize(record);
   if (!given.quiet) {

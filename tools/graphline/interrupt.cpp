@@ -1,10 +1,12 @@
 #include "tools/graphline/interrupt.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 
+#include "framework/base/error.hpp"
 #include "framework/report/file/unfinished_files.hpp"
 
 namespace graphline {
@@ -41,6 +43,11 @@ const stop_request& stop_on_interrupt() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   return raised_by_signal;
+}
+
+void end_before_first(std::string_view what, bool with_nothing) {
+  if (!with_nothing) return;
+  throw interrupted_error(fmt::format("interrupted before {}; nothing was measured", what));
 }
 
 }  // namespace graphline

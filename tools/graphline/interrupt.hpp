@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "framework/base/stop_request.hpp"
 
 namespace graphline {
@@ -8,5 +10,9 @@ namespace graphline {
 /// saved; a second one ends the program at once, and removes what it has begun to write. Answers
 /// the request to poll.
 const stop_request& stop_on_interrupt();
+
+/// Throws `interrupted_error` where a command was stopped before `what`, "a frame was done" for
+/// instance, with nothing measured: a result of nothing must not take the place of an earlier one.
+void end_before_first(std::string_view what, bool with_nothing);
 
 }  // namespace graphline

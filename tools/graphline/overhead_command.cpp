@@ -57,10 +57,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   };
   const overhead_record record = run_overhead(s, options);
   line.erase();
-  // A result of nothing must not take the place of one from before.
-  if (record.interrupted && record.trials.empty()) {
-    throw interrupted_error("interrupted before a trial was done; nothing was measured");
-  }
+  end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
   if (given.quiet) {
     tell_trouble(record);

@@ -115,10 +115,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   progress_line line(given.quiet);
   auto record = measure(s, stop, line);
   line.erase();
-  // A result of nothing must not take the place of one from before.
-  if (record.stages.interrupted && record.stages.frames.empty()) {
-    throw interrupted_error("interrupted before a frame was done; nothing was measured");
-  }
+  end_before_first("a frame was done", record.stages.interrupted && record.stages.frames.empty());
   // Held against the environment of the run, which knows the libraries that its stages use.
   record.stages.calibration = record.layers.calibration =
       as_held(kept, record.stages.device, record.stages.environment);

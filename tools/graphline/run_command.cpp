@@ -96,10 +96,8 @@ exit_status run_pipeline(run_arguments& given) {
   run_record record = s.run(options);
   line.erase();
   watched.erase();
-  // A result of nothing must not take the place of one from before.
-  if (record.interrupted && record.frames.empty() && record.load.dropped.empty()) {
-    throw interrupted_error("interrupted before a frame was done; nothing was measured");
-  }
+  end_before_first("a frame was done",
+                   record.interrupted && record.frames.empty() && record.load.dropped.empty());
   record.calibration = calibration_for(record.device, record.environment, record.warnings);
 
   if (!given.tensors.empty() && !record.failure) {
