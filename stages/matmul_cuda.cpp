@@ -10,7 +10,7 @@
 #include "stages/cuda/cuda_libraries.hpp"
 #include "stages/cuda/kernels.hpp"
 #include "stages/matmul.hpp"
-#include "stages/matmul_products.hpp"
+#include "stages/matmul_products_cuda.hpp"
 #include "stages/network/scratch_layout.hpp"
 #include "stages/precision_parameters.hpp"
 

@@ -7,7 +7,6 @@ import contextlib
 import csv
 import json
 import os
-import pty
 import subprocess
 import sys
 import unittest
@@ -117,7 +116,7 @@ class verdicts(CompareCase):
 
     def test_progress_and_the_time_left_are_shown_on_a_terminal(self):
         slow = LENGTHS.replace("1ms, 3ms", "20ms, 21ms").replace("trials: 6", "trials: 9")
-        controller, terminal = pty.openpty()
+        controller, terminal = open_terminal()
         with subprocess.Popen([GRAPHLINE, "compare", self.experiment(slow)], cwd=self.folder,
                               stdout=subprocess.DEVNULL, stderr=terminal) as running:
             os.close(terminal)

@@ -6,7 +6,6 @@ usage: terminal_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 import fcntl
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -17,7 +16,7 @@ import termios
 import time
 import unittest
 
-from cli_test import GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline
+from cli_test import GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline, open_terminal
 
 ESCAPE = "\x1b"
 SLOW = """pipeline: slow
@@ -45,7 +44,7 @@ class Terminal:
     """A program whose three streams are a terminal of so many columns."""
 
     def __init__(self, *words, columns=80, **changes):
-        self.ours, theirs = pty.openpty()
+        self.ours, theirs = open_terminal()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.before = termios.tcgetattr(theirs)
         self.process = subprocess.Popen([GRAPHLINE, *map(str, words)], stdin=theirs, stdout=theirs,

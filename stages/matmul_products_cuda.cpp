@@ -1,4 +1,4 @@
-#include "stages/matmul_products.hpp"
+#include "stages/matmul_products_cuda.hpp"
 
 #include <algorithm>
 #include <utility>
