@@ -47,7 +47,7 @@
 
 #include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
-#include "framework/analysis/best_possible.hpp"     // the least time that a frame could have taken
+#include "framework/analysis/lower_bound.hpp"       // a time that no frame with these stage times can beat
 #include "framework/analysis/calibration_diff.hpp"  // one saved calibration against another
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/analysis/bound_by.hpp"
+#include "framework/analysis/binder_search.hpp"
 #include "framework/analysis/frame_activities.hpp"
 
 namespace graphline {
@@ -13,8 +13,7 @@ namespace {
 /// The way back from the end of a frame to when it was due.
 class way_back {
  public:
-  way_back(const run_record& record, const stage_waits& waits, const run_lanes& lanes,
-           std::size_t frame)
+  way_back(const run_record& record, const run_lanes& lanes, std::size_t frame)
       : record_(record),
         lanes_(lanes),
         frame_(frame),
@@ -22,7 +21,7 @@ class way_back {
         begin_(sound_time(record.frames[frame].begin)),
         end_(sound_time(record.frames[frame].end)),
         done_(record, lanes, frame),
-        search_(record, waits, done_) {}
+        search_(record, done_) {}
 
   frame_attribution pieces() && {
     explained_ = end_;
@@ -151,10 +150,10 @@ std::string in_words(spent what) {
 }
 
 attributor::attributor(const run_record& record)
-    : record_(record), waits_(record), lanes_(record) {}
+    : record_(record), lanes_(record) {}
 
 frame_attribution attributor::of(std::size_t frame) const {
-  return way_back(record_, waits_, lanes_, frame).pieces();
+  return way_back(record_, lanes_, frame).pieces();
 }
 
 }  // namespace graphline

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "framework/analysis/run_lanes.hpp"
-#include "framework/analysis/stage_waits.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -85,7 +84,6 @@ class attributor {
 
  private:
   const run_record& record_;
-  stage_waits waits_;
   run_lanes lanes_;
 };
 

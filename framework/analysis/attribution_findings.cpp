@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "framework/analysis/attribution_summary.hpp"
-#include "framework/analysis/times_words.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -118,24 +117,48 @@ std::string path_text(const run_record& record, const std::vector<std::size_t>& 
   return text;
 }
 
-void add_best_possible(const run_record& record, const attribution_summary& summary,
-                       std::vector<std::string>& to) {
-  if (record.stages.size() < 2 || !summary.best_by_plan || !summary.best_by_edges) return;
-  if (*summary.best_by_plan <= 0 || summary.critical.empty()) return;
-  const auto by_plan = format_duration(*summary.best_by_plan);
-  const auto by_edges = format_duration(*summary.best_by_edges);
-  const auto best = by_plan == by_edges ? by_plan
-                                        : fmt::format("{} by the plan and {} by the edges alone",
-                                                      by_plan, by_edges);
-  // No stage makes a frame wait for its begin, and the best possible does not know of it.
+/// What makes the bound: "critical path 'a' -> 'b'", "2 cores for the CPU stages 'a', 'b', 'c'".
+std::string limit_text(const run_record& record, const lower_bound& bound) {
+  if (bound.by == limited_by::critical_path) {
+    return "critical path " + path_text(record, bound.stages);
+  }
+  constexpr std::size_t most_named = 6;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(bound.stages.size(), most_named); ++i) {
+    names += (i == 0 ? "" : ", ") + quote(record.stages[bound.stages[i]].name);
+  }
+  if (bound.stages.size() > most_named) {
+    names += fmt::format(" and {} more", bound.stages.size() - most_named);
+  }
+  if (bound.by == limited_by::device) {
+    return "limited by the device, which carries out one operation at a time: " + names;
+  }
+  const int cores = record.run.graphs == graph_mode::frame ? 1 : record.cpu_cores;
+  return fmt::format("limited by the {} for CPU stages: {}",
+                     cores == 1 ? "one core" : fmt::format("{} cores", cores), names);
+}
+
+/// "5.2 % above the bound", "3.1 times the bound".
+std::string above_bound(double ratio) {
+  if (ratio >= 2) return fmt::format("{:.3g} times the bound", ratio);
+  return fmt::format("{:.2g} % above the bound", std::max(0.0, 100 * (ratio - 1)));
+}
+
+void add_lower_bound(const run_record& record, const attribution_summary& summary,
+                     std::vector<std::string>& to) {
+  if (record.stages.size() < 2 || !summary.bound || !summary.bound_of_any) return;
+  if (*summary.bound <= 0 || summary.bound_of_median.stages.empty()) return;
+  const auto here = format_duration(*summary.bound);
+  const auto anywhere = format_duration(*summary.bound_of_any);
+  // The bound is of the stages, which do not see a frame wait for its begin.
   const bool queued = record.run.arrival != arrival::closed;
-  to.push_back(
-      fmt::format("bound by {}; on average the best possible with these stage times is {}: a frame "
-                  "took {}{}, {}{}",
-                  path_text(record, summary.critical), best, format_duration(summary.running),
-                  queued ? " without its queue wait" : "",
-                  times_words(summary.running / *summary.best_by_plan) + " as long",
-                  by_plan == by_edges ? "" : " as by the plan"));
+  to.push_back(fmt::format(
+      "{}; mean lower bound with these stage times {}: a frame took {}{}, {}",
+      limit_text(record, summary.bound_of_median),
+      here == anywhere ? here
+                       : fmt::format("{} for this schedule, {} for any", here, anywhere),
+      format_duration(summary.running), queued ? " without its queue wait" : "",
+      above_bound(summary.running / *summary.bound)));
 }
 
 void add_overlap(const run_record& record, const attribution_summary& summary,
@@ -163,7 +186,7 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
                               quote(record.stages[s].name));
   }
   to.push_back(
-      fmt::format("overlap moved {} a frame off the path{}", format_duration(moved), what));
+      fmt::format("overlap hid {} per frame{}", format_duration(moved), what));
 }
 
 }  // namespace
@@ -173,7 +196,7 @@ std::vector<std::string> attribution_findings(const run_record& record,
   std::vector<std::string> result;
   if (record.frames.empty()) return result;
   add_slow_frames(record, summary, result);
-  add_best_possible(record, summary, result);
+  add_lower_bound(record, summary, result);
   add_overlap(record, summary, result);
   return result;
 }

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "framework/analysis/best_possible.hpp"
+#include "framework/analysis/frame_activities.hpp"
+#include "framework/analysis/lower_bound.hpp"
 #include "framework/analysis/distribution.hpp"
 #include "framework/analysis/summary.hpp"
 
@@ -127,30 +128,28 @@ class path_times {
  public:
   explicit path_times(const run_record& record)
       : record_(record),
-        one_at_a_time_(record.device.backend == "host"),
         stages_(record.stages.size()),
-        on_path_(record.stages.size(), 0) {
-    for (const auto& stage : record.stages) {
-      columns_.push_back(&stamps_of(stage, measures_of(stage.on, record.run).front()));
-    }
-  }
+        on_path_(record.stages.size(), 0) {}
 
   void add(std::size_t frame, const std::vector<path_piece>& pieces) {
-    on_device_.clear();
+    for_device_.clear();
     for (const auto& piece : pieces) {
+      const bool by_device = piece.stage && record_.stages[*piece.stage].on == side::device;
+      if (by_device && (is_work(piece.what) || piece.what == spent::stream_wait)) {
+        for_device_.push_back({piece.begin, piece.end});
+      }
       if (!is_work(piece.what)) continue;
       on_path_[*piece.stage] = piece.length();
       stages_[*piece.stage].on_path += static_cast<double>(piece.length());
       stages_[*piece.stage].share_of_frames += 1;
-      if (piece.what != spent::cpu) on_device_.push_back({piece.begin, piece.end});
     }
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const nanoseconds on_path = std::exchange(on_path_[s], 0);
-      if (frame >= columns_[s]->size()) continue;
-      const auto& stamps = (*columns_[s])[frame];
-      nanoseconds off_path = stamps.length() - on_path;
-      if (one_at_a_time_ && on_path == 0 && record_.stages[s].on == side::device) {
-        off_path -= in_the_way(stamps);
+      const auto stamps = work_stamps(record_.stages[s], frame);
+      if (!stamps) continue;
+      nanoseconds off_path = stamps->length() - on_path;
+      if (record_.device.one_at_a_time && on_path == 0 && record_.stages[s].on == side::device) {
+        off_path -= in_the_way(*stamps);
       }
       stages_[s].off_path += static_cast<double>(std::max<nanoseconds>(0, off_path));
     }
@@ -167,25 +166,23 @@ class path_times {
   }
 
  private:
-  /// How long a device that does one thing at a time was at work on the path between these stamps:
-  /// what has them waited for that time.
+  /// How much of what a device that does one thing at a time did between these stamps has held the
+  /// path up there: while the path was at its own work on the device, or waited for it.
   nanoseconds in_the_way(const stamp_pair& stamps) const {
     auto at =
-        std::upper_bound(on_device_.begin(), on_device_.end(), stamps.begin,
+        std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
                          [](nanoseconds t, const stamp_pair& piece) { return t < piece.end; });
     nanoseconds sum = 0;
-    for (; at != on_device_.end() && at->begin < stamps.end; ++at) {
+    for (; at != for_device_.end() && at->begin < stamps.end; ++at) {
       sum += std::min(at->end, stamps.end) - std::max(at->begin, stamps.begin);
     }
     return sum;
   }
 
   const run_record& record_;
-  bool one_at_a_time_;
-  std::vector<const std::vector<stamp_pair>*> columns_;  ///< by stage: its time
   std::vector<path_stage> stages_;
-  std::vector<nanoseconds> on_path_;   ///< by stage, in the frame at hand
-  std::vector<stamp_pair> on_device_;  ///< pieces of that frame's path
+  std::vector<nanoseconds> on_path_;    ///< by stage, in the frame at hand
+  std::vector<stamp_pair> for_device_;  ///< of that frame's path: device stages at work or waiting
 };
 
 double mean_running(const run_record& record) {
@@ -194,10 +191,10 @@ double mean_running(const run_record& record) {
   return sum / static_cast<double>(record.frames.size());
 }
 
-double mean_best(const run_record& record, constraint by) {
+double mean_bound(const run_record& record, schedules of) {
   double sum = 0;
   for (std::size_t f = 0; f < record.frames.size(); ++f) {
-    sum += static_cast<double>(best_possible(record, f, by).time);
+    sum += static_cast<double>(lower_bound_of(record, f, of).time);
   }
   return sum / static_cast<double>(record.frames.size());
 }
@@ -234,9 +231,9 @@ std::optional<attribution_summary> attribute(const run_record& record) {
   result.running = mean_running(record);
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
-    result.best_by_plan = mean_best(record, constraint::plan);
-    result.best_by_edges = mean_best(record, constraint::edges);
-    result.critical = best_possible(record, frames.median, constraint::plan).path;
+    result.bound = mean_bound(record, schedules::this_one);
+    result.bound_of_any = mean_bound(record, schedules::any);
+    result.bound_of_median = lower_bound_of(record, frames.median, schedules::this_one);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/attribution.hpp"
+#include "framework/analysis/lower_bound.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -53,16 +54,16 @@ struct attribution_summary {
   std::vector<path_stage> stages;  ///< by stage; empty under `host`, which times no device stage
 
   /// Means over all frames, in ns; nothing under `host`.
-  std::optional<double> best_by_plan;
-  std::optional<double> best_by_edges;
-  std::vector<std::size_t> critical;  ///< stages of the path by plan of the median frame
+  std::optional<double> bound;         ///< lower bound for this schedule
+  std::optional<double> bound_of_any;  ///< and for any
+  lower_bound bound_of_median;         ///< for this schedule, of the median frame
 };
 
 /// Nothing without frames and under `timing: none`.
 std::optional<attribution_summary> attribute(const run_record& record);
 
-/// What makes slow frames slow, how near the run is to the best possible, and what overlap has
-/// moved off the path: sentences for people, none where the figures do not carry one (less than 2 %
+/// What makes slow frames slow, how near the run is to its lower bound, and what overlap has
+/// hidden: sentences for people, none where the figures do not carry one (less than 2 %
 /// of a frame or than the clocks' error at both ends; for slow frames, fewer than 20 frames).
 std::vector<std::string> attribution_findings(const run_record& record,
                                               const attribution_summary& summary);

@@ -107,7 +107,7 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
     for (const auto* run : trials.of(member)) {
       const auto* measured = find_stage(*run, stage.name);
       times.push_back(measured == nullptr ? std::vector<nanoseconds>()
-                                          : lengths(stamps_of(*measured, *stage.what)));
+                                          : times_of(*measured, *stage.what));
     }
     return known.emplace(key, resample_percentile(pooled_times(std::move(times)), 0.5, draws))
         .first->second;

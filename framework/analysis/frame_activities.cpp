@@ -15,6 +15,16 @@ std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, st
   return stamp_pair{sound_time(column[frame].begin), sound_time(column[frame].end)};
 }
 
+std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame) {
+  if (stage.on == side::cpu) return sound_stamps(stage.cpu, frame);
+  if (frame >= stage.device.size()) return sound_stamps(stage.synced, frame);
+  auto stamps = sound_stamps(stage.device, frame);
+  if (stamps && frame < stage.busy.size()) {
+    stamps->begin = stamps->end - std::clamp<nanoseconds>(stage.busy[frame], 0, stamps->length());
+  }
+  return stamps;
+}
+
 frame_activities::frame_activities(const run_record& record, const run_lanes& lanes,
                                    std::size_t frame)
     : work_(record.stages.size(), none), launches_(record.stages.size(), none) {
@@ -22,11 +32,8 @@ frame_activities::frame_activities(const run_record& record, const run_lanes& la
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
     const bool by_device = stage.on == side::device && frame < stage.device.size();
-    const auto& column = by_device                  ? stage.device
-                         : stage.on == side::device ? stage.synced
-                                                    : stage.cpu;
     const auto lane = by_device ? lanes.of_stream(s) : lanes.of_thread(s, frame);
-    work_[s] = add({.stage = s, .by_device = by_device, .lane = lane}, sound_stamps(column, frame));
+    work_[s] = add({.stage = s, .by_device = by_device, .lane = lane}, work_stamps(stage, frame));
   }
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     launches_[s] =

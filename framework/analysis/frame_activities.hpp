@@ -14,6 +14,10 @@ namespace graphline {
 /// overflows.
 std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame);
 
+/// When a stage was at work for a frame, by what times it: a device stage for as long as the device
+/// tells, up to its end. What it waited for other streams' work is taken to lie before that.
+std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
+
 /// A point in time, moved in the same way.
 nanoseconds sound_time(nanoseconds at) noexcept;
 

@@ -10,10 +10,11 @@ namespace graphline {
 struct launch_times {
   double enqueue = 0;
   double device = 0;
+  bool busy = false;  ///< `device` is what the device was at work, without what it waited
 };
 
-/// Whether a stage's device time may be the host's time in disguise: the device may have waited for
-/// the next launch in the midst of it.
+/// Whether the device may have waited for the next launch in the midst of the stage. Where it does
+/// not tell how long it was at work, the stage's time may be the host's in disguise.
 bool is_launch_bound(const launch_times& times) noexcept;
 
 /// Whether enqueueing takes a larger part of the device time than `other`'s does.

@@ -11,8 +11,8 @@ namespace {
 
 class mean {
  public:
-  void add(const std::vector<stamp_pair>& stamps) {
-    for (const auto& stamp : stamps) add(stamp.length());
+  void add(const std::vector<nanoseconds>& times) {
+    for (const auto time : times) add(time);
   }
   void add(nanoseconds time) {
     sum_ += static_cast<double>(time);
@@ -42,15 +42,17 @@ std::optional<launch_times> bound_stage(const std::vector<const run_record*>& ru
                                         std::string_view name) {
   mean enqueue;
   mean device;
+  bool busy = false;
   for (const auto* run : runs) {
     for (const auto& stage : run->stages) {
       if (stage.name != name) continue;
-      enqueue.add(stage.enqueued);
-      device.add(stage.device);
+      enqueue.add(lengths(stage.enqueued));
+      device.add(device_times(stage));
+      busy = !stage.busy.empty();
     }
   }
   if (enqueue.empty() || device.empty()) return std::nullopt;
-  const launch_times times{enqueue.value(), device.value()};
+  const launch_times times{enqueue.value(), device.value(), busy};
   if (!is_launch_bound(times)) return std::nullopt;
   constexpr double noticeable = 0.02;
   if (std::max(times.enqueue, times.device) < noticeable * mean_frame(runs)) return std::nullopt;

@@ -47,7 +47,7 @@ member_summary::stage summarize_stage(const stage_record& first,
   std::vector<nanoseconds> all;
   for (const auto* run : runs) {
     if (const auto* stage = find_stage(*run, first.name)) {
-      append(all, lengths(stamps_of(*stage, *result.what)));
+      append(all, times_of(*stage, *result.what));
     }
   }
   result.times = distribution::of(std::move(all));

@@ -70,7 +70,7 @@ std::vector<method_summary::stage_time> stage_times(const std::vector<const run_
     const auto what = measures_of(trials.front()->stages[i].on, trials.front()->run).front();
     std::vector<double> medians;
     for (const auto* trial : trials) {
-      if (const auto m = median_frame(lengths(stamps_of(trial->stages.at(i), what)))) {
+      if (const auto m = median_frame(times_of(trial->stages.at(i), what))) {
         medians.push_back(*m);
       }
     }

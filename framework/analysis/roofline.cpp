@@ -111,8 +111,8 @@ roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_fig
   return result;
 }
 
-void hold(roofline_figures& figures, const std::vector<stamp_pair>& times) {
-  const auto all = distribution::of(lengths(times));
+void hold(roofline_figures& figures, std::vector<nanoseconds> times) {
+  const auto all = distribution::of(std::move(times));
   const auto p50 = all ? all->percentile(0.5) : std::nullopt;
   if (!p50) return;
   figures.measured = static_cast<double>(*p50);
@@ -150,13 +150,13 @@ roofline_stage hold(const run_record& record, const run_record* layers, std::siz
     result.figures = all_known ? sum_of(stage.cost, result.parts) : against_roofs(stage.cost, at);
   }
   if (record.run.timing == timing_method::sync) {
-    hold(result.figures, stage.synced);
+    hold(result.figures, lengths(stage.synced));
   } else {
-    hold(result.figures, stage.device);
+    hold(result.figures, device_times(stage));
   }
   if (const auto* timed = stage_in_layers(record, layers, s)) {
     for (std::size_t p = 0; p < result.parts.size(); ++p) {
-      hold(result.parts[p], timed->parts[p].device);
+      hold(result.parts[p], device_times(timed->parts[p]));
     }
   }
   return result;

@@ -9,7 +9,7 @@
 namespace graphline {
 
 run_lanes::run_lanes(const run_record& record) : record_(record) {
-  const bool one_at_a_time = record.device.backend == "host";
+  const bool one_at_a_time = record.device.one_at_a_time;
   std::map<std::string_view, std::size_t> numbers;
   for (const auto& stage : record.stages) {
     const std::string_view name = one_at_a_time ? std::string_view() : stage.stream;

@@ -15,7 +15,7 @@ class run_lanes {
   explicit run_lanes(const run_record& record);
 
   /// Of a device stage's execution. All streams are one lane on a device that carries out one
-  /// thing at a time (`host`).
+  /// operation at a time.
   std::size_t of_stream(std::size_t stage) const { return streams_[stage]; }
 
   /// Of the thread that ran a CPU stage or launched a device stage. Nothing where the record does

@@ -51,9 +51,9 @@ struct work {
 };
 
 work work_of(const run_record& run, std::size_t first_frame, std::size_t frames) {
-  // The worker of `host` carries out one operation at a time: where the stamps of two stages cross
-  // there, one has waited for the other. All of them count as one.
-  const bool one_at_a_time = run.device.backend == "host";
+  // On a device that carries out one operation at a time one of two stages whose stamps cross has
+  // waited for the other. All of them count as one.
+  const bool one_at_a_time = run.device.one_at_a_time;
   work result;
   std::vector<stamp_pair> in_turn;
   for (const auto* stage : timed_stages(run)) {

@@ -37,22 +37,23 @@ stage_summary summarize(const stage_record& stage, const settings& run,
                         const std::optional<distribution>& end_to_end) {
   stage_summary result;
   for (const auto what : measures_of(stage.on, run)) {
-    result.columns.push_back({what, distribution::of(lengths(stamps_of(stage, what)))});
+    result.columns.push_back({what, distribution::of(times_of(stage, what))});
   }
   if (!result.columns.empty() && result.columns.front().times && end_to_end &&
       end_to_end->mean() > 0) {
     result.share = result.columns.front().times->mean() / end_to_end->mean();
   }
-  const auto whole = distribution::of(lengths(stage.device));
+  const auto whole = distribution::of(device_times(stage));
   for (const auto& part : stage.parts) {
     auto& to = result.parts.emplace_back();
-    to.times = distribution::of(lengths(part.device));
+    to.times = distribution::of(device_times(part));
     if (to.times && whole && whole->mean() > 0) to.share = to.times->mean() / whole->mean();
   }
   return result;
 }
 
-std::optional<launch_times> launch_times_of(const stage_summary& summary) {
+std::optional<launch_times> launch_times_of(const stage_record& stage,
+                                            const stage_summary& summary) {
   const distribution* device = nullptr;
   const distribution* enqueue = nullptr;
   for (const auto& column : summary.columns) {
@@ -61,7 +62,7 @@ std::optional<launch_times> launch_times_of(const stage_summary& summary) {
     if (column.what == measure::enqueue_time) enqueue = &*column.times;
   }
   if (device == nullptr || enqueue == nullptr) return std::nullopt;
-  return launch_times{enqueue->mean(), device->mean()};
+  return launch_times{enqueue->mean(), device->mean(), !stage.busy.empty()};
 }
 
 /// Of all stages that are bound by their launches.
@@ -71,7 +72,7 @@ std::optional<std::string> launch_warning(const run_record& record,
   std::size_t worst = 0;
   launch_times of_worst;
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const auto times = launch_times_of(stages[s]);
+    const auto times = launch_times_of(record.stages[s], stages[s]);
     if (!times || !is_launch_bound(*times)) continue;
     if (++bound > 1 && !is_more_launch_bound(*times, of_worst)) continue;
     worst = s;
@@ -109,6 +110,10 @@ const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what
       break;
   }
   return stage.cpu;
+}
+
+std::vector<nanoseconds> times_of(const stage_record& stage, measure what) {
+  return what == measure::device_time ? device_times(stage) : lengths(stamps_of(stage, what));
 }
 
 std::vector<measure> measures_of(side on, const settings& run) {
@@ -177,13 +182,6 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage) {
   const auto times = distribution::of(lengths(stage.cpu));
   return times ? times->percentile(0.5) : std::nullopt;
-}
-
-std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
-  std::vector<nanoseconds> times;
-  times.reserve(stamps.size());
-  for (const auto& pair : stamps) times.push_back(pair.length());
-  return times;
 }
 
 run_summary summarize(const run_record& record) {

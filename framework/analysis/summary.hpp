@@ -17,8 +17,11 @@ enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 /// The key of a measure in result files: "device_time".
 std::string_view key_of(measure what) noexcept;
 
-/// The samples a stage holds for a measure.
+/// The stamps a stage holds for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
+
+/// The samples: of a device's time what it was at work, where it tells.
+std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
 /// The measures that a run takes of a stage by its timing method, the one that stands for the
 /// stage's time first. In a frame's graph no stage has a launch of its own to take.
@@ -86,8 +89,5 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// The p50 of a CPU stage; nothing where too few frames were measured for one.
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage);
-
-/// Ends minus begins, in order.
-std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 
 }  // namespace graphline

@@ -82,10 +82,8 @@ std::optional<double> time_in_stages(const run_list& runs, measure what) {
     std::vector<nanoseconds> sums(run->frames.size());
     for (const auto& stage : run->stages) {
       if (!computes(stage)) continue;
-      const auto& stamps = stamps_of(stage, what);
-      for (std::size_t i = 0; i < std::min(sums.size(), stamps.size()); ++i) {
-        sums[i] += stamps[i].length();
-      }
+      const auto times = times_of(stage, what);
+      for (std::size_t i = 0; i < std::min(sums.size(), times.size()); ++i) sums[i] += times[i];
     }
     all.insert(all.end(), sums.begin(), sums.end());
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -89,6 +90,14 @@ class timed_event : public event {
 
   /// The time of passing on the host's clock.
   virtual host_point on_host_clock() const = 0;
+
+  /// How long the device was at work, from `earlier` to this one, on what was enqueued between the
+  /// two in their stream: less than `since` where it did other streams' work meanwhile. Both
+  /// recorded in one stream, or stamped in one by the same launch of a graph. Nothing where
+  /// `device_properties::tells_busy_time` is false.
+  virtual std::optional<nanoseconds> busy_since(const timed_event& /*earlier*/) const {
+    return std::nullopt;
+  }
 };
 
 /// Host code that a device calls in stream order.
@@ -196,6 +205,8 @@ struct device_properties {
   std::uint64_t memory_bytes = 0;
   int compute_threads = 0;  ///< of `host`; 0 elsewhere
   int priority_levels = 1;  ///< how many of high, normal, low it tells apart
+  bool one_at_a_time = false;    ///< carries out one operation at a time, whatever its streams
+  bool tells_busy_time = false;  ///< its timed events tell `busy_since`
   /// Further facts for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
 };

@@ -2,6 +2,21 @@
 
 namespace graphline {
 
+std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
+  std::vector<nanoseconds> times;
+  times.reserve(stamps.size());
+  for (const auto& pair : stamps) times.push_back(pair.length());
+  return times;
+}
+
+std::vector<nanoseconds> device_times(const stage_record& stage) {
+  return stage.busy.empty() ? lengths(stage.device) : stage.busy;
+}
+
+std::vector<nanoseconds> device_times(const part_record& part) {
+  return part.busy.empty() ? lengths(part.device) : part.busy;
+}
+
 std::string_view meaning_of(timing_method method) noexcept {
   switch (method) {
     case timing_method::none:

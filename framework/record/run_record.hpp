@@ -31,6 +31,7 @@ struct part_record {
   std::string choice;              ///< what carries it out
   std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
   cost_record cost = {};
+  std::vector<nanoseconds> busy = {};  ///< of `device`, as of a stage
 };
 
 /// An operation of a device stage as a trace of the stage alone saw it.
@@ -77,6 +78,8 @@ struct stage_record {
   std::vector<stamp_pair>
       enqueued;  ///< device stage, host clock around the launch: host, event, layers
   std::vector<stamp_pair> device;  ///< device stage, between its two events: event, layers
+  /// Of each `device`, how long the device was at work on the stage; where it tells.
+  std::vector<nanoseconds> busy;
   std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
   std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
   /// Index into the run's `threads`: which one ran the CPU stage, or launched the device stage.
@@ -124,6 +127,7 @@ struct run_record {
   std::vector<std::pair<std::string, std::string>> parameters;
   settings run;  ///< as it was carried out
   device_properties device;
+  int cpu_cores = 0;  ///< that CPU stages could have at once; 0 where an early record does not say
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   memory_usage memory;          ///< of this pipeline; its peak while it was prepared
   nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most, if drift is even
@@ -143,6 +147,14 @@ struct run_record {
   bool interrupted = false;            ///< stopped by a person before all frames were done
   std::optional<std::string> failure;  ///< what ended the run early
 };
+
+/// Ends minus begins, in order.
+std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
+
+/// How long the device was at work on a stage, or a part of one, in each frame; where it does not
+/// tell, from one event to the other, which holds waits for other streams' work.
+std::vector<nanoseconds> device_times(const stage_record& stage);
+std::vector<nanoseconds> device_times(const part_record& part);
 
 /// In a few words, what a device stage's time means under a method, for tables and help.
 std::string_view meaning_of(timing_method method) noexcept;

@@ -24,7 +24,11 @@ void give_back_room(run_record& record) {
     for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
       column->shrink_to_fit();
     }
-    for (auto& part : stage.parts) part.device.shrink_to_fit();
+    stage.busy.shrink_to_fit();
+    for (auto& part : stage.parts) {
+      part.device.shrink_to_fit();
+      part.busy.shrink_to_fit();
+    }
   }
 }
 

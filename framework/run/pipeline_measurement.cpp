@@ -105,8 +105,8 @@ void pipeline_measurement::keep(const run_record& record) {
   for (std::size_t i = 0; i < ceilings_.size(); ++i) {
     const measured_stage& m = pipeline_.measured[i];
     const stage_record& stage = stage_named(record, m.stage);
-    const auto& stamps = m.part ? part_named(stage, *m.part).device : stage.device;
-    for (const stamp_pair& s : stamps) ceilings_[i].times.push_back(s.length());
+    const auto times = m.part ? device_times(part_named(stage, *m.part)) : device_times(stage);
+    ceilings_[i].times.insert(ceilings_[i].times.end(), times.begin(), times.end());
   }
 }
 

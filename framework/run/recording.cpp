@@ -44,7 +44,8 @@ cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& p
 }  // namespace
 
 recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
-                     timing_method method, std::int64_t frames, nanoseconds epoch)
+                     const device_properties& on, timing_method method, std::int64_t frames,
+                     nanoseconds epoch)
     : method_(method), epoch_(epoch), frames_(static_cast<std::size_t>(frames)) {
   const auto count = static_cast<std::size_t>(frames);
   const bool layers = method == timing_method::layers;
@@ -68,10 +69,12 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       if (launches) r.enqueued.resize(count);
       if (method == timing_method::sync) r.synced.resize(count);
       if (events) r.device.resize(count);
+      if (events && on.tells_busy_time) r.busy.resize(count);
       if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
         r.parts.push_back({part.name, part.choice, {}, cost_of(part)});
         if (layers) r.parts.back().device.resize(count);
+        if (layers && on.tells_busy_time) r.parts.back().busy.resize(count);
       }
     } else if (method != timing_method::none) {
       r.cpu.resize(count);
@@ -89,8 +92,10 @@ void recording::hand_over(run_record& to, std::int64_t completed) && {
       if (!column->empty()) column->resize(keep);
     }
     if (!stage.threads.empty()) stage.threads.resize(keep);
+    if (!stage.busy.empty()) stage.busy.resize(keep);
     for (auto& part : stage.parts) {
       if (!part.device.empty()) part.device.resize(keep);
+      if (!part.busy.empty()) part.busy.resize(keep);
     }
   }
   if (!launches_.empty()) launches_.resize(keep);

@@ -19,8 +19,9 @@ class recording {
  public:
   /// `epoch` is the host time that stamps are counted from.
   /// `parts` are those of each stage.
-  recording(const plan& p, const std::vector<std::vector<stage_part>>& parts, timing_method method,
-            std::int64_t frames, nanoseconds epoch);
+  recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
+            const device_properties& on, timing_method method, std::int64_t frames,
+            nanoseconds epoch);
 
   timing_method method() const noexcept { return method_; }
   std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(frames_.size()); }
@@ -63,14 +64,15 @@ class recording {
     note_thread(stage, frame);
   }
 
-  void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin,
-                 nanoseconds end) noexcept {
-    keep(stages_[stage].device, frame, begin, end);
+  /// `busy` where the device tells.
+  void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
+                 std::optional<nanoseconds> busy) noexcept {
+    keep(stages_[stage], frame, begin, end, busy);
   }
 
   void on_part(std::size_t stage, std::size_t part, std::int64_t frame, nanoseconds begin,
-               nanoseconds end) noexcept {
-    keep(stages_[stage].parts[part].device, frame, begin, end);
+               nanoseconds end, std::optional<nanoseconds> busy) noexcept {
+    keep(stages_[stage].parts[part], frame, begin, end, busy);
   }
 
   /// Moves the samples of the first `completed` frames into a record.
@@ -80,6 +82,12 @@ class recording {
   void keep(std::vector<stamp_pair>& column, std::int64_t frame, nanoseconds begin,
             nanoseconds end) noexcept {
     column[static_cast<std::size_t>(frame)] = {begin - epoch_, end - epoch_};
+  }
+  template <class Record>
+  void keep(Record& of, std::int64_t frame, nanoseconds begin, nanoseconds end,
+            std::optional<nanoseconds> busy) noexcept {
+    keep(of.device, frame, begin, end);
+    if (!of.busy.empty()) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
   }
   void note_thread(std::size_t stage, std::int64_t frame) noexcept {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread_number();

@@ -14,6 +14,7 @@
 #include "framework/base/random.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/clock_watch.hpp"
+#include "framework/run/cpu_cores.hpp"
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frame_schedule.hpp"
@@ -78,14 +79,14 @@ class session::implementation {
     }
     const nanoseconds epoch = options.common_epoch.value_or(now());
 
-    recording ignored(planned(), pipeline_.parts(), method, record.run.warmup, epoch);
+    recording ignored(planned(), pipeline_.parts(), record.device, method, record.run.warmup, epoch);
     batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
     std::optional<clock_watch> clock;
     if (!options.common_epoch) clock.emplace(pipeline_.device());
     const batch_result warm = executor_->run(warmup);
     last_slot_ = slot_of(warm.completed);
 
-    recording kept(planned(), pipeline_.parts(), method, record.run.frames, epoch);
+    recording kept(planned(), pipeline_.parts(), record.device, method, record.run.frames, epoch);
     batch_result result = warm;
     result.completed = 0;
     if (!warm.interrupted && !warm.failure) {
@@ -199,6 +200,7 @@ class session::implementation {
     record.run.warmup = options.warmup.value_or(record.run.warmup);
     if (options.rate) record.run.rate = options.rate;
     record.device = pipeline_.device().properties();
+    record.cpu_cores = cores_for_cpu_stages(planned(), record.device);
     record.environment = describe_environment();
     add_library_versions(record.environment);
     for (const auto& t : planned().tensors) {

@@ -72,7 +72,8 @@ class stage_runner {
         first_at = first->on_host_clock().at;
       }
       const nanoseconds begin = first_at + stage.begin->since(*first);
-      into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin));
+      into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin),
+                      stage.end->busy_since(*stage.begin));
       if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
     }
   }
@@ -87,7 +88,8 @@ class stage_runner {
     nanoseconds begin = stage_begin + boundaries[0]->since(*stage.begin);
     for (std::size_t part = 0; part + 1 < boundaries.size(); ++part) {
       const nanoseconds end = begin + boundaries[part + 1]->since(*boundaries[part]);
-      into_.on_part(stage.index, part, frame.index, begin, end);
+      into_.on_part(stage.index, part, frame.index, begin, end,
+                    boundaries[part + 1]->busy_since(*boundaries[part]));
       begin = end;
     }
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/base/machine.hpp"
+#include "framework/run/cpu_cores.hpp"
 #include "framework/run/due_wait.hpp"
 #include "framework/run/task_pool.hpp"
 
@@ -10,15 +10,13 @@ namespace graphline {
 
 namespace {
 
-/// A thread per core that the device does not compute on may have a part; as many as can have a
-/// stage at once are the pool's own, since no stage overlaps itself: each further one would wake up
-/// at every hand-over for nothing.
+/// A thread per core for CPU stages may have a part; as many as can have a stage at once are the
+/// pool's own, since no stage overlaps itself: each further one would wake up at every hand-over
+/// for nothing.
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
-  const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
-  const int places =
-      std::max(1, usable_cores() - (device_stages ? d.properties().compute_threads : 0));
+  const int places = cores_for_cpu_stages(p, d.properties());
   return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places);
 }
 

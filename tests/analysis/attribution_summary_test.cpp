@@ -120,9 +120,9 @@ TEST(attribution_summary, tells_what_of_a_stage_was_on_the_path) {
   EXPECT_EQ(summary->stages[1].on_path, 0);
   EXPECT_EQ(summary->stages[1].off_path, 16e6);
   EXPECT_EQ(summary->stages[1].share_of_frames, 0);
-  EXPECT_THAT(summary->critical, ElementsAre(0, 2));
-  EXPECT_EQ(summary->best_by_plan, 50e6);
-  EXPECT_EQ(summary->best_by_edges, 50e6);
+  EXPECT_THAT(summary->bound_of_median.stages, ElementsAre(0, 2));
+  EXPECT_EQ(summary->bound, 50e6);
+  EXPECT_EQ(summary->bound_of_any, 50e6);
 }
 
 TEST(attribution_summary, takes_waiting_for_a_device_that_is_busy_for_no_overlap) {
@@ -154,8 +154,8 @@ TEST(attribution_summary, is_absent_where_nothing_is_known) {
   ASSERT_TRUE(by_host);
   EXPECT_THAT(by_host->rows, SizeIs(2));
   EXPECT_THAT(by_host->stages, IsEmpty());
-  EXPECT_FALSE(by_host->best_by_plan);
-  EXPECT_FALSE(by_host->best_by_edges);
+  EXPECT_FALSE(by_host->bound);
+  EXPECT_FALSE(by_host->bound_of_any);
 }
 
 TEST(attribution_findings, say_what_makes_slow_frames_slow) {

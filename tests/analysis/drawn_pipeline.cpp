@@ -24,6 +24,8 @@ void draw_settings(run_record& r, const dice& one_of) {
   r.tensors.resize(1);
   r.threads = {"main", "worker 1", "worker 2", "worker 3"};
   r.device.backend = one_of(2) == 0 ? "host" : "cuda";
+  r.device.one_at_a_time = r.device.tells_busy_time = r.device.backend == "host";
+  r.cpu_cores = 1;
   r.run.strategy = std::array{strategy::serial, strategy::async, strategy::overlap}[one_of(3)];
   r.run.in_flight = r.run.strategy == strategy::serial ? 1 : 1 + static_cast<int>(one_of(3));
   if (r.run.strategy != strategy::serial && one_of(4) == 0) r.run.graphs = graph_mode::frame;

@@ -9,6 +9,7 @@ made_run::made_run(strategy how, timing_method timing, const char* backend) {
   record.run.strategy = how;
   record.run.timing = timing;
   record.device.backend = backend;
+  record.device.one_at_a_time = record.device.backend == "host";
   record.threads = {"main", "worker 1", "worker 2"};
   record.tensors.resize(1);
 }
@@ -59,6 +60,12 @@ made_run& made_run::synced(std::size_t stage, nanoseconds begin, nanoseconds end
 
 made_run& made_run::device(std::size_t stage, nanoseconds begin, nanoseconds end) {
   record.stages[stage].device.push_back({begin, end});
+  return *this;
+}
+
+made_run& made_run::busy(std::size_t stage, nanoseconds time) {
+  record.device.tells_busy_time = true;
+  record.stages[stage].busy.push_back(time);
   return *this;
 }
 

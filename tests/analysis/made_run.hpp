@@ -29,6 +29,7 @@ class made_run {
   made_run& launch(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& synced(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& device(std::size_t stage, nanoseconds begin, nanoseconds end);
+  made_run& busy(std::size_t stage, nanoseconds time);  ///< of the stamps before it
   made_run& frame_launch(nanoseconds begin, nanoseconds end);
 
   run_record record;

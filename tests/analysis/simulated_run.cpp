@@ -114,7 +114,7 @@ class simulation {
       if (!whole_graphs() && !on_device(wait.stage)) continue;
       by.consider({work(wait.stage), frames_[f][work(wait.stage)].end, spent::stream_wait});
     }
-    const bool one_at_a_time = run().device.backend == "host" && on_device(s);
+    const bool one_at_a_time = run().device.one_at_a_time && on_device(s);
     const std::string lane = one_at_a_time ? "the device" : on_device(s) ? stage.stream : "calls";
     auto& of_frame = last_of_frame_[{lane, f}];
     if (of_frame) by.consider({*of_frame, frames_[f][*of_frame].end, spent::stream_wait});
@@ -226,6 +226,7 @@ class simulation {
   /// `overlap`: whatever is ready first goes to the thread that is free first.
   void on_threads() {
     std::vector<worker> workers(1 + one_of(3));
+    run().cpu_cores = static_cast<int>(workers.size());
     std::vector<std::vector<item>> items(frame_count, std::vector<item>(count()));
     std::vector<std::size_t> left(frame_count, count());
     std::map<std::pair<nanoseconds, std::pair<std::size_t, std::size_t>>, bool> open;
@@ -311,7 +312,13 @@ class simulation {
     for (std::size_t s = 0; s < count(); ++s) {
       auto& stage = run().stages[s];
       const node& done = frames_[f][work(s)];
-      const stamp_pair stamps{done.begin, done.end};
+      stamp_pair stamps{done.begin, done.end};
+      if (on_device(s) && !synced() && run().device.tells_busy_time) {
+        // The first event passes at once, while the device may still be at work for other streams.
+        stage.busy.push_back(stamps.length());
+        stamps.begin -= static_cast<nanoseconds>(
+            one_of(static_cast<std::size_t>(stamps.begin - run().frames[f].begin + 1)));
+      }
       (!on_device(s) ? stage.cpu : synced() ? stage.synced : stage.device).push_back(stamps);
       const node& call = frames_[f][launch(s)];
       if (call.done) stage.enqueued.push_back({call.begin, call.end});
@@ -379,9 +386,11 @@ run_record with_unsure_clock(run_record record, nanoseconds error, std::uint64_t
   };
   record.clock_error = error;
   for (auto& stage : record.stages) {
-    for (auto& stamps : stage.device) {
+    for (std::size_t i = 0; i < stage.device.size(); ++i) {
+      auto& stamps = stage.device[i];
       const nanoseconds begin = stamps.begin + off();
       stamps = {begin, std::max(begin + 1, stamps.end + off())};
+      if (i < stage.busy.size()) stage.busy[i] = std::min(stage.busy[i], stamps.length());
     }
   }
   return record;

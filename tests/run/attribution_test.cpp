@@ -6,7 +6,7 @@
 #include <string>
 
 #include "framework/analysis/attribution_summary.hpp"
-#include "framework/analysis/best_possible.hpp"
+#include "framework/analysis/lower_bound.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/session.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -76,10 +76,10 @@ void expect_sound(const run_record& record) {
     if (!times_stages || record.run.timing == timing_method::host) continue;
     for (const auto& piece : path.pieces) EXPECT_NE(piece.what, spent::untimed) << text;
     const auto frame = record.frames[f].end - record.frames[f].begin;
-    const auto best = best_possible(record, f, constraint::plan).time;
+    const auto bound = lower_bound_of(record, f, schedules::this_one).time;
     const auto stages = static_cast<std::int64_t>(record.stages.size());
-    EXPECT_LE(best, frame + 2 * stages * record.clock_error) << text;
-    EXPECT_LE(best_possible(record, f, constraint::edges).time, best) << text;
+    EXPECT_LE(bound, frame + 2 * stages * record.clock_error) << text;
+    EXPECT_LE(lower_bound_of(record, f, schedules::any).time, bound) << text;
   }
   EXPECT_EQ(attribute(record).has_value(), times_stages);
 }

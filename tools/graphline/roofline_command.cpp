@@ -98,7 +98,10 @@ roofline_record measure(session& s, const stop_request& stop, progress_line& lin
 exit_status hold_pipeline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan([](settings& run) {
-    // What a stage takes at best: one frame after another, none of them late.
+    // What a stage takes at best: no other stage on the device, one frame after another, none late.
+    run.strategy = strategy::serial;
+    run.in_flight = 1;
+    if (run.graphs == graph_mode::frame) run.graphs = graph_mode::stage;
     run.arrival = arrival::closed;
     run.rate.reset();
     run.deadline.reset();
@@ -140,8 +143,7 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand(
       "roofline", "Hold each stage and layer against the least time its device allows");
   auto given = std::make_shared<roofline_arguments>();
-  given->pipeline.add_to(*command, {"strategy", "graphs", "in_flight", "wait", "priorities",
-                                    "frames", "warmup", "seed", "threads"});
+  given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
   command->add_option("--json", given->json, "Write the result, every sample included")
       ->type_name("FILE");
   command->add_option("--html", given->html, "Write a page for a browser: the roofline and figures")
@@ -151,8 +153,8 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   add_quiet_option(*command, given->quiet);
   command->footer(
       "It runs the pipeline for the times of its stages, again for those of their parts, and\n"
-      "holds them against what 'graphline calibrate' has measured of the device. Frames follow\n"
-      "each other whatever the file says of arrivals. FILE may be - for standard output.\n"
+      "holds them against what 'graphline calibrate' has measured of the device. Stages and frames\n"
+      "follow one another, whatever the file says of strategy, frames in flight and arrivals. FILE may be - for standard output.\n"
       "docs/roofline.md says what the figures mean.");
   command->callback([&chosen, given] { chosen = [given] { return hold_pipeline(*given); }; });
 }

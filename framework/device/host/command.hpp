@@ -13,7 +13,7 @@ namespace graphline {
 class graph_run;
 class host_event;
 class lane;
-struct captured_graph;
+struct graph_replay;
 
 /// A point in a lane that has to be passed first; without a lane there is none.
 struct dependency {
@@ -58,7 +58,7 @@ struct wait_command {
 
 /// Every node of a graph without calls, once the previous launch of the same executable is done.
 struct launch_command {
-  const captured_graph* graph;
+  graph_replay* replay;
   dependency after;
 };
 

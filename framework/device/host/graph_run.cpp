@@ -18,7 +18,8 @@ graph_run::graph_run(const captured_graph& graph)
     : graph_(graph),
       followers_(graph.nodes.size()),
       waits_for_(graph.nodes.size()),
-      calls_(static_cast<std::size_t>(std::ranges::count_if(graph.commands, is_call))) {
+      calls_(static_cast<std::size_t>(std::ranges::count_if(graph.commands, is_call))),
+      busy_(graph.branch_count) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (const std::size_t before : graph.nodes[i].after) followers_[before].push_back(i);
   }
@@ -47,7 +48,7 @@ void graph_run::deal_with_immediate(host_caller& caller) noexcept {
     immediate_.pop_back();
     const command& c = graph_.commands[node];
     if (const auto* stamp = std::get_if<stamp_command>(&c)) {
-      stamp->stamped->stamp_in_graph();
+      stamp->stamped->stamp_in_graph(busy_[graph_.branches[node]]);
       done(node);
     } else {
       caller.hand_over(calls_[called_.size()], *std::get<call_command>(c).function);
@@ -56,8 +57,9 @@ void graph_run::deal_with_immediate(host_caller& caller) noexcept {
   }
 }
 
-void graph_run::next_done() noexcept {
+void graph_run::next_done(nanoseconds time) noexcept {
   const std::size_t node = ready_.front();
+  busy_[graph_.branches[node]] += time;
   std::ranges::pop_heap(ready_, std::greater{});
   ready_.pop_back();
   done(node);

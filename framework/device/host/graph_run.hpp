@@ -30,7 +30,8 @@ class graph_run {
 
   /// The node to carry out; it stays the next until `next_done`.
   const command& next() const noexcept { return graph_.commands[ready_.front()]; }
-  void next_done() noexcept;
+  /// It took so long.
+  void next_done(nanoseconds time) noexcept;
 
  private:
   void begin() noexcept;
@@ -50,6 +51,7 @@ class graph_run {
   std::vector<std::size_t> called_;     // the nodes of `calls_`, in the order of their hand-over
   std::size_t returned_ = 0;            // how many of these have returned
   std::vector<handed_call> calls_;
+  std::vector<nanoseconds> busy_;  // by branch: what the worker has spent on its operations
 };
 
 }  // namespace graphline

@@ -34,6 +34,7 @@ void capture_session::add(const host_stream& s, const command& c, std::string ty
   const std::size_t index = captured_.nodes.size();
   captured_.nodes.push_back({name_of(c), std::move(type), b.frontier});
   captured_.commands.push_back(c);
+  captured_.branches.push_back(number_of(b));
   b.frontier = {index};
 }
 
@@ -51,6 +52,8 @@ void capture_session::add(const host_stream& s, const captured_graph& inner) {
     captured_.nodes.push_back(std::move(node));
   }
   captured_.commands.insert(captured_.commands.end(), inner.commands.begin(), inner.commands.end());
+  // Whatever streams it was captured from: as when it is launched outside a capture.
+  captured_.branches.resize(captured_.commands.size(), number_of(b));
   b.frontier.clear();
   for (std::size_t i = 0; i < followed.size(); ++i) {
     if (!followed[i]) b.frontier.push_back(offset + i);
@@ -98,6 +101,7 @@ std::shared_ptr<const captured_graph> capture_session::finish() {
           b.name, origin_name(), origin_name()));
     }
   }
+  captured_.branch_count = branches_.size();
   return std::make_shared<const captured_graph>(std::move(captured_));
 }
 

@@ -64,6 +64,9 @@ class capture_session {
   };
 
   branch& branch_of(const host_stream& s);
+  std::size_t number_of(const branch& b) const {
+    return static_cast<std::size_t>(&b - branches_.data());
+  }
 
   host_captures& registry_;
   const std::string origin_name_;  // apart from the branches, since other threads may ask for it

@@ -28,11 +28,22 @@ void host_event::wait(wait_mode how) const {
 }
 
 nanoseconds host_event::since(const timed_event& earlier) const {
-  return time() - same_engine<host_event>(earlier, engine_).time();
+  const auto& from = same_engine<host_event>(earlier, engine_);
+  refuse_untimed();
+  from.refuse_untimed();
+  return stamp_.load(std::memory_order_relaxed) - from.stamp_.load(std::memory_order_relaxed);
 }
 
 host_point host_event::on_host_clock() const {
-  return {time(), 0};
+  refuse_untimed();
+  return {stamp_.load(std::memory_order_relaxed), 0};
+}
+
+std::optional<nanoseconds> host_event::busy_since(const timed_event& earlier) const {
+  const auto& from = same_engine<host_event>(earlier, engine_);
+  refuse_untimed();
+  from.refuse_untimed();
+  return busy_.load(std::memory_order_relaxed) - from.busy_.load(std::memory_order_relaxed);
 }
 
 void host_event::refuse_if_captured() const {
@@ -44,7 +55,7 @@ void host_event::refuse_if_captured() const {
   }
 }
 
-nanoseconds host_event::time() const {
+void host_event::refuse_untimed() const {
   if (!keeps_time_) {
     throw run_error(fmt::format("event '{}' keeps no time; make a timed event", name_));
   }
@@ -57,7 +68,6 @@ nanoseconds host_event::time() const {
   if (engine_.lanes.pending(r).on != nullptr) {
     throw run_error(fmt::format("event '{}' has not passed yet; wait for it first", name_));
   }
-  return stamp_.load(std::memory_order_relaxed);
 }
 
 }  // namespace graphline

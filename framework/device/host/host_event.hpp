@@ -27,10 +27,11 @@ class host_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// Both throw `run_error` for an event that keeps no time, was never recorded (nor stamped by a
+  /// All throw `run_error` for an event that keeps no time, was never recorded (nor stamped by a
   /// graph that was launched), or has not passed.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
+  std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
 
   const host_engine& engine() const noexcept { return engine_; }
   const std::string& name() const noexcept { return name_; }
@@ -45,27 +46,33 @@ class host_event final : public timed_event {
   }
 
   /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
-  /// no stamp, in whichever order they pass.
-  void stamp(recording r) noexcept {
-    if (latest() == r) stamp_.store(now(), std::memory_order_relaxed);
+  /// no stamp, in whichever order they pass. `busy` is what the worker has spent on the operations
+  /// of the stream before it.
+  void stamp(recording r, nanoseconds busy) noexcept {
+    if (latest() == r) keep(busy);
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
 
-  /// The worker passes a stamp in a graph.
-  void stamp_in_graph() noexcept {
-    stamp_.store(now(), std::memory_order_relaxed);
+  /// The worker passes a stamp in a graph; `busy` likewise.
+  void stamp_in_graph(nanoseconds busy) noexcept {
+    keep(busy);
     stamped_in_graph_.store(true, std::memory_order_relaxed);
   }
 
  private:
+  void keep(nanoseconds busy) noexcept {
+    stamp_.store(now(), std::memory_order_relaxed);
+    busy_.store(busy, std::memory_order_relaxed);
+  }
   void refuse_if_captured() const;
-  nanoseconds time() const;
+  void refuse_untimed() const;
 
   host_engine& engine_;
   const std::string name_;
   const bool keeps_time_;
   std::atomic<recording> latest_{};
   std::atomic<nanoseconds> stamp_{0};
+  std::atomic<nanoseconds> busy_{0};
   std::atomic<bool> stamped_in_graph_{false};
   std::atomic<std::uint32_t> unstamped_{0};  // recordings that the worker has yet to pass
 };

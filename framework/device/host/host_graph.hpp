@@ -20,6 +20,17 @@ class graph_run;
 struct captured_graph {
   std::vector<command> commands;  ///< operations, copies, fills, calls and stamps only
   std::vector<graph_node> nodes;
+  std::vector<std::size_t> branches;  ///< of each command: which stream of the capture it is of
+  std::size_t branch_count = 0;
+};
+
+/// The replay of a graph without calls, node by node. The worker's.
+struct graph_replay {
+  const captured_graph& graph;
+  std::size_t next = 0;           ///< the node to carry out
+  std::vector<nanoseconds> busy;  ///< by branch: what the worker has spent on its operations
+
+  explicit graph_replay(const captured_graph& of) : graph(of), busy(of.branch_count) {}
 };
 
 class host_graph_exec final : public graph_exec {
@@ -36,12 +47,13 @@ class host_graph_exec final : public graph_exec {
   recording launched(recording r) noexcept { return latest_launch_.exchange(r); }
 
   /// What a stream submits to launch it after that point.
-  command launch_after(dependency after) const noexcept;
+  command launch_after(dependency after) noexcept;
 
  private:
   host_engine& engine_;
   std::shared_ptr<const captured_graph> captured_;
-  std::unique_ptr<graph_run> run_;  // null when the graph holds no calls
+  graph_replay replay_;
+  std::unique_ptr<graph_run> run_;  // in place of `replay_` when the graph holds calls
   std::atomic<recording> latest_launch_{};
 };
 

@@ -144,7 +144,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
   const command& c = l.front();
   if (const auto* record = std::get_if<record_command>(&c)) {
     if (record->stamped != nullptr) {
-      record->stamped->stamp(recording::at(l.id(), l.front_ticket()));
+      record->stamped->stamp(recording::at(l.id(), l.front_ticket()), l.busy);
     }
     ++points_passed_;
     return state::passed;
@@ -153,7 +153,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
     return is_pending(wait->after) ? state::blocked : state::passed;
   }
   if (const auto* launch = std::get_if<launch_command>(&c)) {
-    return is_pending(launch->after) ? state::blocked : settle_launch(l, *launch->graph);
+    return is_pending(launch->after) ? state::blocked : settle_replay(*launch->replay);
   }
   if (const auto* run = std::get_if<run_command>(&c)) {
     return is_pending(run->after) ? state::blocked : settle_run(*run->run);
@@ -171,13 +171,14 @@ host_worker::state host_worker::settle_call(lane& l, host_function& f) noexcept 
   return state::passed;
 }
 
-host_worker::state host_worker::settle_launch(lane& l, const captured_graph& graph) noexcept {
-  for (; l.next_node < graph.commands.size(); ++l.next_node) {
-    const command& c = graph.commands[l.next_node];
+host_worker::state host_worker::settle_replay(graph_replay& replay) noexcept {
+  const captured_graph& graph = replay.graph;
+  for (; replay.next < graph.commands.size(); ++replay.next) {
+    const command& c = graph.commands[replay.next];
     if (is_work(c)) return state::ready;
-    std::get<stamp_command>(c).stamped->stamp_in_graph();
+    std::get<stamp_command>(c).stamped->stamp_in_graph(replay.busy[graph.branches[replay.next]]);
   }
-  l.next_node = 0;
+  replay.next = 0;
   ++points_passed_;
   return state::passed;
 }
@@ -198,31 +199,38 @@ host_worker::state host_worker::settle_run(graph_run& run) noexcept {
 void host_worker::carry_out(lane& l) noexcept {
   const command& c = l.front();
   if (const auto* launch = std::get_if<launch_command>(&c)) {
-    const std::vector<command>& nodes = launch->graph->commands;
-    execute(nodes[l.next_node]);
-    if (++l.next_node < nodes.size() && is_work(nodes[l.next_node])) return;  // nothing to settle
+    graph_replay& replay = *launch->replay;
+    const std::vector<command>& nodes = replay.graph.commands;
+    const nanoseconds time = execute(nodes[replay.next]);
+    l.busy += time;
+    replay.busy[replay.graph.branches[replay.next]] += time;
+    if (++replay.next < nodes.size() && is_work(nodes[replay.next])) return;  // nothing to settle
   } else if (const auto* run = std::get_if<run_command>(&c)) {
-    execute(run->run->next());
-    run->run->next_done();
+    const nanoseconds time = execute(run->run->next());
+    l.busy += time;
+    run->run->next_done(time);
   } else {
-    execute(c);
+    l.busy += execute(c);
     l.complete();
   }
   settle(l);  // at once, so that a stamp after the operation is not late by the look at the others
 }
 
-void host_worker::execute(const command& c) noexcept {
-  if (failed_.is_set()) return;
+/// The time it took.
+nanoseconds host_worker::execute(const command& c) noexcept {
+  if (failed_.is_set()) return 0;
   try {
-    if (!log_.is_on()) return perform(c);
     const nanoseconds begin = now();
     perform(c);
-    log_.note(c, now() - begin);
+    const nanoseconds time = now() - begin;
+    if (log_.is_on()) log_.note(c, time);
+    return time;
   } catch (const std::exception& e) {
     failed_.set(name_of(c), e.what());
   } catch (...) {
     failed_.set(name_of(c), "it threw something that is no std::exception");
   }
+  return 0;
 }
 
 // No wake-up is lost: the worker sets `parked_` and then looks at the lanes and the calls handed

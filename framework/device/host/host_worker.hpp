@@ -68,10 +68,10 @@ class host_worker {
   state settle(lane& l) noexcept;
   state settle_front(lane& l) noexcept;
   state settle_call(lane& l, host_function& f) noexcept;
-  state settle_launch(lane& l, const captured_graph& graph) noexcept;
+  state settle_replay(graph_replay& replay) noexcept;
   state settle_run(graph_run& run) noexcept;
   void carry_out(lane& l) noexcept;
-  void execute(const command& c) noexcept;
+  nanoseconds execute(const command& c) noexcept;
   void idle();
   void unpark() noexcept;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/host/command.hpp"
 #include "framework/device/host/handed_call.hpp"
@@ -65,8 +66,8 @@ class lane {
     if (wake_at_.load(std::memory_order_seq_cst) <= served_) wake();
   }
 
-  /// The node to carry out next when `front()` is the launch of a graph without calls.
-  std::size_t next_node = 0;
+  /// What the worker has spent on the lane's operations, since the lane came to be.
+  nanoseconds busy = 0;
 
   /// The call when `front()` is one, and whether it was handed over.
   handed_call call;

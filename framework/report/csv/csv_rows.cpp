@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "framework/analysis/summary.hpp"
@@ -17,6 +18,7 @@ namespace {
 struct column {
   std::string fields;
   const std::vector<stamp_pair>* stamps;
+  const std::vector<nanoseconds>* busy = nullptr;  ///< where the device tells, its time between
 };
 
 std::vector<column> columns_of(const run_record& record) {
@@ -25,12 +27,12 @@ std::vector<column> columns_of(const run_record& record) {
     for (const auto what : measures_of(stage.on, record.run)) {
       result.push_back(
           {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), key_of(what)),
-           &stamps_of(stage, what)});
+           &stamps_of(stage, what), what == measure::device_time ? &stage.busy : nullptr});
     }
     for (const auto& part : stage.parts) {
       result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
                                     to_word(stage.on)),
-                        &part.device});
+                        &part.device, &part.busy});
     }
   }
   return result;
@@ -51,9 +53,10 @@ std::string csv_field(std::string_view name) {
 
 void append_csv_rows(std::string& text, const run_record& record, std::string_view before) {
   const auto columns = columns_of(record);
-  const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps) {
+  const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps,
+                       std::optional<nanoseconds> busy = {}) {
     fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{}\n", before, frame, fields,
-                   stamps.begin, stamps.end, stamps.length());
+                   stamps.begin, stamps.end, busy.value_or(stamps.length()));
   };
   const bool scheduled = record.run.arrival != arrival::closed;
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
@@ -61,7 +64,9 @@ void append_csv_rows(std::string& text, const run_record& record, std::string_vi
     row(frame, ",,end_to_end", {at.due, at.end});
     if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
     for (const auto& c : columns) {
-      if (frame < c.stamps->size()) row(frame, c.fields, (*c.stamps)[frame]);
+      if (frame >= c.stamps->size()) continue;
+      const bool told = c.busy != nullptr && frame < c.busy->size();
+      row(frame, c.fields, (*c.stamps)[frame], told ? std::optional((*c.busy)[frame]) : std::nullopt);
     }
   }
 }

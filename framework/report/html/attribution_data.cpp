@@ -51,9 +51,9 @@ json attribution_data(const run_record& record, const attribution_summary& summa
                               {"share_of_frames", stage.share_of_frames}});
   }
   data["running"] = rounded(summary.running);
-  data["best_by_plan"] = rounded_or_null(summary.best_by_plan);
-  data["best_by_edges"] = rounded_or_null(summary.best_by_edges);
-  data["critical"] = summary.critical;
+  data["best_by_plan"] = rounded_or_null(summary.bound);
+  data["best_by_edges"] = rounded_or_null(summary.bound_of_any);
+  data["critical"] = summary.bound_of_median.stages;
   data["findings"] = attribution_findings(record, summary);
   return data;
 }

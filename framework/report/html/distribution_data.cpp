@@ -78,7 +78,7 @@ json distribution_data(const run_record& record, const run_summary& summary) {
     for (const auto& [what, times] : summary.stages[i].columns) {
       if (!times) continue;
       list.push_back(spread_of(record.stages[i].name, std::string(short_name(what)).c_str(),
-                               lengths(stamps_of(record.stages[i], what)), *times, points));
+                               times_of(record.stages[i], what), *times, points));
     }
   }
   json data = {{"of", std::move(list)}};

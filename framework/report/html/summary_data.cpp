@@ -167,7 +167,7 @@ bool takes_turns_on_streams(const run_record& record) {
   for (const auto& stage : record.stages) {
     if (stage.on == side::device && !stage.stream.empty()) streams.insert(stage.stream);
   }
-  return record.device.backend == "host" && streams.size() > 1;
+  return record.device.one_at_a_time && streams.size() > 1;
 }
 
 json notes_of(const run_record& record, const distribution& times, const floors& held) {

@@ -37,7 +37,7 @@ json attribution_json(const run_record& record, const attribution_summary& summa
                       {"share_of_frames", stage.share_of_frames}});
   }
   json critical = json::array();
-  for (const auto stage : summary.critical) critical.push_back(name_of(stage));
+  for (const auto stage : summary.bound_of_median.stages) critical.push_back(name_of(stage));
   auto residual = groups_json(summary.residual);
   residual["largest"] = milliseconds(summary.largest_residual);
   return {{"unit", "ms"},
@@ -49,8 +49,9 @@ json attribution_json(const run_record& record, const attribution_summary& summa
           {"median_frame", summary.median_frame},
           {"best_possible",
            {{"achieved", milliseconds(summary.running)},
-            {"by_plan", ms_or_null(summary.best_by_plan)},
-            {"by_edges", ms_or_null(summary.best_by_edges)},
+            {"by_plan", ms_or_null(summary.bound)},
+            {"by_edges", ms_or_null(summary.bound_of_any)},
+            {"limited_by", to_word(summary.bound_of_median.by)},
             {"path", std::move(critical)}}},
           {"stages", std::move(stages)},
           {"findings", attribution_findings(record, summary)}};

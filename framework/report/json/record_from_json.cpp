@@ -94,6 +94,20 @@ std::vector<stamp_pair> stamps_from(const json_part& from, const char* name, std
   return stamps;
 }
 
+/// At work at most from one event to the other.
+std::vector<nanoseconds> busy_from(const json_part& from, const std::vector<stamp_pair>& device) {
+  const auto column = from.find("busy");
+  if (!column) return {};
+  auto busy = times_from(*column);
+  expect_entries(*column, busy.size(), device.size());
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    if (busy[i] < 0 || busy[i] > device[i].length()) {
+      column->items()[i].fail("nanoseconds of the time between the stage's events");
+    }
+  }
+  return busy;
+}
+
 stage_record stage_from(const json_part& from, std::size_t number, std::size_t frames,
                         std::size_t threads) {
   stage_record stage;
@@ -112,6 +126,7 @@ stage_record stage_from(const json_part& from, std::size_t number, std::size_t f
   stage.cost = known_cost_of(from);
   stage.enqueued = stamps_from(from, "enqueued", frames);
   stage.device = stamps_from(from, "device", frames);
+  stage.busy = busy_from(from, stage.device);
   stage.synced = stamps_from(from, "synced", frames);
   stage.cpu = stamps_from(from, "cpu", frames);
   if (const auto list = from.find("threads")) {
@@ -124,6 +139,7 @@ stage_record stage_from(const json_part& from, std::size_t number, std::size_t f
   for (const auto& part : from.at("parts").items()) {
     stage.parts.push_back({part.at("name").text(), part.at("choice").text(),
                            stamps_from(part, "device", frames), known_cost_of(part)});
+    stage.parts.back().busy = busy_from(part, stage.parts.back().device);
   }
   for (const auto& operation : from.at("operations").items()) {
     stage.operations.push_back({operation.at("name").text(), times_from(operation.at("calls")),
@@ -221,6 +237,12 @@ device_properties device_from(const json_part& from,
   device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
   device.compute_threads = from.at("compute_threads").whole<int>();
   device.priority_levels = from.at("priority_levels").whole<int>();
+  const auto flag = [&](const char* name) {
+    const auto found = from.find(name);
+    return found && found->boolean();
+  };
+  device.one_at_a_time = flag("one_at_a_time");
+  device.tells_busy_time = flag("tells_busy_time");
   device.details = std::move(details);
   return device;
 }
@@ -256,6 +278,7 @@ run_record run_from(const json_part& from) {
   record.run = settings_from(from.at("settings"));
   const auto device = from.at("device");
   record.device = device_from(device, device.at("details").pairs());
+  if (const auto cores = from.find("cpu_cores")) record.cpu_cores = cores->whole<int>();
   record.environment = from.at("environment").pairs();
   record.memory = memory_from(from.at("memory"));
   record.clock_error = time_from(from.at("clock_error_ns"));

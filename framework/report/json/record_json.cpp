@@ -24,6 +24,10 @@ void write_stamps(compact_json& to, std::string_view name, const std::vector<sta
   to.close('}');
 }
 
+void write_busy(compact_json& to, const std::vector<nanoseconds>& busy) {
+  if (!busy.empty()) to.member("busy", busy);
+}
+
 /// Left out when nothing is known.
 void write_known_cost(compact_json& to, const cost_record& cost) {
   if (cost != cost_record()) write_cost(to.key("cost"), cost);
@@ -40,6 +44,7 @@ void write_stage(compact_json& to, const stage_record& stage) {
   write_known_cost(to, stage.cost);
   write_stamps(to, "enqueued", stage.enqueued);
   write_stamps(to, "device", stage.device);
+  write_busy(to, stage.busy);
   write_stamps(to, "synced", stage.synced);
   write_stamps(to, "cpu", stage.cpu);
   if (!stage.threads.empty()) to.member("threads", stage.threads);
@@ -48,6 +53,7 @@ void write_stage(compact_json& to, const stage_record& stage) {
     to.open('{').member("name", part.name).member("choice", part.choice);
     write_known_cost(to, part.cost);
     write_stamps(to, "device", part.device);
+    write_busy(to, part.busy);
     to.close('}');
   }
   to.close(']').key("operations").open('[');
@@ -70,7 +76,9 @@ void write_device(compact_json& to, const device_properties& device) {
   to.open('{').member("backend", device.backend).member("name", device.name);
   to.member("memory_bytes", device.memory_bytes);
   to.member("compute_threads", device.compute_threads);
-  to.member("priority_levels", device.priority_levels).member("details", device.details);
+  to.member("priority_levels", device.priority_levels);
+  to.member("one_at_a_time", device.one_at_a_time);
+  to.member("tells_busy_time", device.tells_busy_time).member("details", device.details);
   to.close('}');
 }
 
@@ -123,6 +131,7 @@ void write_record(compact_json& to, const run_record& record) {
   to.member("parameters", record.parameters);
   write_settings(to.key("settings"), record.run);
   write_device(to.key("device"), record.device);
+  to.member("cpu_cores", record.cpu_cores);
   to.member("environment", record.environment);
   write_memory(to.key("memory"), record.memory);
   to.member("clock_error_ns", record.clock_error).member("clock_drift_ns", record.clock_drift);

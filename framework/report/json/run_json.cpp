@@ -37,7 +37,7 @@ json parts_json(const stage_record& stage, std::size_t s, const stage_summary& s
     const auto& part = stage.parts[i];
     json entry = {{"name", part.name}, {"choice", part.choice}};
     if (summary.parts[i].times) {
-      entry["device_time"] = distribution_json(summary.parts[i].times, lengths(part.device));
+      entry["device_time"] = distribution_json(summary.parts[i].times, device_times(part));
     }
     if (summary.parts[i].share) entry["share"] = *summary.parts[i].share;
     add_floor(entry, held.of_part(s, i));
@@ -63,7 +63,11 @@ json stage_json(const run_record& record, std::size_t s, const stage_summary& su
   json result = {{"name", stage.name}, {"kind", stage.kind}, {"on", to_word(stage.on)}};
   for (const auto& column : summary.columns) {
     result[std::string(key_of(column.what))] =
-        distribution_json(column.times, lengths(stamps_of(stage, column.what)));
+        distribution_json(column.times, times_of(stage, column.what));
+  }
+  if (!stage.busy.empty()) {
+    const auto spans = lengths(stage.device);
+    result["device_span"] = distribution_json(distribution::of(spans), spans);
   }
   if (summary.share) result["share"] = *summary.share;
   if (stage.on == side::device) result["stream"] = stage.stream;

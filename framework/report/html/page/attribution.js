@@ -14,7 +14,7 @@ graphline.section({
         attribution.findings.map((text) => element("li", {}, asSentence(text)))));
     }
     box.append(attributionFigure(attribution, stages));
-    if (attribution.best_by_plan !== null) box.append(bestPossible(attribution));
+    if (attribution.best_by_plan !== null) box.append(lowerBound(attribution));
     if (attribution.stages.length > 0) box.append(onAndOffPath(attribution, stages));
   },
 });
@@ -127,20 +127,20 @@ function attributionTable(attribution, stages) {
     row("residual", "", attribution.residual), row("end to end", "", attribution.end_to_end)]);
 }
 
-// What was achieved beside the least that is possible with the same stage times.
-function bestPossible(attribution) {
+// What was achieved beside the lower bound with the same stage times.
+function lowerBound(attribution) {
   const { element, duration, percent, table } = graphline;
   const { running } = attribution;
   const queued = attribution.rows.some(({ what }) => what === "queue_wait");
   const bars = [
     ["achieved", running, "from begin to end, on average"],
-    ["best by plan", attribution.best_by_plan,
+    ["bound, this schedule", attribution.best_by_plan,
       "launches, waits and hand-overs take nothing; threads and streams as planned"],
-    ["best by edges", attribution.best_by_edges,
-      "what waits for each other in the pipeline, and nothing else"],
+    ["bound, any schedule", attribution.best_by_edges,
+      "what waits for each other in the pipeline, the cores and the device, and nothing else"],
   ].filter(([, time]) => time !== null);
   const longest = Math.max(...bars.map(([, time]) => time));
-  return element("div", {}, element("h3", {}, "Best possible"), element("figure", {},
+  return element("div", {}, element("h3", {}, "Lower bound"), element("figure", {},
     element("div", { class: "bars" }, bars.flatMap(([name, time, meaning], i) => [
       element("span", { class: "of", title: meaning }, name),
       element("span", { class: "track low", "aria-hidden": "true" }, element("span", {
@@ -150,12 +150,12 @@ function bestPossible(attribution) {
       element("span", { class: "amount" }, duration(time, 4)),
     ])),
     element("figcaption", {},
-      `With the stage times that were measured, a frame could take ` +
-      `${duration(attribution.best_by_plan, 4)} as planned: ` +
+      `With the stage times that were measured, no frame of this schedule takes less than ` +
+      `${duration(attribution.best_by_plan, 4)}, ` +
       `${percent(attribution.best_by_plan / running, 3)} of what it took` +
       `${queued ? " without its queue wait" : ""}.`),
     element("details", { class: "tabled" }, element("summary", {}, "As a table"),
-      table("Best possible time from begin to end",
+      table("Lower bound of the time from begin to end",
         [{ title: "" }, { title: "time", number: true }, { title: "of achieved", number: true },
           { title: "meaning" }],
         bars.map(([name, time, meaning]) =>

@@ -1,13 +1,11 @@
-#include "framework/analysis/bound_by.hpp"
+#include "framework/analysis/binder_search.hpp"
 
 #include <algorithm>
 
 namespace graphline {
 
-binder_search::binder_search(const run_record& record, const stage_waits& waits,
-                             const frame_activities& done)
+binder_search::binder_search(const run_record& record, const frame_activities& done)
     : record_(record),
-      waits_(waits),
       done_(done),
       // Beyond a quarter of an hour or so a clock is not off but broken.
       clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
@@ -33,7 +31,7 @@ binder binder_search::of_end(nanoseconds end) {
   if (record_.run.timing == timing_method::host) {
     std::vector<bool> followed(record_.stages.size(), false);
     for (std::size_t s = 0; s < record_.stages.size(); ++s) {
-      for (const auto& wait : waits_.of(s)) {
+      for (const auto& wait : record_.stages[s].waits) {
         if (wait.stage < s) followed[wait.stage] = true;
       }
     }
@@ -89,24 +87,23 @@ void binder_search::consider_launch(std::optional<std::size_t> launch) {
 
 /// The host goes on when it has seen a device stage complete, for which the call that launched it
 /// must have returned too.
-void binder_search::consider_completion(std::size_t stage, sure is) {
+void binder_search::consider_completion(std::size_t stage) {
   const auto work = done_.work_of(stage);
   const bool seen_at_once = work && !done_[*work].by_device;
-  consider(work, seen_at_once ? spent::thread_wait : spent::unnoticed, is);
-  consider(done_.launch_of(stage), spent::unnoticed, is);
+  consider(work, seen_at_once ? spent::thread_wait : spent::unnoticed, sure::yes);
+  consider(done_.launch_of(stage), spent::unnoticed, sure::yes);
 }
 
 void binder_search::consider_for_device() {
   const std::size_t stage = done_[later_].stage;
-  const sure is = waits_.assumed() ? sure::no : sure::yes;
   const bool in_frame_graph = record_.run.graphs == graph_mode::frame;
-  const auto waits = waits_.of(stage);
+  const auto& waits = record_.stages[stage].waits;
   best_.gap = spent::untimed;  // before what nothing is known of
   for (const auto& wait : waits) {
     const bool on_device =
         wait.how == satisfied_by::stream_order || wait.how == satisfied_by::event_wait;
     if (wait.stage >= stage || (!on_device && !in_frame_graph)) continue;
-    consider(done_.work_of(wait.stage), spent::stream_wait, is);
+    consider(done_.work_of(wait.stage), spent::stream_wait, sure::yes);
   }
   consider(done_.before_in_lane(later_, tolerance(later_, later_)), spent::stream_wait, sure::no);
   consider_launch(in_frame_graph && waits.empty() ? done_.frame_launch() : done_.launch_of(stage));
@@ -114,23 +111,22 @@ void binder_search::consider_for_device() {
 
 void binder_search::consider_for_host() {
   const std::size_t stage = done_[later_].stage;
-  const sure is = waits_.assumed() ? sure::no : sure::yes;
-  for (const auto& wait : waits_.of(stage)) {
+  for (const auto& wait : record_.stages[stage].waits) {
     if (wait.stage >= stage) continue;
     if (wait.how == satisfied_by::completion) {
-      consider_completion(wait.stage, is);
+      consider_completion(wait.stage);
     } else if (wait.how == satisfied_by::cpu_return || !done_.launch_of(wait.stage)) {
-      consider(done_.work_of(wait.stage), spent::thread_wait, is);
+      consider(done_.work_of(wait.stage), spent::thread_wait, sure::yes);
     } else {
       // Under `overlap` a launch follows those of the device stages that it waits for.
-      consider(done_.launch_of(wait.stage), spent::thread_wait, is);
+      consider(done_.launch_of(wait.stage), spent::thread_wait, sure::yes);
     }
   }
   if (record_.run.strategy == strategy::serial) {
     // The host has waited for each device stage before it came here: the last of them tells.
     for (std::size_t s = stage; s-- > 0;) {
       if (record_.stages[s].on != side::device) continue;
-      consider_completion(s, sure::yes);
+      consider_completion(s);
       break;
     }
   }
@@ -145,7 +141,7 @@ bool binder_search::waits_unseen() const {
   if (record_.run.strategy == strategy::serial) {
     return stage > 0 && record_.stages[stage - 1].on == side::device;
   }
-  const auto waits = waits_.of(stage);
+  const auto& waits = record_.stages[stage].waits;
   return std::any_of(waits.begin(), waits.end(),
                      [](const wait_record& wait) { return wait.how == satisfied_by::completion; });
 }

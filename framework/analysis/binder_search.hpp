@@ -21,7 +21,7 @@ struct binder {
 class binder_search {
  public:
   /// All arguments must outlive this.
-  binder_search(const run_record& record, const stage_waits& waits, const frame_activities& done);
+  binder_search(const run_record& record, const frame_activities& done);
 
   /// How far stamps of one frame may contradict each other: each that the device has made may be
   /// off by the clocks' error. Nothing for the frame's own begin and end, which are the host's.
@@ -37,13 +37,12 @@ class binder_search {
   enum class sure { yes, no };  ///< that it had to end before, whatever the stamps say
   void consider(std::optional<std::size_t> earlier, spent gap, sure is);
   void consider_launch(std::optional<std::size_t> launch);
-  void consider_completion(std::size_t stage, sure is);
+  void consider_completion(std::size_t stage);
   void consider_for_device();
   void consider_for_host();
   bool waits_unseen() const;
 
   const run_record& record_;
-  const stage_waits& waits_;
   const frame_activities& done_;
   nanoseconds clock_error_;
   std::vector<bool> found_;

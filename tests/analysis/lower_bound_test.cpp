@@ -1,0 +1,231 @@
+#include "framework/analysis/lower_bound.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/analysis/made_run.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::made_run;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr auto by_event = satisfied_by::event_wait;
+constexpr auto complete = satisfied_by::completion;
+constexpr auto returned = satisfied_by::cpu_return;
+
+/// Device stages `left` and `right` of 30 and 50 ns on streams of their own, and a CPU stage of
+/// 25 ns that reads `left`; with long gaps between them.
+made_run fork(strategy how, const char* backend = "cuda", const char* right_on = "right") {
+  return made_run(how, timing_method::event, backend)
+      .device_stage("left", {}, "left")
+      .device_stage("right", {}, right_on)
+      .cpu_stage("reads", {{0, complete}})
+      .frame(1000, 2000)
+      .launch(0, 1000, 1005)
+      .device(0, 1100, 1130)
+      .launch(1, 1110, 1120)
+      .device(1, 1200, 1250)
+      .cpu(2, 1500, 1525);
+}
+
+TEST(lower_bound, is_the_longest_path_where_nothing_else_is_in_the_way) {
+  const auto any = lower_bound_of(fork(strategy::overlap).record, 0, schedules::any);
+  EXPECT_EQ(any.time, 55);
+  EXPECT_THAT(any.stages, ElementsAre(0, 2));
+  EXPECT_EQ(lower_bound_of(fork(strategy::overlap).record, 0, schedules::this_one).time, 55);
+  EXPECT_EQ(lower_bound_of(fork(strategy::async).record, 0, schedules::this_one).time, 55);
+}
+
+TEST(lower_bound, waits_under_serial_for_each_device_stage) {
+  const auto record = fork(strategy::serial).record;
+  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  EXPECT_EQ(here.time, 105);
+  EXPECT_THAT(here.stages, ElementsAre(0, 1, 2));
+  EXPECT_EQ(lower_bound_of(record, 0, schedules::any).time, 55);
+}
+
+TEST(lower_bound, lets_stages_of_a_stream_take_turns_by_the_schedule) {
+  const auto record = fork(strategy::async, "cuda", "left").record;
+  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  EXPECT_EQ(here.time, 80);
+  EXPECT_THAT(here.stages, ElementsAre(0, 1));
+  EXPECT_EQ(lower_bound_of(record, 0, schedules::any).time, 55);
+}
+
+TEST(lower_bound, takes_the_order_in_which_a_stream_had_its_stages_under_overlap) {
+  const auto record = made_run(strategy::overlap)
+                          .cpu_stage("slow")
+                          .device_stage("late", {{0, returned}})
+                          .device_stage("soon")
+                          .frame(0, 100)
+                          .cpu(0, 0, 60)
+                          .launch(1, 60, 61)
+                          .device(1, 61, 91)
+                          .launch(2, 0, 1, 1)
+                          .device(2, 2, 42)
+                          .record;
+  // As planned, `soon` would end 130 ns after the begin.
+  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  EXPECT_EQ(here.time, 90);
+  EXPECT_THAT(here.stages, ElementsAre(0, 1));
+}
+
+TEST(lower_bound, has_one_host_thread_for_cpu_stages_and_launches) {
+  const auto made = [](strategy how) {
+    return made_run(how)
+        .cpu_stage("first")
+        .cpu_stage("second")
+        .device_stage("net")
+        .frame(0, 100)
+        .cpu(0, 0, 20)
+        .cpu(1, 20, 30)
+        .launch(2, 30, 31)
+        .device(2, 31, 71)
+        .record;
+  };
+  const auto async = lower_bound_of(made(strategy::async), 0, schedules::this_one);
+  EXPECT_EQ(async.time, 70);
+  EXPECT_THAT(async.stages, ElementsAre(0, 1, 2));
+  EXPECT_EQ(lower_bound_of(made(strategy::overlap), 0, schedules::this_one).time, 40);
+  auto whole = made(strategy::async);
+  whole.run.graphs = graph_mode::frame;
+  EXPECT_EQ(lower_bound_of(whole, 0, schedules::this_one).time, 40);
+}
+
+TEST(lower_bound, adds_up_the_work_of_a_device_that_does_one_thing_at_a_time) {
+  auto made = fork(strategy::overlap, "host");
+  made.busy(0, 30).busy(1, 50);
+  const auto bound = lower_bound_of(made.record, 0, schedules::any);
+  EXPECT_EQ(bound.time, 80);
+  EXPECT_EQ(bound.by, limited_by::device);
+  EXPECT_THAT(bound.stages, ElementsAre(0, 1));
+  // `right` has waited for most of the time between its events.
+  made.record.stages[1].busy[0] = 20;
+  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::any).time, 55);
+}
+
+TEST(lower_bound, shares_the_cores_of_cpu_stages) {
+  auto made = made_run(strategy::overlap).frame(0, 100'000'000);
+  for (const char* name : {"a", "b", "c", "d"}) made.cpu_stage(name);
+  made.cpu_stage("last", {{0, returned}, {1, returned}, {2, returned}, {3, returned}});
+  for (std::size_t s = 0; s < 4; ++s) made.cpu(s, 0, 4'000'000);
+  made.cpu(4, 9'000'000, 10'000'000);
+  const auto bound_on = [&](int cores) {
+    made.record.cpu_cores = cores;
+    return lower_bound_of(made.record, 0, schedules::any);
+  };
+  EXPECT_EQ(bound_on(0).time, 5'000'000);  // not known
+  EXPECT_EQ(bound_on(1).time, 17'000'000);
+  EXPECT_EQ(bound_on(2).time, 9'000'000);
+  EXPECT_EQ(bound_on(3).time, 9'000'000);  // one core has two of them
+  EXPECT_EQ(bound_on(4).time, 5'000'000);
+  EXPECT_EQ(bound_on(2).by, limited_by::cpu_cores);
+  EXPECT_THAT(bound_on(2).stages, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(bound_on(4).by, limited_by::critical_path);
+}
+
+TEST(lower_bound, invents_no_order_of_stages_without_tensors) {
+  auto made = made_run(strategy::overlap).frame(0, 8);
+  made.record.tensors.clear();
+  for (const char* name : {"a", "b", "c", "d"}) made.cpu_stage(name);
+  for (std::size_t s = 0; s < 4; ++s) made.cpu(s, 0, 4);
+  made.record.cpu_cores = 2;
+  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::this_one).time, 8);
+}
+
+/// A random pipeline of up to seven stages with known times, on up to three cores and a device that
+/// does one thing at a time.
+run_record drawn_stages(std::mt19937_64& generator) {
+  const auto one_of = [&](std::size_t n) { return static_cast<std::size_t>(generator() % n); };
+  auto made = made_run(strategy::overlap, timing_method::event, "host").frame(0, 1'000'000);
+  made.record.cpu_cores = 1 + static_cast<int>(one_of(3));
+  const std::size_t stages = 2 + one_of(6);
+  for (std::size_t s = 0; s < stages; ++s) {
+    std::vector<wait_record> waits;
+    for (std::size_t earlier = 0; earlier < s; ++earlier) {
+      if (one_of(4) == 0) waits.push_back({earlier, complete});
+    }
+    const auto time = static_cast<nanoseconds>(1 + one_of(50));
+    const auto name = "s" + std::to_string(s);
+    if (one_of(3) == 0) {
+      made.device_stage(name.c_str(), waits, name.c_str()).device(s, 0, time).busy(s, time);
+    } else {
+      made.cpu_stage(name.c_str(), waits).cpu(s, 0, time);
+    }
+  }
+  return made.record;
+}
+
+/// The shortest schedule that there is, by trying every order in which stages can begin.
+nanoseconds shortest_schedule(const run_record& record) {
+  std::vector<std::size_t> order(record.stages.size());
+  std::iota(order.begin(), order.end(), 0U);
+  nanoseconds shortest = std::numeric_limits<nanoseconds>::max();
+  do {
+    std::vector<nanoseconds> cores(static_cast<std::size_t>(record.cpu_cores), 0);
+    std::vector<nanoseconds> device(1, 0);
+    std::vector<nanoseconds> end(order.size(), -1);
+    bool possible = true;
+    nanoseconds last = 0;
+    for (const std::size_t s : order) {
+      const auto& stage = record.stages[s];
+      auto& places = stage.on == side::cpu ? cores : device;
+      const auto place = std::min_element(places.begin(), places.end());
+      nanoseconds begin = *place;
+      for (const auto& wait : stage.waits) {
+        possible = possible && end[wait.stage] >= 0;
+        begin = std::max(begin, end[wait.stage]);
+      }
+      if (!possible) break;
+      const auto& stamps = stage.on == side::cpu ? stage.cpu : stage.device;
+      *place = end[s] = begin + stamps[0].length();
+      last = std::max(last, end[s]);
+    }
+    if (possible) shortest = std::min(shortest, last);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return shortest;
+}
+
+TEST(lower_bound, is_below_the_shortest_schedule_and_mostly_reaches_it) {
+  std::mt19937_64 generator(14);
+  int within = 0;
+  constexpr int cases = 400;
+  for (int i = 0; i < cases; ++i) {
+    const auto record = drawn_stages(generator);
+    const auto shortest = shortest_schedule(record);
+    const auto bound = lower_bound_of(record, 0, schedules::any).time;
+    ASSERT_LE(bound, shortest) << "case " << i;
+    if (static_cast<double>(bound) >= 0.97 * static_cast<double>(shortest)) ++within;
+  }
+  EXPECT_GE(within, 95 * cases / 100);
+}
+
+TEST(lower_bound, takes_synced_stages_for_device_stages) {
+  const auto record = made_run(strategy::async, timing_method::sync)
+                          .device_stage("a", {}, "left")
+                          .device_stage("b", {{0, by_event}}, "right")
+                          .frame(0, 100)
+                          .synced(0, 5, 45)
+                          .synced(1, 50, 95)
+                          .record;
+  EXPECT_EQ(lower_bound_of(record, 0, schedules::this_one).time, 85);
+}
+
+TEST(lower_bound, is_nothing_without_stages) {
+  const auto record = made_run(strategy::async).frame(0, 10).record;
+  EXPECT_EQ(lower_bound_of(record, 0, schedules::this_one).time, 0);
+  EXPECT_THAT(lower_bound_of(record, 0, schedules::this_one).stages, IsEmpty());
+}
+
+}  // namespace
+}  // namespace graphline

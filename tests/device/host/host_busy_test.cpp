@@ -1,0 +1,118 @@
+// How long the `host` device tells that it was at work for a stream, against operations that take a
+// known time.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "tests/device/conformance/test_function.hpp"
+#include "tests/device/host/function_operation.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr nanoseconds time_of_one = 3'000'000;
+
+void work() {
+  for (const nanoseconds end = now() + time_of_one; now() < end;) {
+  }
+}
+
+/// Operations of one stream between two events.
+struct timed_stream {
+  std::unique_ptr<stream> on;
+  std::unique_ptr<timed_event> begin;
+  std::unique_ptr<timed_event> end;
+
+  timed_stream(device& d, const std::string& name)
+      : on(d.make_stream(name, priority::normal)),
+        begin(d.make_timed_event(name + " begin")),
+        end(d.make_timed_event(name + " end")) {}
+  nanoseconds span() const { return end->since(*begin); }
+  nanoseconds busy() const { return end->busy_since(*begin).value(); }
+};
+
+TEST(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
+  const auto dev = open_host_device(1);
+  EXPECT_TRUE(dev->properties().one_at_a_time);
+  EXPECT_TRUE(dev->properties().tells_busy_time);
+  function_operation operation("operation", work);
+  timed_stream a(*dev, "a");
+  timed_stream b(*dev, "b");
+  // Behind one that is under way, so that both begin events pass before either operation.
+  const auto first = dev->make_stream("first", priority::high);
+  host_enqueue(*first, operation);
+  for (auto* s : {&a, &b}) {
+    s->on->record(*s->begin);
+    host_enqueue(*s->on, operation);
+    host_enqueue(*s->on, operation);
+    s->on->record(*s->end);
+  }
+  dev->synchronize(wait_mode::block);
+  for (const auto* s : {&a, &b}) {
+    EXPECT_GE(s->busy(), 2 * time_of_one);
+    EXPECT_LE(s->busy(), s->span());
+  }
+  // One of the two has waited for the other.
+  EXPECT_GE(std::max(a.span(), b.span()), std::max(a.busy(), b.busy()) + time_of_one);
+  const nanoseconds all = std::max(a.end->on_host_clock().at, b.end->on_host_clock().at) -
+                          std::min(a.begin->on_host_clock().at, b.begin->on_host_clock().at);
+  EXPECT_LE(a.busy() + b.busy(), all);
+}
+
+TEST(host_busy_time, is_told_of_each_stream_of_a_graph) {
+  const auto dev = open_host_device(1);
+  function_operation operation("operation", work);
+  conformance::test_function call("call", [] {});
+  for (const bool with_call : {false, true}) {  // both ways of replaying a graph
+    timed_stream a(*dev, "a");
+    timed_stream b(*dev, "b");
+    const auto fork = dev->make_event("fork");
+    const auto join = dev->make_event("join");
+    const auto exec = dev->capture(*a.on,
+                                   [&] {
+                                     a.on->record(*fork);
+                                     b.on->wait(*fork);
+                                     a.on->stamp(*a.begin);
+                                     b.on->stamp(*b.begin);
+                                     host_enqueue(*a.on, operation);
+                                     host_enqueue(*b.on, operation);
+                                     host_enqueue(*a.on, operation);
+                                     if (with_call) a.on->call(call);
+                                     b.on->stamp(*b.end);
+                                     b.on->record(*join);
+                                     a.on->wait(*join);
+                                     a.on->stamp(*a.end);
+                                   })
+                          ->instantiate();
+    for (int launch = 0; launch < 2; ++launch) {
+      a.on->launch(*exec);
+      dev->synchronize(wait_mode::block);
+      EXPECT_GE(a.busy(), 2 * time_of_one);
+      EXPECT_GE(b.busy(), time_of_one);
+      EXPECT_LE(a.busy() + b.busy(), a.span());
+    }
+  }
+}
+
+TEST(host_busy_time, counts_a_launched_graph_for_the_stream_that_launched_it) {
+  const auto dev = open_host_device(1);
+  function_operation operation("operation", work);
+  timed_stream a(*dev, "a");
+  const auto exec =
+      dev->capture(*a.on, [&] { host_enqueue(*a.on, operation); })->instantiate();
+  a.on->record(*a.begin);
+  a.on->launch(*exec);
+  a.on->launch(*exec);
+  a.on->record(*a.end);
+  dev->synchronize(wait_mode::block);
+  EXPECT_GE(a.busy(), 2 * time_of_one);
+  EXPECT_LE(a.busy(), a.span());
+}
+
+}  // namespace
+}  // namespace graphline
