@@ -149,8 +149,7 @@ std::string in_words(spent what) {
   return text;
 }
 
-attributor::attributor(const run_record& record)
-    : record_(record), lanes_(record) {}
+attributor::attributor(const run_record& record) : record_(record), lanes_(record) {}
 
 frame_attribution attributor::of(std::size_t frame) const {
   return way_back(record_, lanes_, frame).pieces();

@@ -155,8 +155,7 @@ void add_lower_bound(const run_record& record, const attribution_summary& summar
   to.push_back(fmt::format(
       "{}; mean lower bound with these stage times {}: a frame took {}{}, {}",
       limit_text(record, summary.bound_of_median),
-      here == anywhere ? here
-                       : fmt::format("{} for this schedule, {} for any", here, anywhere),
+      here == anywhere ? here : fmt::format("{} for this schedule, {} for any", here, anywhere),
       format_duration(summary.running), queued ? " without its queue wait" : "",
       above_bound(summary.running / *summary.bound)));
 }
@@ -185,8 +184,7 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
                 : fmt::format("{:.0f} % of {}", 100 * stage.off_path / whole,
                               quote(record.stages[s].name));
   }
-  to.push_back(
-      fmt::format("overlap hid {} per frame{}", format_duration(moved), what));
+  to.push_back(fmt::format("overlap hid {} per frame{}", format_duration(moved), what));
 }
 
 }  // namespace

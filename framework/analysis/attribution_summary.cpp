@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "framework/analysis/distribution.hpp"
 #include "framework/analysis/frame_activities.hpp"
 #include "framework/analysis/lower_bound.hpp"
-#include "framework/analysis/distribution.hpp"
 #include "framework/analysis/summary.hpp"
 
 namespace graphline {
@@ -127,9 +127,7 @@ bool are_stages_timed(const settings& run) {
 class path_times {
  public:
   explicit path_times(const run_record& record)
-      : record_(record),
-        stages_(record.stages.size()),
-        on_path_(record.stages.size(), 0) {}
+      : record_(record), stages_(record.stages.size()), on_path_(record.stages.size(), 0) {}
 
   void add(std::size_t frame, const std::vector<path_piece>& pieces) {
     for_device_.clear();

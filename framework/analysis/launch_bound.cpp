@@ -19,10 +19,11 @@ std::string launch_bound_text(std::string_view subject, const launch_times& wors
                               std::size_t stages) {
   const bool one = stages == 1;
   if (worst.busy) {
-    return fmt::format("{}: enqueueing takes {}, and the device works on it for {}{}: the device "
-                       "waits for the host",
-                       subject, format_duration(worst.enqueue), format_duration(worst.device),
-                       one ? "" : fmt::format(", the worst of {} stages", stages));
+    return fmt::format(
+        "{}: enqueueing takes {}, and the device works on it for {}{}: the device "
+        "waits for the host",
+        subject, format_duration(worst.enqueue), format_duration(worst.device),
+        one ? "" : fmt::format(", the worst of {} stages", stages));
   }
   return fmt::format(
       "{}: enqueueing takes {}, its device time is {}{}; the device may have waited for the host, "

@@ -30,7 +30,8 @@ class reachability {
 
   /// `earlier`, and all that comes before it, comes before `later`.
   void add(std::size_t earlier, std::size_t later) {
-    for (std::size_t w = 0; w < words_; ++w) bits_[later * words_ + w] |= bits_[earlier * words_ + w];
+    for (std::size_t w = 0; w < words_; ++w)
+      bits_[later * words_ + w] |= bits_[earlier * words_ + w];
     bits_[later * words_ + earlier / 64] |= std::uint64_t{1} << (earlier % 64);
   }
   bool comes_before(std::size_t earlier, std::size_t later) const {
@@ -176,9 +177,8 @@ class frame_stages {
       const auto& stage = record_.stages[s];
       const bool on_device = stage.on == side::device;
       if (on_device) {
-        const auto known = std::find_if(streams.begin(), streams.end(), [&](const auto& of) {
-          return of.first == stage.stream;
-        });
+        const auto known = std::find_if(streams.begin(), streams.end(),
+                                        [&](const auto& of) { return of.first == stage.stream; });
         if (known == streams.end()) {
           streams.emplace_back(stage.stream, s);
         } else {
@@ -193,8 +193,7 @@ class frame_stages {
 
   void add_resources(schedules of) {
     // Host nodes of a graph are called one at a time.
-    const bool one_call =
-        of == schedules::this_one && record_.run.graphs == graph_mode::frame;
+    const bool one_call = of == schedules::this_one && record_.run.graphs == graph_mode::frame;
     const int cores = one_call ? 1 : record_.cpu_cores;
     resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
     resource device{limited_by::device, 1, {}};
@@ -231,7 +230,8 @@ class frame_stages {
       for (const auto& r : resources_) {
         std::vector<job> jobs;
         for (const std::size_t l : r.stages) {
-          if (before_.comes_before(*at, l)) jobs.push_back({l, stages_[l].after, stages_[l].work()});
+          if (before_.comes_before(*at, l))
+            jobs.push_back({l, stages_[l].after, stages_[l].work()});
         }
         stage.after = std::max(stage.after, all_done(jobs, r.cores));
       }
@@ -281,8 +281,7 @@ class frame_stages {
       for (const job& j : jobs) {
         if (j.ready < first.ready) continue;
         sum += j.work;
-        const nanoseconds time =
-            first.ready + sum / static_cast<nanoseconds>(r.cores) + j.after;
+        const nanoseconds time = first.ready + sum / static_cast<nanoseconds>(r.cores) + j.after;
         if (time <= most) continue;
         most = time;
         set = {0, first.ready, sum, j.after};

@@ -22,9 +22,10 @@ enum class limited_by {
   device,         ///< stages of a device that carries out one operation at a time
 };
 
-inline constexpr word<limited_by> limited_by_words[] = {{"critical_path", limited_by::critical_path},
-                                                        {"cpu_cores", limited_by::cpu_cores},
-                                                        {"device", limited_by::device}};
+inline constexpr word<limited_by> limited_by_words[] = {
+    {"critical_path", limited_by::critical_path},
+    {"cpu_cores", limited_by::cpu_cores},
+    {"device", limited_by::device}};
 template <>
 struct words_of<limited_by> {
   static constexpr const auto& table = limited_by_words;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/cpu_sets.hpp"
 #include "framework/base/words.hpp"
 
 namespace graphline {
@@ -203,10 +204,13 @@ struct device_properties {
   std::string backend;  ///< "host" or "cuda"
   std::string name;     ///< as the vendor calls it
   std::uint64_t memory_bytes = 0;
-  int compute_threads = 0;  ///< of `host`; 0 elsewhere
-  int priority_levels = 1;  ///< how many of high, normal, low it tells apart
+  int compute_threads = 0;       ///< of `host`; 0 elsewhere
+  int priority_levels = 1;       ///< how many of high, normal, low it tells apart
   bool one_at_a_time = false;    ///< carries out one operation at a time, whatever its streams
   bool tells_busy_time = false;  ///< its timed events tell `busy_since`
+  /// Which the host's threads that compute should keep to, so that the device has its own; empty:
+  /// any. Of this machine only: not in results.
+  cpu_set cpus_of_host;
   /// Further facts for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
 };

@@ -17,6 +17,7 @@ class frame_executor final : public executor {
   explicit frame_executor(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
 
   batch_result run(const batch& b) override {
+    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
     const stage_runner runner(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
     progress_meter meter(b);
     batch_result result;

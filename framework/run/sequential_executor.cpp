@@ -39,6 +39,7 @@ class sequential_executor final : public executor {
   }
 
   batch_result run(const batch& b) override {
+    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
     const stage_runner runner(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
     progress_meter meter(b);
     batch_result result;

@@ -16,8 +16,10 @@ namespace {
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
+  const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
   const int places = cores_for_cpu_stages(p, d.properties());
-  return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places);
+  return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places,
+                                     device_stages ? d.properties().cpus_of_host : cpu_set());
 }
 
 }  // namespace
@@ -48,6 +50,7 @@ task_graph::task_graph(prepared_pipeline& pipeline)
 task_graph::~task_graph() = default;
 
 batch_result task_graph::run(const batch& b) {
+  const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
   batch_ = &b;
   runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
   state_.begin(b.stop);

@@ -32,18 +32,19 @@ std::string onetbb_version() {
   return TBB_runtime_version();
 }
 
-task_pool::task_pool(int threads, int places)
+task_pool::task_pool(int threads, int places, const cpu_set& cpus)
     : permitted_(parallelism, with_a_worker()),
       arena_(std::max(2, places), reserved(threads, places)),
       open_(group_.defer([] {})) {
   threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) add_thread();
+  for (int i = 0; i < threads; ++i) add_thread(cpus);
 }
 
-void task_pool::add_thread() {
+void task_pool::add_thread(const cpu_set& cpus) {
   try {
-    threads_.emplace_back([this, number = threads_.size() + 1] {
+    threads_.emplace_back([this, cpus, number = threads_.size() + 1] {
       name_thread(fmt::format("worker {}", number));
+      const kept_to_cpus kept(cpus);
       arena_.execute([this] { group_.wait(); });
     });
   } catch (const std::system_error& e) {

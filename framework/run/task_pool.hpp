@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/cpu_sets.hpp"
+
 namespace graphline {
 
 /// Of the oneTBB that this program runs with: "2021.8".
@@ -21,8 +23,8 @@ std::string onetbb_version();
 class task_pool {
  public:
   /// `threads` of its own, at least 1, and `places` for these and for workers together, at least
-  /// as many. Throws `run_error` with the remedy when a thread cannot be had.
-  task_pool(int threads, int places);
+  /// as many; they keep to `cpus`. Throws `run_error` with the remedy when a thread cannot be had.
+  task_pool(int threads, int places, const cpu_set& cpus = {});
 
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
@@ -40,7 +42,7 @@ class task_pool {
   }
 
  private:
-  void add_thread();
+  void add_thread(const cpu_set& cpus);
 
   // In this order: the last goes first, which ends the threads' wait once all work is done.
   tbb::global_control permitted_;

@@ -15,7 +15,7 @@ namespace graphline {
 /// spec/node.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses or moves a member or
 /// a virtual function, or something that exists comes to mean something else. Kinds, layers and
 /// everything else that plug-ins do not see leave it as it is.
-inline constexpr std::uint32_t plugin_abi = 3;
+inline constexpr std::uint32_t plugin_abi = 4;
 
 /// A number that differs when what plug-ins and programs hand each other is laid out differently in
 /// memory: another compiler option, debug containers, or a change that forgot to raise

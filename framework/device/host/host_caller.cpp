@@ -26,6 +26,7 @@ void host_caller::start() {
     try {
       thread_ = std::thread([this] {
         name_thread("host functions");
+        const kept_to_cpus kept(cpus_);
         serve();
       });
     } catch (const std::system_error& e) {

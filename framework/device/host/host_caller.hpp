@@ -3,7 +3,9 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
+#include "framework/base/cpu_sets.hpp"
 #include "framework/device/host/failure.hpp"
 #include "framework/device/host/handed_call.hpp"
 
@@ -15,8 +17,9 @@ class host_worker;
 /// that the worker goes on with other operations meanwhile.
 class host_caller {
  public:
-  /// `worker` is told of every return.
-  host_caller(const failure& failed, host_worker& worker) : failed_(failed), worker_(worker) {}
+  /// `worker` is told of every return; the thread keeps to `cpus`.
+  host_caller(const failure& failed, host_worker& worker, cpu_set cpus)
+      : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
 
   /// Finishes what was handed over and ends the thread.
   ~host_caller();
@@ -36,6 +39,7 @@ class host_caller {
 
   const failure& failed_;
   host_worker& worker_;
+  const cpu_set cpus_;
 
   std::mutex mutex_;
   std::condition_variable handed_over_;

@@ -17,7 +17,7 @@ namespace {
 class cpu_device final : public host_runner {
  public:
   explicit cpu_device(int compute_threads)
-      : properties_(host_properties(compute_threads)), engine_(compute_threads) {}
+      : cpu_device(compute_threads, split_cpus(usable_cpus(), compute_threads)) {}
 
   const device_properties& properties() const noexcept override { return properties_; }
 
@@ -57,6 +57,11 @@ class cpu_device final : public host_runner {
   void call(const std::function<void()>& work) override { engine_.worker.call(work); }
 
  private:
+  cpu_device(int compute_threads, const cpu_split& cpus)
+      : properties_(host_properties(compute_threads)), engine_(compute_threads, cpus) {
+    properties_.cpus_of_host = cpus.others;
+  }
+
   device_properties properties_;
   host_memory memory_;
   host_engine engine_;

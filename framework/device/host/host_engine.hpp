@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "framework/device/host/failure.hpp"
 #include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_worker.hpp"
@@ -12,7 +14,8 @@ namespace graphline {
 /// What the streams, events and graphs of one `host` device share. The worker stands last, so that
 /// it stops before what it serves goes.
 struct host_engine {
-  explicit host_engine(int compute_threads) : worker(lanes, failed, log, compute_threads) {}
+  host_engine(int compute_threads, cpu_split cpus)
+      : worker(lanes, failed, log, compute_threads, std::move(cpus)) {}
 
   failure failed;
   lane_table lanes;

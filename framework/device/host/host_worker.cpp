@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <utility>
 
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/graph_run.hpp"
@@ -31,12 +32,13 @@ void perform(const command& c) {
 }  // namespace
 
 host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
-                         int compute_threads)
+                         int compute_threads, cpu_split cpus)
     : lanes_(lanes),
       failed_(failed),
       log_(log),
-      caller_(failed, *this),
-      thread_([this, compute_threads] { serve(compute_threads); }) {}
+      caller_(failed, *this, std::move(cpus.others)),
+      thread_(
+          [this, compute_threads, own = std::move(cpus.device)] { serve(compute_threads, own); }) {}
 
 host_worker::~host_worker() {
   stop_.store(true, std::memory_order_seq_cst);
@@ -59,7 +61,8 @@ void host_worker::call(const std::function<void()>& work) {
   if (mine.thrown) std::rethrow_exception(mine.thrown);
 }
 
-void host_worker::serve(int compute_threads) {
+void host_worker::serve(int compute_threads, const cpu_set& cpus) {
+  const kept_to_cpus kept(cpus);
   name_thread("host device");
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "framework/base/cpu_sets.hpp"
 #include "framework/device/host/command.hpp"
 #include "framework/device/host/failure.hpp"
 #include "framework/device/host/host_caller.hpp"
@@ -30,8 +31,10 @@ class host_worker {
   /// between two submissions, short against the stages of a pipeline.
   static constexpr nanoseconds idle_polling = 30'000;
 
-  /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads.
-  host_worker(lane_table& lanes, failure& failed, operation_log& log, int compute_threads);
+  /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads. It and they
+  /// keep to the CPUs of the device, host functions to the others.
+  host_worker(lane_table& lanes, failure& failed, operation_log& log, int compute_threads,
+              cpu_split cpus);
 
   /// Finishes what can be finished and ends the thread.
   ~host_worker();
@@ -61,7 +64,7 @@ class host_worker {
     bool done = false;
   };
 
-  void serve(int compute_threads);
+  void serve(int compute_threads, const cpu_set& cpus);
   bool serve_one();
   void serve_calls();
   lane* choose();

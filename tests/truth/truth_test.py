@@ -1,0 +1,231 @@
+"""What the graphline program says, against what is known of the pipeline.
+
+usage: truth_test.py GRAPHLINE KNOWN_STAGE [CLASS ...]
+
+What must hold whatever else the machine does is asserted of every run. What a busy machine can
+break (that nothing took longer than it should) is tried again until the machine is quiet enough,
+a few times; how often it was not is printed.
+"""
+
+import itertools
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GRAPHLINE, KNOWN_STAGE = sys.argv[1:3]
+
+
+def run(folder, text, *options):
+    """The result of `graphline run` on a pipeline of this text, on `host` with one thread."""
+    path = pathlib.Path(folder, "pipeline.yaml")
+    path.write_text(f"pipeline: known\nplugins: {KNOWN_STAGE}\n{text}")
+    done = subprocess.run([GRAPHLINE, "run", path, "--device", "host", "--threads", "1",
+                           "--json", "-", *map(str, options)],
+                          capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError(f"exit status {done.returncode}: {done.stderr}\n{text}")
+    return json.loads(done.stdout)
+
+
+def stages(result):
+    return {stage["name"]: stage for stage in result["stages"]}
+
+
+def ms(column, key="p50"):
+    assert column["unit"] == "ms"
+    return column[key]
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+    tries = 6
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="graphline_truth_")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def until_quiet(self, attempt):
+        """Calls `attempt()` until it raises no assertion; its last one is the test's."""
+        for number in range(self.tries):
+            try:
+                return attempt()
+            except AssertionError as problem:
+                if number + 1 == self.tries:
+                    raise
+                print(f"{self.id()}: tried again: {str(problem).splitlines()[0]}")
+                time.sleep(0.5)
+
+
+class durations(Case):
+    def test_of_cpu_and_device_stages(self):
+        text = """stages:
+  - {name: short, kind: cpu.spin, duration: 1ms}
+  - {name: device, kind: known, duration: 3ms, operations: 3}
+  - {name: long, kind: cpu.spin, duration: 5ms}
+run: {frames: 30, warmup: 2, timing: event}
+"""
+        for strategy in ("serial", "async", "overlap"):
+            def attempt():
+                of = stages(run(self.folder, text, "--strategy", strategy))
+                for name, key, known in (("short", "cpu_time", 1), ("long", "cpu_time", 5),
+                                         ("device", "device_time", 3)):
+                    self.assertGreaterEqual(ms(of[name][key], "min"), known)
+                    self.assertLessEqual(ms(of[name][key]), 1.03 * known)
+            self.until_quiet(attempt)
+
+    def test_device_time_holds_no_other_streams_work(self):
+        text = """stages:
+  - {name: left, kind: known, duration: 3ms, operations: 6}
+  - {name: right, kind: known, duration: 3ms, operations: 6}
+run: {frames: 30, warmup: 2, strategy: async, timing: event}
+"""
+        for more in ([], ["--strategy", "overlap"], ["--graphs", "off"], ["--graphs", "frame"],
+                     ["--in-flight", "2"]):
+            def attempt():
+                result = run(self.folder, text, *more)
+                of = stages(result)
+                spans = [ms(of[name]["device_span"]) for name in of]
+                self.assertGreaterEqual(max(spans), 6)  # one of them has waited for the other
+                for stage in of.values():
+                    self.assertGreaterEqual(ms(stage["device_time"], "min"), 3)
+                    self.assertLessEqual(ms(stage["device_time"]), 1.05 * 3)
+                attribution = result["attribution"]
+                on_device = sum(row["mean"] for row in attribution["rows"]
+                                if row["what"] in ("device", "stream_wait", "queue_wait"))
+                if not more:
+                    self.assertGreaterEqual(on_device, 0.99 * 6)
+                    self.assertLessEqual(
+                        sum(row["mean"] for row in attribution["rows"] if row["what"] == "device"),
+                        1.05 * 6)
+            self.until_quiet(attempt)
+
+    def test_equal_networks_on_three_streams_take_equally_long(self):
+        text = """inputs:
+  image: {shape: [1, 16, 64, 64], fill: normal}
+stages:
+""" + "".join(f"""  - name: {name}
+    kind: network
+    reads: image
+    layers: [conv2d: {{out_channels: 64, kernel: 3}}, conv2d: {{out_channels: 64, kernel: 3}}]
+""" for name in "abc") + "run: {frames: 30, warmup: 5, strategy: overlap, timing: event}\n"
+
+        def attempt():
+            times = [ms(stage["device_time"]) for stage in stages(run(self.folder, text)).values()]
+            self.assertLessEqual(max(times), 1.25 * min(times))
+        self.until_quiet(attempt)
+
+
+class Drawn:
+    """A random pipeline of CPU and device stages that take known times, in ms."""
+
+    def __init__(self, seed):
+        draw = random.Random(seed)
+        self.stages = []  # name, on the device, time, what it waits for
+        for index in range(draw.randint(3, 6)):
+            after = [i for i in range(index) if draw.random() < 0.35]
+            self.stages.append((f"s{index}", draw.random() < 0.4, draw.randint(3, 8), after))
+
+    def text(self):
+        lines = ["stages:"]
+        for name, on_device, duration, after in self.stages:
+            kind = "known" if on_device else "cpu.spin"
+            waits = f", after: [{', '.join(f's{i}' for i in after)}]" if after else ""
+            lines.append(f"  - {{name: {name}, kind: {kind}, duration: {duration}ms{waits}}}")
+        return "\n".join(lines) + "\nrun: {frames: 6, warmup: 1, timing: event}\n"
+
+    def shortest(self, cores):
+        """The shortest schedule on so many cores and one device, by trying every order."""
+        best = None
+        for order in itertools.permutations(range(len(self.stages))):
+            end, free, device, possible = {}, [0] * cores, [0], True
+            for s in order:
+                _, on_device, duration, after = self.stages[s]
+                possible = all(earlier in end for earlier in after)
+                if not possible:
+                    break
+                places = device if on_device else free
+                place = places.index(min(places))
+                begin = max([places[place]] + [end[earlier] for earlier in after])
+                places[place] = end[s] = begin + duration
+            if possible:
+                last = max(end.values())
+                best = last if best is None else min(best, last)
+        return best
+
+
+class bounds(Case):
+    def test_of_random_pipelines_lie_below_what_was_measured_and_near_the_shortest_schedule(self):
+        optimal = near = bounded = 0
+        for seed in range(16):
+            pipeline = Drawn(seed)
+            for strategy, in_flight in (("serial", 1), ("async", 1), ("async", 2), ("overlap", 1),
+                                        ("overlap", 2)):
+                result = run(self.folder, pipeline.text(), "--strategy", strategy, "--in-flight",
+                             in_flight)
+                found = result["attribution"]["best_possible"]
+                where = f"seed {seed}, {strategy}, {in_flight} in flight: {found}"
+                self.assertLessEqual(found["by_edges"], found["by_plan"] + 1e-6, where)
+                self.assertLessEqual(found["by_plan"], found["achieved"] + 1e-6, where)
+                shortest = pipeline.shortest(result["record"]["cpu_cores"])
+                bounded += found["by_edges"] >= 0.97 * shortest
+                near += 1
+                if in_flight == 1 and found["achieved"] <= 1.03 * shortest:
+                    optimal += 1
+                    self.assertGreaterEqual(found["by_edges"], 0.97 * found["achieved"], where)
+        self.assertGreaterEqual(bounded, 0.95 * near)
+        print(f"{optimal} runs were as short as any schedule")
+        self.assertGreater(optimal, 0)
+
+    def test_four_independent_stages_on_the_cores_that_there_are(self):
+        names = "abcd"
+        text = "stages:\n" + "".join(f"  - {{name: {n}, kind: cpu.spin, duration: 4ms}}\n"
+                                     for n in names)
+        run_line = "run: {frames: 20, warmup: 2, strategy: overlap, timing: event}\n"
+        for last, extra in (("", 0), ("  - {name: last, kind: cpu.spin, duration: 1ms, "
+                                      f"after: [{', '.join(names)}]}}\n", 1)):
+            def attempt():
+                result = run(self.folder, text + last + run_line)
+                cores = min(4, result["record"]["cpu_cores"])
+                known = 4 * -(-4 // cores) + extra
+                found = result["attribution"]["best_possible"]
+                self.assertLessEqual(found["by_edges"], found["achieved"])
+                self.assertGreaterEqual(found["by_edges"], 0.999 * known)
+                self.assertLessEqual(found["by_edges"], 1.03 * known)
+            self.until_quiet(attempt)
+
+
+class arrivals(Case):
+    def test_are_dropped_as_an_exact_queue_drops_them(self):
+        # One server of 10 ms, an arrival every 6 ms, room for one that waits.
+        text = """stages:
+  - {name: serve, kind: cpu.spin, duration: 10ms}
+run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1, when_full: drop_newest}
+"""
+        free, waiting, dropped = 0.0, [], 0
+        for i in range(120):
+            at = 6.0 * i
+            while waiting and free <= at:
+                waiting.pop(0)
+                free += 10
+            if free <= at:
+                free = at + 10
+            elif waiting:
+                dropped += 1
+            else:
+                waiting.append(at)
+
+        def attempt():
+            load = run(self.folder, text)["load"]
+            self.assertEqual(load["due"], 120)
+            self.assertLessEqual(abs(load["dropped"] - dropped), 2)
+        self.until_quiet(attempt)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
