@@ -166,6 +166,28 @@ TEST(summary, warns_once_of_all_stages_that_launching_takes_as_long_as) {
                           "device times say little about these stages"));
 }
 
+TEST(summary, says_of_a_device_that_tells_its_busy_time_that_it_waited_for_the_host) {
+  samples::frame_times f;
+  f.head = 10'000;
+  auto record = samples::run_of(timing_method::event, {f, f, f});
+  for (auto& stage : record.stages) stage.busy = lengths(stage.device);
+  EXPECT_THAT(summarize(record).warnings,
+              ElementsAre("stage 'head': enqueueing takes 10.5 us, and the device works on it for "
+                          "10.0 us: the device waits for the host"));
+}
+
+TEST(summary, shows_what_a_device_was_at_work_and_not_what_it_waited) {
+  samples::frame_times f;
+  f.backbone = 30'000'000;
+  auto record = samples::run_of(timing_method::event, {f, f, f});
+  auto& backbone = record.stages.at(0);
+  ASSERT_EQ(backbone.name, "backbone");
+  backbone.busy = {10'000'000, 11'000'000, 12'000'000};
+  const auto summary = summarize(record);
+  EXPECT_EQ(summary.stages[0].columns[0].times->median(), 11'000'000);
+  EXPECT_EQ(device_times(record.stages[0]), backbone.busy);
+}
+
 TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {
   samples::frame_times f;
   f.backbone = 27'000;  // a ratio of 0.78

@@ -136,9 +136,23 @@ class drawing {
     for (auto* column : {&result.enqueued, &result.device, &result.synced, &result.cpu}) {
       *column = stamps(frames);
     }
+    if (coin()) result.busy = busy(result.device);
     result.parts = list([&] { return part_record{text(), text(), stamps(frames), cost()}; });
+    for (auto& part : result.parts) {
+      if (coin()) part.busy = busy(part.device);
+    }
     result.operations = list([&] { return operation_record{text(), times(), times()}; });
     result.traced_runs = 1 + count() / 2;
+    return result;
+  }
+
+  /// Of each, any part.
+  std::vector<nanoseconds> busy(const std::vector<stamp_pair>& device) {
+    std::vector<nanoseconds> result;
+    for (const auto& stamps : device) {
+      result.push_back(
+          static_cast<nanoseconds>(below(static_cast<std::size_t>(stamps.length()) + 1)));
+    }
     return result;
   }
 
@@ -187,7 +201,9 @@ class drawing {
     record.description = text();
     record.parameters = texts();
     record.run = how_to_run();
-    record.device = {text(), text(), natural(), static_cast<int>(below(100)), 3, texts()};
+    record.device = {text(), text(), natural(), static_cast<int>(below(100)), 3, coin(),
+                     coin(), {},     texts()};
+    record.cpu_cores = static_cast<int>(below(100));
     record.environment = texts();
     record.memory = {natural(), natural(), natural(), natural(), natural()};
     record.clock_error = time();
@@ -249,6 +265,7 @@ void expect_same(const stage_record& a, const stage_record& b) {
   EXPECT_EQ(std::tie(a.priority, a.waits, a.threads), std::tie(b.priority, b.waits, b.threads));
   EXPECT_TRUE(a.cost == b.cost);
   EXPECT_TRUE(same(a.enqueued, b.enqueued) && same(a.device, b.device));
+  EXPECT_EQ(a.busy, b.busy);
   EXPECT_TRUE(same(a.synced, b.synced) && same(a.cpu, b.cpu));
   ASSERT_EQ(a.parts.size(), b.parts.size());
   for (std::size_t i = 0; i < a.parts.size(); ++i) {
@@ -256,6 +273,7 @@ void expect_same(const stage_record& a, const stage_record& b) {
     EXPECT_EQ(a.parts[i].choice, b.parts[i].choice);
     EXPECT_TRUE(a.parts[i].cost == b.parts[i].cost);
     EXPECT_TRUE(same(a.parts[i].device, b.parts[i].device));
+    EXPECT_EQ(a.parts[i].busy, b.parts[i].busy);
   }
   ASSERT_EQ(a.operations.size(), b.operations.size());
   for (std::size_t i = 0; i < a.operations.size(); ++i) {
@@ -301,9 +319,10 @@ void expect_same(const run_record& a, const run_record& b) {
   expect_same(a.run, b.run);
   const auto device = [](const device_properties& d) {
     return std::tie(d.backend, d.name, d.memory_bytes, d.compute_threads, d.priority_levels,
-                    d.details);
+                    d.one_at_a_time, d.tells_busy_time, d.details);
   };
   EXPECT_EQ(device(a.device), device(b.device));
+  EXPECT_EQ(a.cpu_cores, b.cpu_cores);
   const auto memory = [](const memory_usage& m) {
     return std::tie(m.device_bytes, m.device_peak_bytes, m.pinned_bytes, m.pinned_peak_bytes,
                     m.allocations);

@@ -49,6 +49,28 @@ TEST(recording, says_that_one_thread_does_it_all_under_async) {
   }
 }
 
+TEST(recording, has_the_time_that_the_device_was_at_work_within_each_span) {
+  auto spec = chain();
+  for (const auto method : {timing_method::event, timing_method::layers}) {
+    for (const auto graphs : {graph_mode::off, graph_mode::stage, graph_mode::frame}) {
+      spec.run.timing = method;
+      spec.run.graphs = graphs;
+      const auto record = run_of(spec);
+      EXPECT_TRUE(record.device.one_at_a_time);
+      EXPECT_GE(record.cpu_cores, 1);
+      for (const auto& stage : record.stages) {
+        ASSERT_EQ(stage.busy.size(), stage.device.size());
+        for (std::size_t f = 0; f < stage.busy.size(); ++f) {
+          EXPECT_GT(stage.busy[f], 0);
+          EXPECT_LE(stage.busy[f], stage.device[f].length());
+        }
+      }
+    }
+  }
+  spec.run.timing = timing_method::sync;
+  for (const auto& stage : run_of(spec).stages) EXPECT_THAT(stage.busy, IsEmpty());
+}
+
 TEST(recording, names_no_threads_where_nothing_is_timed) {
   auto spec = chain();
   spec.run.timing = timing_method::none;

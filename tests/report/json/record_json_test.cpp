@@ -130,6 +130,16 @@ TEST(record_json, names_a_word_that_it_does_not_know) {
               HasSubstr("outputs[0].dtype is \"int4\""));
 }
 
+TEST(record_json, refuses_a_busy_time_that_is_not_within_the_stage) {
+  const auto with = [](std::vector<nanoseconds> busy) {
+    return trouble([&](json& trial) { trial["members"][0]["stages"][0]["busy"] = busy; });
+  };
+  EXPECT_THAT(with({1, -1, 1}), HasSubstr("stages[0].busy[1] is -1, where nanoseconds of the time "
+                                          "between the stage's events"));
+  EXPECT_THAT(with({1, 1, nanoseconds{1} << 40}), HasSubstr("stages[0].busy[2] is"));
+  EXPECT_THAT(with({1, 1}), HasSubstr("stages[0].busy has 2 entries"));
+}
+
 TEST(record_json, refuses_columns_of_different_lengths) {
   EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["frames"]["end"].erase(0); }),
             "trial.members[0].frames.end has 2 entries, where trial.members[0].frames.due has 3");
