@@ -44,10 +44,9 @@ std::shared_ptr<const source_text> read(const std::string& full, const named& pa
     constexpr std::string_view mark = ": error: ";
     const auto at = said.find(mark);
     const std::string_view where = said.substr(0, at);
-    out.error(path.place,
-              fmt::format("{} cannot be read: {}{}", quote(path.text, 200),
-                          at == said.npos ? said : said.substr(at + mark.size()),
-                          where == printable(full) ? "" : fmt::format(" ({})", where)));
+    out.error(path.place, fmt::format("{} cannot be read: {}{}", quote(path.text, 200),
+                                      at == said.npos ? said : said.substr(at + mark.size()),
+                                      where == printable(full) ? "" : fmt::format(" ({})", where)));
     return nullptr;
   }
 }
