@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "framework/base/error.hpp"
 #include "framework/base/near_file.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
@@ -29,6 +32,25 @@ std::optional<std::vector<std::string>> declared_parameters(
   return names;
 }
 
+/// The file's text, or null after an error where it is named, so that all else is told too.
+std::shared_ptr<const source_text> read(const std::string& full, const named& path,
+                                        diagnostics& out) {
+  try {
+    return read_source(full);
+  } catch (const input_error& problem) {
+    // "PATH:LINE:COLUMN: error: WHY", the last two only where it is about a line, which follows.
+    const std::string_view what = problem.what();
+    const std::string_view said = what.substr(0, what.find('\n'));
+    constexpr std::string_view mark = ": error: ";
+    const auto at = said.find(mark);
+    const std::string_view where = said.substr(0, at);
+    out.error(path.place, fmt::format("{} cannot be read: {}{}", quote(path.text, 200),
+                                      at == said.npos ? said : said.substr(at + mark.size()),
+                                      where == printable(full) ? "" : fmt::format(" ({})", where)));
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 experiment_files::experiment_files(const experiment_spec& spec) : directory_(spec.directory) {
@@ -48,9 +70,11 @@ const pipeline_file* experiment_files::open(const named& path, diagnostics& out)
                                       looked_for, near_file(full.string())));
     return nullptr;
   }
+  auto source = read(full.string(), path, out);
+  if (!source) return nullptr;
   pipeline_file& file = files_.emplace_back();
   file.path = full.string();
-  file.source = read_source(file.path);
+  file.source = std::move(source);
   file.parameters = declared_parameters(file.source);
   note(path.text, file.source);
   return &file;

@@ -48,10 +48,10 @@ void experiment_keys::check(const std::vector<assignment>& assignments, diagnost
                             "the parameter, so that it is clear what varies",
                             quote(a.key.text), quote(file_.path, 200)));
     } else if (!is_setting(a.key) && !is_parameter(a.key)) {
-      out.error(
-          a.key.place,
-          fmt::format("{} is neither a setting nor a parameter of the pipeline in {}{}",
-                      quote(a.key.text), quote(file_.path, 200), suggestion(a.key.text, known)));
+      out.error(a.key.place,
+                fmt::format("{} is neither a setting nor a parameter of the pipeline in {}{}",
+                            quote(a.key.text), quote(file_.path, 200),
+                            suggestion(a.key.text, known, known.size())));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "framework/plan/experiment_plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "framework/base/utf8.hpp"
@@ -13,23 +14,25 @@ namespace graphline {
 namespace planning {
 namespace {
 
-/// One unit for each configuration.
+/// One unit for each configuration; one with what all have in common where there is none, since its
+/// reader found mistakes in them, so that the pipeline's own are told too.
 std::vector<experiment_unit> units_of(const experiment_spec& spec, const pipeline_file& file,
                                       telling_once& tell) {
   const experiment_keys keys(file);
   diagnostics found;
   keys.check_parameters(spec.params, found);
-  std::vector<experiment_unit> units(spec.configurations.size());
+  std::vector<experiment_unit> units(std::max<std::size_t>(1, spec.configurations.size()));
   for (std::size_t c = 0; c < units.size(); ++c) {
     experiment_unit& unit = units[c];
     unit.file = &file;
     unit.index = c;
     for (const assignment& a : spec.run) unit.settings.push_back(&a);
     keys.add_parameters(spec.params, unit);
+    unit.run_place = run_place_of(spec.run);
+    if (spec.configurations.empty()) continue;
     // The keys of a grid are the same in each.
     if (c == 0 || !spec.varied) keys.check(spec.configurations[c].assignments, found);
     keys.distribute(spec.configurations[c].assignments, unit);
-    unit.run_place = run_place_of(spec.run);
   }
   tell(found);
   return units;
@@ -49,7 +52,7 @@ planned_configuration finished(const configuration_spec& spec, experiment_unit& 
 void plan_configurations(const experiment_spec& spec, experiment_files& files,
                          stage_registry& registry, const plan_target& target, telling_once& tell,
                          experiment_plan& result) {
-  if (spec.pipeline.text.empty() || spec.configurations.empty()) return;  // the reader has said so
+  if (spec.pipeline.text.empty()) return;  // the reader has said so
   diagnostics missing;
   const pipeline_file* file = files.open(spec.pipeline, missing);
   tell(missing);
@@ -63,7 +66,7 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   }
   report_units(spec, all, tell);
 
-  for (std::size_t c = 0; c < units.size(); ++c) {
+  for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
     const configuration_spec& declared = spec.configurations[c];
     result.configurations.push_back(finished(declared, units[c]));
     if (declared.reference != c) result.pairs.push_back({{c, 0}, {declared.reference, 0}});

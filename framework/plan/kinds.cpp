@@ -8,7 +8,7 @@
 namespace graphline::planning {
 
 std::string on_line(const place& where) {
-  return where ? fmt::format(" (line {})", where.line) : std::string();
+  return where.line > 0 ? fmt::format(" (line {})", where.line) : std::string();
 }
 
 std::string list_ports(const std::vector<port>& ports) {

@@ -23,13 +23,17 @@ std::vector<assignment> read_run_assignments(const node& section, diagnostics& o
   std::vector<assignment> list;
   if (section.is_null() || !check_mapping(section, "run", out)) return list;
   check_keys(section, "'run'", setting_keys(), out);
-  settings ignored;
   for (const auto& [key, value] : section.members()) {
     if (!contains(setting_keys(), key.text)) continue;
-    read_setting(ignored, key.text, value, out);
+    check_value(key, value, out);
     list.push_back({key, value});
   }
   return list;
+}
+
+void check_value(const named& key, const node& value, diagnostics& out) {
+  settings ignored;
+  if (contains(setting_keys(), key.text)) read_setting(ignored, key.text, value, out);
 }
 
 void check_keys_beside_run(const node& mapping, std::string_view what, std::string_view where,

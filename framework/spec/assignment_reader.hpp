@@ -19,6 +19,9 @@ std::vector<assignment> read_run_assignments(const node& section, diagnostics& o
 void check_keys_beside_run(const node& mapping, std::string_view what, std::string_view where,
                            const std::vector<std::string>& known, diagnostics& out);
 
+/// Reports a value that a setting does not take. What a parameter takes only its pipeline knows.
+void check_value(const named& key, const node& value, diagnostics& out);
+
 /// The parameters of a `params:` section in an experiment file. Whether the pipeline has them, the
 /// planner checks; `section` may be null.
 std::vector<assignment> read_parameter_assignments(const node& section, diagnostics& out);

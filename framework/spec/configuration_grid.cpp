@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 
@@ -52,6 +53,7 @@ axis read_axis(const named& key, const node& values, diagnostics& out) {
       out.error(value.where(), fmt::format("{} is there twice among the values of {}", quote(word),
                                            quote(key.text)));
     } else {
+      check_value(key, value, out);
       a.values.push_back(value);
       a.words.push_back(word);
     }

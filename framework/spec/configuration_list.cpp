@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/configuration_grid.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
@@ -39,6 +40,7 @@ configuration_spec read_configuration(const node& item, diagnostics& out) {
       out.error(value.where(), fmt::format("the value of {} is missing", quote(key.text)));
       continue;
     }
+    check_value(key, value, out);
     configuration.assignments.push_back({key, value});
   }
   return configuration;

@@ -221,7 +221,7 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
   const place file{source};
 
   const std::size_t before = out.all().size();
-  const node root = read_yaml(source, out);
+  const node root = without_own_keys(read_yaml(source, out));
   const bool unreadable = root.is_null() && out.all().size() > before;
   if (unreadable || !check_document(root, file, out)) return spec;
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
@@ -230,12 +231,19 @@ bool check_no_result(const node& root, std::string_view wanted, diagnostics& out
   return false;
 }
 
+node without_own_keys(const node& document) {
+  if (!document.is_mapping()) return document;
+  std::vector<node::member> members = document.members();
+  std::erase_if(members, [](const node::member& m) { return m.key.text.starts_with("x-"); });
+  return node::mapping(std::move(members), document.where());
+}
+
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out) {
   for (const auto& [key, value] : mapping.members()) {
     if (std::ranges::find(known, key.text) != known.end()) continue;
     out.error(key.place, fmt::format("unknown key {} in {}{}", quote(key.text), what,
-                                     suggestion(key.text, known)));
+                                     suggestion(key.text, known, known.size())));
   }
 }
 

@@ -71,7 +71,12 @@ bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 /// Reports a document that is a result of Graphline's, which is YAML too. `wanted`: "a pipeline".
 bool check_no_result(const node& root, std::string_view wanted, diagnostics& out);
 
-/// Reports every key of a mapping that is not among `known`, with the nearest known one.
+/// A document without the keys at its top that begin with "x-", which are the writer's own: what
+/// stands there is for anchors.
+node without_own_keys(const node& document);
+
+/// Reports every key of a mapping that is not among `known`, with the nearest known one, or all of
+/// them where none is near.
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out);
 

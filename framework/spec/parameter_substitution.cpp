@@ -66,6 +66,14 @@ node placed(const node& n, const place& where) {
   return node::sequence(std::move(items), where);
 }
 
+/// The place of a value from the command line that is used at `use`: nobody finds the mistake on
+/// that line of the file.
+place at_option(const std::string& option, const place& use) {
+  const std::string where =
+      use.source ? fmt::format(" (in {}:{})", use.source->name(), use.line) : std::string();
+  return {std::make_shared<source_text>(option + where, "")};
+}
+
 /// Whether the options hold a value for the parameter, whatever the file says.
 bool is_given(const std::string& name, const reading_options& options) {
   return std::ranges::any_of(options.values,
@@ -121,6 +129,7 @@ void parameter_values::apply(const std::string& name, const std::string& text, d
   } else {
     target->content = std::move(content);
     target->keeps_place = false;
+    target->option = written;
   }
 }
 
@@ -150,7 +159,9 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
   }
   found->used = true;
   if (found->content.is_null()) return n;
-  return found->keeps_place ? found->content : placed(found->content, n.where());
+  if (found->keeps_place) return found->content;
+  return placed(found->content,
+                found->option.empty() ? n.where() : at_option(found->option, n.where()));
 }
 
 void parameter_values::report_unused(diagnostics& out) const {

@@ -19,7 +19,7 @@ class parameter_values {
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
   /// `n` with every unquoted `$name` replaced by its value, which takes the place of its use; one
-  /// of `options.values` keeps its own.
+  /// of `options.values` keeps its own, and one of `options.set` is at the option, with its use.
   /// Unknown names are reported and left as they are.
   node substitute(const node& n, diagnostics& out);
 
@@ -35,6 +35,7 @@ class parameter_values {
     node content;  ///< null if the value was wrong, which has been reported
     bool used = false;
     bool keeps_place = false;  ///< of another file, where a mistake in it is to be shown
+    std::string option = {};   ///< "--set side=3" for a value from the command line
   };
 
   value* find(std::string_view name) noexcept;

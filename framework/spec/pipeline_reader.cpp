@@ -98,7 +98,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   const place file{source};
 
   const std::size_t before = out.all().size();
-  const node document = read_yaml(source, out);
+  const node document = without_own_keys(read_yaml(source, out));
   const bool unreadable = document.is_null() && out.all().size() > before;
   if (unreadable || !check_document(document, file, out)) return spec;
 

@@ -139,8 +139,8 @@ const std::vector<std::string>& setting_keys() {
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out) {
   const auto* found = std::ranges::find(all_settings, key, &setting::key);
   if (found == std::end(all_settings)) {
-    out.error(value.where(),
-              fmt::format("unknown setting {}{}", quote(key), suggestion(key, setting_keys())));
+    out.error(value.where(), fmt::format("unknown setting {}{}", quote(key),
+                                         suggestion(key, setting_keys(), setting_keys().size())));
     return;
   }
   found->read(run, value, out);

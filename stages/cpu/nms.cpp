@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// A box by two corners, as it lies in memory.
+/// A box by two corners.
 struct box {
   float x1;
   float y1;
@@ -24,6 +24,13 @@ struct box {
   float area() const noexcept { return (x2 - x1) * (y2 - y1); }
 };
 
+/// A box given as x, y of its center, width and height.
+box from_center(const box& given) noexcept {
+  const float width = given.x2 / 2;
+  const float height = given.y2 / 2;
+  return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
+}
+
 /// Intersection over union. NaN when both boxes are empty: then nothing is suppressed.
 float overlap(const box& a, const box& b) noexcept {
   const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
@@ -32,16 +39,22 @@ float overlap(const box& a, const box& b) noexcept {
   return common / (a.area() + b.area() - common);
 }
 
+/// N of boxes [.., N, 4].
+std::int64_t per_entry(const shape& boxes) {
+  return boxes[boxes.rank() - 2];
+}
+
 /// Greedy non-maximum suppression with the result of torchvision.ops.nms: by falling score, a box
 /// is kept unless a box kept before it overlaps it by more than the threshold. Comparing each box
 /// with the kept ones only, instead of striking out all that a kept one overlaps, comes to the same
-/// and ends as soon as enough are kept.
+/// and ends as soon as enough are kept. Each entry of a batch by itself.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
       : iou_threshold_(config.arguments.number("iou_threshold")),
         max_outputs_(static_cast<std::size_t>(config.arguments.integer("max_outputs"))),
-        boxes_(static_cast<std::size_t>(config.inputs.at(0).shape[0])) {
+        centered_(config.arguments.text("format") == "center"),
+        boxes_(static_cast<std::size_t>(per_entry(config.inputs.at(0).shape))) {
     if (config.arguments.has("score_threshold")) {
       score_threshold_ = config.arguments.number("score_threshold");
     }
@@ -51,22 +64,33 @@ class nms final : public cpu_stage {
 
   void run(const cpu_call& call) override {
     const box* boxes = call.inputs[0].as<const box>();
-    rank(call.inputs[1].as<const float>());
-
-    kept_.clear();
+    const float* scores = call.inputs[1].as<const float>();
     std::int64_t* indices = call.outputs[0].as<std::int64_t>();
+    std::int64_t* counts = call.outputs[1].as<std::int64_t>();
+    const auto entries = static_cast<std::size_t>(call.outputs[1].type.shape.elements());
+    for (std::size_t entry = 0; entry < entries; ++entry) {
+      counts[entry] =
+          suppress(boxes + entry * boxes_, scores + entry * boxes_, indices + entry * max_outputs_);
+    }
+  }
+
+ private:
+  /// One entry of a batch; how many boxes it keeps.
+  std::int64_t suppress(const box* boxes, const float* scores, std::int64_t* indices) {
+    rank(scores);
+    kept_.clear();
     for (const ranked& candidate : order_) {
       if (kept_.size() == max_outputs_) break;
-      const box& b = boxes[candidate.index()];
+      const box& given = boxes[candidate.index()];
+      const box b = centered_ ? from_center(given) : given;
       if (suppressed(b)) continue;
       indices[kept_.size()] = candidate.index();
       kept_.push_back(b);
     }
     std::fill(indices + kept_.size(), indices + max_outputs_, -1);
-    *call.outputs[1].as<std::int64_t>() = static_cast<std::int64_t>(kept_.size());
+    return static_cast<std::int64_t>(kept_.size());
   }
 
- private:
   void rank(const float* scores) {
     order_.clear();
     for (std::size_t i = 0; i < boxes_; ++i) {
@@ -84,33 +108,60 @@ class nms final : public cpu_stage {
   double iou_threshold_;
   std::optional<double> score_threshold_;
   std::size_t max_outputs_;
-  std::size_t boxes_;
+  bool centered_;
+  std::size_t boxes_;  ///< of one entry of a batch
   std::vector<ranked> order_;
   std::vector<box> kept_;
 };
+
+/// Indices in all; their bytes still have a size that 64 bits hold.
+constexpr std::int64_t most_kept = std::int64_t{1} << 56;
+
+/// Whether there is a score for each box: the boxes' extents without the last, or with 1 there, as
+/// a layer with one feature gives them.
+bool one_each(const shape& boxes, const shape& scores) {
+  std::vector<std::int64_t> expected = boxes.extents();
+  expected.back() = 1;
+  if (scores.extents() == expected) return true;
+  expected.pop_back();
+  return scores.extents() == expected;
+}
 
 /// How many pairs are compared depends on the boxes: no FLOPs are stated.
 stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
   const tensor_type& boxes = inputs[0];
   const tensor_type& scores = inputs[1];
   const bool sound = boxes.element == dtype::float32 && scores.element == dtype::float32 &&
-                     boxes.shape.rank() == 2 && boxes.shape[1] == 4 && scores.shape.rank() == 1 &&
-                     scores.shape[0] == boxes.shape[0];
+                     (boxes.shape.rank() == 2 || boxes.shape.rank() == 3) &&
+                     boxes.shape.extents().back() == 4 && one_each(boxes.shape, scores.shape);
   if (!sound) {
-    out.error(given.where(),
-              fmt::format("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], found {} and "
-                          "{}",
-                          to_string(boxes), to_string(scores)));
+    out.error(
+        given.where(),
+        fmt::format("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], or of a batch "
+                    "[B, N, 4] and [B, N]; found {} and {}",
+                    to_string(boxes), to_string(scores)));
     return {};
   }
-  if (boxes.shape[0] > std::numeric_limits<std::uint32_t>::max()) {
+  if (per_entry(boxes.shape) > std::numeric_limits<std::uint32_t>::max()) {
     out.error(given.where(),
               fmt::format("cpu.nms takes fewer than 2^32 boxes, found {}", to_string(boxes)));
     return {};
   }
 
+  const std::int64_t kept = given.integer("max_outputs");
   stage_shape result;
-  result.outputs = {{{given.integer("max_outputs")}, dtype::int64}, {{1}, dtype::int64}};
+  result.outputs = {{{kept}, dtype::int64}, {{1}, dtype::int64}};
+  if (boxes.shape.rank() == 3) {
+    const std::int64_t entries = boxes.shape[0];
+    result.outputs = {{{entries, kept}, dtype::int64}, {{entries}, dtype::int64}};
+    if (entries > most_kept / kept) {
+      out.error(given.where("max_outputs"),
+                fmt::format("'max_outputs' of {} for each of {} entries of the batch takes more "
+                            "than any memory holds",
+                            kept, entries));
+      return {};
+    }
+  }
   result.cost.bytes_read = static_cast<std::int64_t>(boxes.bytes() + scores.bytes());
   result.cost.bytes_written =
       static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
@@ -125,9 +176,12 @@ stage_kind nms_kind() {
   kind.name = "cpu.nms";
   kind.headline = "Keep the best of boxes that overlap (non-maximum suppression)";
   kind.on = side::cpu;
-  kind.inputs = {{"boxes", "float32 [N, 4]: x1, y1, x2, y2"}, {"scores", "float32 [N]"}};
-  kind.outputs = {{"indices", "int64 [max_outputs], best first, then -1"},
-                  {"count", "int64 [1], how many were kept"}};
+  kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]"},
+                 {"scores", "float32 [N] or [N, 1], of a batch [B, N] or [B, N, 1]"}};
+  kind.outputs = {
+      {"indices",
+       "int64 [max_outputs] or [B, max_outputs]: positions among N, best first, then -1"},
+      {"count", "int64 [1] or [B], how many were kept"}};
   kind.parameters = {
       {.name = "iou_threshold",
        .type = parameter_type::number,
@@ -146,6 +200,11 @@ stage_kind nms_kind() {
        .type = parameter_type::number,
        .help = "Boxes that do not score above this are left out from the start.",
        .default_value = {}},
+      {.name = "format",
+       .type = parameter_type::choice,
+       .help = "corners: x1, y1, x2, y2; center: x and y of the center, width, height.",
+       .default_value = "corners",
+       .choices = {"corners", "center"}},
   };
   kind.infer = infer;
   kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {

@@ -115,7 +115,7 @@ class definer {
       weight.name = fmt::format("{}.{}", prefix, weight.name);
     }
     network_.layers.push_back({name, entry.kind->name, *entry.operation, inputs, inferred.output,
-                               inferred.cost, std::move(inferred.weights)});
+                               inferred.cost, std::move(inferred.weights), entry.place});
     return inferred.output;
   }
 

@@ -22,6 +22,7 @@ struct network_layer {
   graphline::shape output;
   graphline::cost cost;
   std::vector<weight_spec> weights;  ///< with whole names: "0.weight", "stem.bias"
+  place where = {};
 };
 
 /// A network, whatever runs it.

@@ -18,6 +18,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
   const network_definition network =
       define_network(values.tree("layers"), input.shape, values.where("layers"), out);
   if (out.has_errors() || network.layers.empty()) return {};
+  check_weights(network, values, out);
 
   stage_shape result;
   result.outputs = {{network.shape_of(network.layers.size()), dtype::float32}};

@@ -1,6 +1,7 @@
 #include "stages/network/network_weights.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/utf8.hpp"
 #include "stages/weights/safetensors.hpp"
 #include "stages/weights/uniform_draw.hpp"
 
@@ -62,13 +64,62 @@ bool is_batch_count(std::string_view name, const std::set<std::string>& expected
   return expected.contains(layer + "running_mean");
 }
 
-void check_surplus(const safetensors_file& file, const std::set<std::string>& expected) {
+/// "'a', 'b', 'c', ...", of as many as one likes to read.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) shown.push_back(quote(names[i]));
+  if (names.size() > most) shown.emplace_back("...");
+  return fmt::to_string(fmt::join(shown, ", "));
+}
+
+void check_surplus(const safetensors_file& file, const std::set<std::string>& expected,
+                   const place& where, diagnostics& out) {
+  std::vector<std::string> surplus;
   for (const auto& [name, tensor] : file.entries()) {
-    if (expected.contains(name) || is_batch_count(name, expected)) continue;
-    throw input_error(fmt::format(
-        "weights file '{}' holds tensor '{}', which no layer of the network has{}", file.path(),
-        name, suggestion(name, std::vector<std::string>(expected.begin(), expected.end()))));
+    if (!expected.contains(name) && !is_batch_count(name, expected)) surplus.push_back(name);
   }
+  if (surplus.size() == 1) {
+    const std::vector<std::string> known(expected.begin(), expected.end());
+    out.error(where, fmt::format("weights file '{}' holds tensor {}, which no layer of the network "
+                                 "has{}",
+                                 file.path(), quote(surplus[0]), suggestion(surplus[0], known)));
+  } else if (!surplus.empty()) {
+    out.error(where, fmt::format("weights file '{}' holds {} tensors that no layer of the network "
+                                 "has: {}",
+                                 file.path(), surplus.size(), some_of(surplus)));
+  }
+}
+
+/// `where` is the place of the file's name.
+void check_tensors(const safetensors_file& file, const network_definition& network,
+                   const place& where, diagnostics& out) {
+  std::set<std::string> expected;
+  bool any_found = false;
+  for (const network_layer& layer : network.layers) {
+    for (const weight_spec& weight : layer.weights) {
+      expected.insert(weight.name);
+      any_found = any_found || file.entries().contains(weight.name);
+    }
+  }
+  if (!any_found && !expected.empty()) {
+    // One thing is wrong here, not as many as there are tensors.
+    std::vector<std::string> held;
+    for (const auto& [name, tensor] : file.entries()) held.push_back(name);
+    out.error(where,
+              fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
+                          "{}; give layers the 'name' with which their tensors begin in the file",
+                          file.path(), some_of({expected.begin(), expected.end()}),
+                          held.empty() ? "none" : some_of(held)));
+    return;
+  }
+  for (const network_layer& layer : network.layers) {
+    for (const weight_spec& weight : layer.weights) {
+      const auto problem = file.why_not_float32(weight.name, weight.shape);
+      if (!problem.empty()) out.error(layer.where ? layer.where : where, problem);
+    }
+  }
+  check_surplus(file, expected, where, out);
 }
 
 named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& values) {
@@ -78,17 +129,17 @@ named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& valu
   return tensor;
 }
 
-std::vector<named_tensor> read_weights(const network_definition& network, const std::string& path) {
-  safetensors_file file(path);
+std::vector<named_tensor> read_weights(const network_definition& network, const arguments& values) {
+  safetensors_file file(values.text("weights"));
+  diagnostics found;
+  check_tensors(file, network, values.where("weights"), found);
+  found.throw_if_errors();
   std::vector<named_tensor> tensors;
-  std::set<std::string> names;
   for (const network_layer& layer : network.layers) {
     for (const weight_spec& weight : layer.weights) {
       tensors.push_back(as_tensor(weight, file.read_float32(weight.name, weight.shape)));
-      names.insert(weight.name);
     }
   }
-  check_surplus(file, names);
   return tensors;
 }
 
@@ -104,9 +155,19 @@ std::vector<named_tensor> drawn_weights(const network_definition& network, std::
 
 }  // namespace
 
+void check_weights(const network_definition& network, const arguments& values, diagnostics& out) {
+  if (!values.has("weights")) return;
+  const place where = values.where("weights");
+  try {
+    check_tensors(safetensors_file(values.text("weights")), network, where, out);
+  } catch (const input_error& problem) {
+    out.error(where, problem.what());
+  }
+}
+
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const stage_config& config) {
-  return config.arguments.has("weights") ? read_weights(network, config.arguments.text("weights"))
+  return config.arguments.has("weights") ? read_weights(network, config.arguments)
                                          : drawn_weights(network, config.seed);
 }
 

@@ -13,11 +13,15 @@
 
 namespace graphline {
 
+/// Reports what is wrong with the file that a stage's `weights` names, if it names one: at that
+/// name what is no safetensors file, and tensors that no layer has (a batch norm's
+/// num_batches_tracked aside, which inference does not use); at a layer the tensor it lacks or that
+/// has another shape or type. Reads the file's header alone.
+void check_weights(const network_definition& network, const arguments& values, diagnostics& out);
+
 /// Every weight of the network in host memory, in the order of the layers: from the safetensors
 /// file of the stage's `weights`, or drawn from its seed, so that values keep their size through
-/// all layers. Throws `input_error` when the file lacks a tensor, holds one that no layer has (a
-/// batch norm's num_batches_tracked aside, which inference does not use), or one of another shape
-/// or type.
+/// all layers. Throws an `input_error` with all that `check_weights` reports.
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const stage_config& config);
 

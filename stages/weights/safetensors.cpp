@@ -13,7 +13,10 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/near_file.hpp"
+#include "framework/base/utf8.hpp"
 #include "stages/weights/float_conversion.hpp"
+#include "stages/weights/foreign_format.hpp"
 
 namespace graphline {
 
@@ -24,6 +27,13 @@ using json = nlohmann::json;
 /// The format's own bound on a header.
 constexpr std::uint64_t largest_header = 100'000'000;
 
+/// A header is an object of objects with lists: what is nested deeper is none, and would take many
+/// times the memory of its text.
+constexpr int deepest_header = 3;
+
+/// Far more than the dimensions of any tensor.
+constexpr std::size_t most_extents = 64;
+
 /// Bytes per element of each type the format knows.
 const std::map<std::string, std::uint64_t, std::less<>> element_sizes = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
@@ -32,6 +42,13 @@ const std::map<std::string, std::uint64_t, std::less<>> element_sizes = {
 
 std::string describe(const safetensors_file::entry& tensor) {
   return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
+}
+
+/// What stands in a header, for a message; it may be of any length.
+std::string shown(const json& value) {
+  std::string text = value.dump();
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
 }
 
 std::optional<std::uint64_t> unsigned_number(const json& value) {
@@ -47,17 +64,18 @@ std::string read_entry(const json& value, safetensors_file::entry& tensor) {
   }
   const json& element = value["dtype"];
   if (!element.is_string() || !element_sizes.contains(element.get<std::string>())) {
-    return fmt::format("has the unknown dtype {}", element.dump());
+    return fmt::format("has the unknown dtype {}", shown(element));
   }
   tensor.element = element.get<std::string>();
 
   const json& extents = value["shape"];
   std::vector<std::int64_t> sizes;
-  if (!extents.is_array()) return fmt::format("has the shape {}, not a list", extents.dump());
+  if (!extents.is_array()) return fmt::format("has the shape {}, not a list", shown(extents));
+  if (extents.size() > most_extents) return fmt::format("has {} dimensions", extents.size());
   for (const json& extent : extents) {
     const auto size = unsigned_number(extent);
     if (!size || *size > (std::uint64_t{1} << 62)) {
-      return fmt::format("has {} in its shape, not a size", extent.dump());
+      return fmt::format("has {} in its shape, not a size", shown(extent));
     }
     sizes.push_back(static_cast<std::int64_t>(*size));
   }
@@ -66,7 +84,7 @@ std::string read_entry(const json& value, safetensors_file::entry& tensor) {
   const json& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !unsigned_number(offsets[0]) ||
       !unsigned_number(offsets[1])) {
-    return fmt::format("has the data_offsets {}, not [begin, end]", offsets.dump());
+    return fmt::format("has the data_offsets {}, not [begin, end]", shown(offsets));
   }
   tensor.begin = *unsigned_number(offsets[0]);
   tensor.end = *unsigned_number(offsets[1]);
@@ -83,8 +101,13 @@ std::string read_entry(const json& value, safetensors_file::entry& tensor) {
 }  // namespace
 
 safetensors_file::safetensors_file(std::string path) : path_(std::move(path)) {
+  namespace fs = std::filesystem;
   std::error_code problem;
-  if (std::filesystem::is_directory(path_, problem)) fail("is a folder, not a file");
+  const auto found = fs::status(path_, problem);
+  if (found.type() == fs::file_type::not_found) fail("does not exist" + near_file(path_));
+  if (fs::is_directory(found)) fail("is a folder, not a file");
+  // Opening a pipe would wait for somebody to write to it.
+  if (fs::exists(found) && !fs::is_regular_file(found)) fail("is not a regular file");
   errno = 0;
   file_.open(path_, std::ios::binary);
   if (!file_) fail("cannot be opened: " + std::generic_category().message(errno));
@@ -101,12 +124,20 @@ void safetensors_file::read_header() {
   file_.seekg(0);
   if (!file_ || end < 0) fail("cannot be read");
   const auto size = static_cast<std::uint64_t>(end);
+  std::string beginning(std::min<std::uint64_t>(size, 64), '\0');
+  file_.read(beginning.data(), std::ssize(beginning));
+  if (!file_) fail("cannot be read");
+  // What begins as a header is one, whatever its length looks like.
+  if (size <= 8 || beginning[8] != '{') {
+    const std::string other = describe_foreign_format(beginning);
+    if (!other.empty()) fail("is " + other);
+  }
   if (size < 8) fail(fmt::format("is no safetensors file: it has {} bytes", size));
 
-  unsigned char prefix[8];
-  file_.read(reinterpret_cast<char*>(prefix), sizeof prefix);
   std::uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length << 8 | prefix[i];
+  for (std::size_t i = 8; i-- > 0;) {
+    length = length << 8 | static_cast<unsigned char>(beginning[i]);
+  }
   if (length > largest_header) {
     fail(fmt::format("is no safetensors file: it states a header of {} bytes", length));
   }
@@ -115,6 +146,7 @@ void safetensors_file::read_header() {
                      length, size - 8));
   }
   std::string text(length, '\0');
+  file_.seekg(8);
   file_.read(text.data(), static_cast<std::streamsize>(length));
   if (!file_) fail("cannot be read");
 
@@ -122,6 +154,7 @@ void safetensors_file::read_header() {
   std::set<std::string> keys;
   std::string twice;
   const auto notice = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > deepest_header) fail("is not sound: its header is nested too deeply");
     if (depth == 1 && event == json::parse_event_t::key) {
       const auto key = parsed.get<std::string>();
       if (!keys.insert(key).second) twice = key;
@@ -168,21 +201,28 @@ void safetensors_file::check_layout(std::uint64_t data_bytes) const {
   }
 }
 
-std::vector<float> safetensors_file::read_float32(std::string_view name, const shape& expected) {
+std::string safetensors_file::why_not_float32(std::string_view name, const shape& expected) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {
     std::vector<std::string> names;
     for (const auto& [known, _] : entries_) names.push_back(known);
-    fail(fmt::format("has no tensor '{}', expected F32 {}{}", name, to_string(expected),
-                     suggestion(name, names)));
+    return fmt::format("weights file '{}' has no tensor '{}', expected F32 {}{}", path_, name,
+                       to_string(expected), suggestion(name, names));
   }
   const entry& tensor = found->second;
-  const auto convert = float_conversion(tensor.element);
-  if (convert == nullptr || tensor.shape != expected) {
-    fail(fmt::format("has the wrong tensor '{}': expected {} {}, found {}", name,
-                     convert == nullptr ? "F32 (or F16, BF16, F64)" : "F32", to_string(expected),
-                     describe(tensor)));
+  const bool converts = float_conversion(tensor.element) != nullptr;
+  if (converts && tensor.shape == expected) return {};
+  return fmt::format("weights file '{}' has the wrong tensor '{}': expected {} {}, found {}", path_,
+                     name, converts ? "F32" : "F32 (or F16, BF16, F64)", to_string(expected),
+                     describe(tensor));
+}
+
+std::vector<float> safetensors_file::read_float32(std::string_view name, const shape& expected) {
+  if (const auto problem = why_not_float32(name, expected); !problem.empty()) {
+    throw input_error(problem);
   }
+  const entry& tensor = entries_.find(name)->second;
+  const auto convert = float_conversion(tensor.element);
   std::vector<std::byte> bytes(tensor.end - tensor.begin);
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
   file_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

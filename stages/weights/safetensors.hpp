@@ -24,13 +24,17 @@ class safetensors_file {
     std::uint64_t end = 0;
   };
 
-  /// Throws `input_error` naming the file, and the tensor where there is one, for a file that
-  /// cannot be read, is truncated, or whose header is not exact: unknown types, sizes that do not
-  /// follow from shape and type, offsets that overlap, leave gaps or end elsewhere than the file.
+  /// Reads the header and nothing behind it. Throws `input_error` naming the file, and the tensor
+  /// where there is one, for a file that cannot be read, is of another format, is truncated, or
+  /// whose header is not exact: unknown types, sizes that do not follow from shape and type,
+  /// offsets that overlap, leave gaps or end elsewhere than the file.
   explicit safetensors_file(std::string path);
 
   const std::string& path() const noexcept { return path_; }
   const std::map<std::string, entry, std::less<>>& entries() const noexcept { return entries_; }
+
+  /// What `read_float32` would say of a tensor without reading it; empty where all is well with it.
+  std::string why_not_float32(std::string_view name, const shape& expected) const;
 
   /// The tensor's elements as float32; F16, BF16 and F64 are converted. Throws `input_error` when
   /// there is none of that name, its shape is another one, it holds no floating-point numbers or

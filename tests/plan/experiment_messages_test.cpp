@@ -44,11 +44,73 @@ TEST(missing_pipelines, of_several_together_are_all_named) {
   EXPECT_THAT(text, HasSubstr("exp.yaml:2:43: error: there is no pipeline file 'b.yaml'"));
 }
 
-TEST(a_pipeline_that_cannot_be_read, is_thrown) {
+TEST(a_pipeline_that_cannot_be_read, is_told_where_it_is_named) {
   const experiment_folder folder;
   folder.write("sub/small.yaml", small_pipeline);
-  EXPECT_THROW(said_of(folder, "experiment: e\npipeline: sub\nvary: {timing: [none]}\n"),
-               input_error);
+  EXPECT_EQ(said_of(folder, "experiment: e\npipeline: sub\nvary: {timing: [none]}\n"),
+            "exp.yaml:2:11: error: 'sub' cannot be read: this is a folder; a file is expected\n"
+            "    2 | pipeline: sub\n"
+            "      |           ^~~");
+}
+
+// One kind of mistake must not hide another.
+
+TEST(mistakes_of_every_kind, are_told_at_once) {
+  const experiment_folder folder;
+  folder.write("bad.yaml",
+               "pipeline: bad\n"
+               "params: {side: 4}\n"
+               "stages:\n"
+               "  - {name: a, kind: gqu, shape: [$side]}\n"
+               "run: {velocity: 3}\n");
+  const std::string text = said_of(folder,
+                                   "experiment: e\n"
+                                   "pipeline: bad.yaml\n"
+                                   "trails: 5\n"
+                                   "run: {wait: blok}\n"
+                                   "params: {sied: 3}\n"
+                                   "vary:\n"
+                                   "  timing: [none, evnt]\n"
+                                   "  in_flihgt: [1, 2]\n"
+                                   "  side: [2, four]\n"
+                                   "baseline: {timing: sync}\n");
+  for (const char* expected :
+       {"exp.yaml:3:1: error: unknown key 'trails'", "exp.yaml:4:13: error: unknown value 'blok'",
+        "exp.yaml:5:10: error: the pipeline in 'bad.yaml' has no parameter 'sied'",
+        "exp.yaml:7:18: error: unknown value 'evnt'",
+        "exp.yaml:8:3: error: 'in_flihgt' is neither a setting nor a parameter",
+        "exp.yaml:10:20: error: 'timing' does not take 'sync'",
+        "bad.yaml:4:21: error: unknown kind 'gqu'",
+        "bad.yaml:5:7: error: unknown key 'velocity'"}) {
+    EXPECT_THAT(text, HasSubstr(expected));
+  }
+}
+
+TEST(mistakes_of_a_pipeline, are_told_beside_those_of_a_grid_that_cannot_be_read) {
+  const experiment_folder folder;
+  folder.write("bad.yaml", "pipeline: bad\nstages:\n  - {name: a, kind: gqu}\n");
+  for (const char* vary : {"vary: {timing: none, wait: [blok]}\n", "vary: {}\nrun: {wait: blok}\n",
+                           "run: {wait: blok}\n", "configurations: [{wait: blok}, 3]\n"}) {
+    const std::string text =
+        said_of(folder, std::string("experiment: e\npipeline: bad.yaml\n") + vary);
+    EXPECT_THAT(text, HasSubstr("exp.yaml:")) << vary;
+    EXPECT_THAT(text, HasSubstr("error: unknown value 'blok'")) << vary;
+    EXPECT_THAT(text, HasSubstr("bad.yaml:3:21: error: unknown kind 'gqu'")) << vary;
+  }
+}
+
+TEST(mistakes_in_settings, are_told_beside_a_pipeline_that_is_not_there) {
+  const experiment_folder folder;
+  for (const char* vary :
+       {"vary: {timing: [none, evnt]}\n", "configurations: [{name: a, timing: evnt}, {name: b}]\n",
+        "together: [{pipeline: a.yaml, run: {timing: evnt}}, {pipeline: b.yaml}]\n"}) {
+    const std::string text = said_of(
+        folder, std::string("experiment: e\n") +
+                    (std::string(vary).starts_with("together") ? "" : "pipeline: no.yaml\n") +
+                    vary);
+    EXPECT_THAT(text, HasSubstr("error: there is no pipeline file")) << vary;
+    EXPECT_THAT(text, HasSubstr("error: unknown value 'evnt' for 'timing'")) << vary;
+  }
 }
 
 TEST(a_key, that_is_neither_setting_nor_parameter_is_told_once) {

@@ -43,6 +43,12 @@ names texts(const std::vector<assignment>& list) {
   return result;
 }
 
+TEST(an_experiment_file, may_have_keys_of_its_writers_own_for_anchors) {
+  const experiment_spec spec = read_good(
+      "x-waits: &waits [block, spin]\nexperiment: e\npipeline: p.yaml\nvary: {wait: *waits}\n");
+  EXPECT_EQ(names_of(spec), (names{"wait=block", "wait=spin"}));
+}
+
 const char* const every_key =
     "experiment: sync_vs_event\n"
     "description: What a wait costs.\n"

@@ -176,6 +176,18 @@ TEST(a_pipeline_file, may_merge_mappings_with_keys_of_its_own_winning) {
   EXPECT_EQ(spec.stages[2].parameters.find("scale")->text(), "2") << "the earlier one wins";
 }
 
+TEST(a_pipeline_file, may_have_keys_of_its_writers_own_for_anchors) {
+  const pipeline_spec spec = read_good("own_keys");
+  ASSERT_EQ(spec.stages.size(), 2U);
+  for (const stage_spec& stage : spec.stages) {
+    const node* layers = stage.parameters.find("layers");
+    ASSERT_NE(layers, nullptr);
+    EXPECT_EQ(layers->in_one_line(), "[{conv2d: {out_channels: 8, kernel: 3}}, relu]");
+  }
+  EXPECT_EQ(spec.run.arrival, arrival::constant);
+  EXPECT_EQ(spec.run.frames, 7);
+}
+
 TEST(a_pipeline_file, puts_lists_and_quoted_values_in_the_place_of_parameters) {
   const pipeline_spec spec = read_good("merges_and_anchors");
   EXPECT_EQ(spec.parameters,

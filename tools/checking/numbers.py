@@ -18,7 +18,7 @@ SMALLER = {"gemv": {"batch": 60}, **{name: {"batch": 4} for name in ("one_model"
 ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
 SERIAL = ["--strategy", "serial", *ALONE["serial"]]
 # Stages that only read what the check compares: without them it is an output.
-WITHOUT = {"fan_out": ["join"]}
+WITHOUT = {"detector": ["best"], "fan_out": ["join"]}
 
 
 def saved(context, pipeline, *words, device=None, most=60.0):

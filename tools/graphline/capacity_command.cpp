@@ -140,7 +140,7 @@ bool failed(const capacity_record& record) {
   return record.closed_loop.failure || (!record.runs.empty() && record.runs.back().record.failure);
 }
 
-/// What the table would have said of a search that a failed run has ended.
+/// On standard error, whatever becomes of the table: the run that failed and ended the search.
 void tell_trouble(const capacity_record& record) {
   const auto tell = [](const run_record& run) {
     if (run.failure) fmt::print(stderr, "error: {}\n", printable(*run.failure));
@@ -172,11 +172,8 @@ exit_status measure_capacity(capacity_arguments& given) {
   end_before_first("a frame was done",
                    record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
 
-  if (given.quiet) {
-    tell_trouble(record);
-  } else {
-    outputs.show(capacity_table(record, look_of(outputs.for_people())));
-  }
+  if (!given.quiet) outputs.show(capacity_table(record, look_of(outputs.for_people())));
+  tell_trouble(record);
   outputs.write("--json", [&] { return capacity_json(record); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;
@@ -204,7 +201,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
                    "How frames arrive (default: as in the pipeline, else constant)")
       ->type_name("constant|poisson");
   command
-      ->add_option("--frames", given->frames,
+      ->add_option("-n,--frames", given->frames,
                    "Frames of a run (default: at least 240 for p95, and for a second)")
       ->type_name("N")
       ->check(whole_number_from(1, 10'000'000));

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +19,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/file/file_trouble.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -37,10 +41,15 @@ Start here:
   graphline diff OLD.json NEW.json   what changed between two saved results
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
-3 the device cannot be had; 130 interrupted, with what was measured reported.
+3 the device cannot be had; 130 interrupted, with what was measured reported;
+141 whoever read standard output went away, as head does; files are complete all the same.
 
 --color may stand behind a command too. Tables are as wide as the terminal, from 40 columns to
 200, or as COLUMNS says; 80 elsewhere.)";
+
+/// The exit status that a shell shows of a program which SIGPIPE ended (128 and the signal's
+/// number), as most end whose reader goes away.
+constexpr int reader_gone = 128 + SIGPIPE;
 
 /// Nobody is left to hear where this cannot be written: the exit status has to do.
 void tell(const std::string& text) {
@@ -52,13 +61,26 @@ int report(const std::string& message, exit_status status) {
   return static_cast<int>(status);
 }
 
+/// Whether standard output is a pipe whose reader has gone, as `head` does when it has seen enough.
+bool nobody_reads_output() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
 /// `status`, unless what was printed did not arrive: a script must not take half a table for all.
 int delivered(int status) {
   const int code = std::fflush(stdout) == 0 ? 0 : errno;
+  if (nobody_reads_output() && std::ferror(stdout) != 0) return reader_gone;
   if (status != static_cast<int>(exit_status::done)) return status;
   if (code == 0 && std::ferror(stdout) == 0) return status;
   const auto why = code == 0 ? "a part of it was lost" : std::generic_category().message(code);
   return report("cannot write to standard output: " + why, exit_status::run_failed);
+}
+
+/// Whether a word is an option, "--frames" or "-n", and not "-", a number or a value.
+bool is_option(const std::string& word) {
+  return word.starts_with("--") ||
+         (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])));
 }
 
 /// The names a word of the command line may have been meant as.
@@ -67,6 +89,7 @@ std::vector<std::string> known_words(const CLI::App& command, bool options) {
   if (options) {
     for (const auto* option : command.get_options()) {
       for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+      for (const auto& name : option->get_snames()) words.push_back("-" + name);
     }
   } else {
     for (const auto* sub :
@@ -114,8 +137,9 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
   std::string message = reworded(problem.what());
   for (int i = 1; i < argc; ++i) {
     const std::string word(argv[i]);
-    const std::string name = word.substr(0, word.find('='));
-    const bool option = word.starts_with("--");
+    const bool option = is_option(word);
+    const bool letter = option && !word.starts_with("--");
+    const std::string name = letter ? word.substr(0, 2) : word.substr(0, word.find('='));
     if (!option && (command != &program || i != 1)) continue;
     auto words = known_words(*command, option);
     if (option && command != &program) {
@@ -134,7 +158,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
 int run_program(int argc, char** argv) {
   CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
                    "graphline");
-  program.set_version_flag("--version", "graphline " + std::string(version()));
+  program.set_version_flag("-V,--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
   add_colour_option(program);  // before the commands, which take over that it may stand behind them
@@ -167,11 +191,14 @@ int run_program(int argc, char** argv) {
   try {
     refuse_empty_values(program);
     return static_cast<int>(chosen());
+  } catch (const output_closed&) {
+    return reader_gone;
   } catch (const error& e) {
     return report(e.what(), e.status());
   } catch (const std::bad_alloc&) {
     return report("out of memory; make the tensors or --frames smaller", exit_status::run_failed);
   } catch (const std::exception& e) {
+    if (std::ferror(stdout) != 0 && nobody_reads_output()) return reader_gone;
     return report(e.what(), exit_status::run_failed);
   }
 }
@@ -180,7 +207,7 @@ int run_program(int argc, char** argv) {
 }  // namespace graphline
 
 int main(int argc, char** argv) {
-  // A reader that goes away shows as a failed write, with a message, not as a silent death.
+  // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::remember_command_line(argv);
   return graphline::delivered(graphline::run_program(argc, argv));

@@ -27,7 +27,7 @@ struct overhead_arguments {
   bool quiet = false;
 };
 
-/// What the table would have said of trials that did not go well.
+/// On standard error, whatever becomes of the table: trials that failed.
 void tell_trouble(const overhead_record& record) {
   for (const auto& trial : record.trials) {
     if (!trial.record.failure) continue;
@@ -59,11 +59,8 @@ exit_status measure_overhead(overhead_arguments& given) {
   line.erase();
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  if (given.quiet) {
-    tell_trouble(record);
-  } else {
-    outputs.show(overhead_table(record, look_of(outputs.for_people())));
-  }
+  if (!given.quiet) outputs.show(overhead_table(record, look_of(outputs.for_people())));
+  tell_trouble(record);
   outputs.write("--json", [&] { return overhead_json(record); });
   outputs.finish();
   if (!record.trials.empty() && record.trials.back().record.failure) {
@@ -86,7 +83,7 @@ void add_overhead_command(CLI::App& program, action& chosen) {
       ->check(whole_number_from(1, 10000))
       ->capture_default_str();
   command
-      ->add_option("--frames", given->frames,
+      ->add_option("-n,--frames", given->frames,
                    "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
       ->check(whole_number_from(1, 1'000'000));

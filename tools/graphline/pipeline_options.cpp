@@ -20,6 +20,7 @@ struct setting_option {
   const char* key;  ///< as in the file's `run:` section
   const char* values;
   const char* help;
+  const char* letter = "";  ///< "-n,"
 };
 
 constexpr setting_option setting_options[] = {
@@ -31,7 +32,7 @@ constexpr setting_option setting_options[] = {
     {"--in-flight", "in_flight", "K", "Frames begun and not yet complete, at most"},
     {"--wait", "wait", "spin|yield|block", "How the host waits for the device"},
     {"--priorities", "priorities", "on|off", "Whether streams have priorities"},
-    {"--frames", "frames", "N", "Measured frames"},
+    {"--frames", "frames", "N", "Measured frames", "-n,"},
     {"--warmup", "warmup", "N", "Frames before them that are not reported"},
     {"--seed", "seed", "N", "Seed of weights, inputs, random stages and random arrivals"},
     {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
@@ -72,7 +73,9 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
   for (const auto& option : setting_options) {
     const auto& wanted = settings_options;
     if (std::find(wanted.begin(), wanted.end(), option.key) == wanted.end()) continue;
-    command.add_option(option.flag, overrides_[option.key], option.help)->type_name(option.values);
+    command
+        .add_option(std::string(option.letter) + option.flag, overrides_[option.key], option.help)
+        ->type_name(option.values);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/file/file_trouble.hpp"
 
 namespace graphline {
 namespace {
@@ -98,6 +99,7 @@ void result_outputs::show(const std::string& text) {
   std::FILE* const stream = for_people();
   attempt([&] {
     if (std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
+    if (errno == EPIPE && stream == stdout) throw output_closed();
     throw run_error(fmt::format("cannot write to standard {}: {}",
                                 stream == stderr ? "error" : "output",
                                 std::generic_category().message(errno)));
@@ -107,6 +109,8 @@ void result_outputs::show(const std::string& text) {
 void result_outputs::attempt(const std::function<void()>& step) {
   try {
     step();
+  } catch (const output_closed&) {  // what goes to files is written all the same
+    closed_ = true;
   } catch (const std::exception&) {  // too little memory for one text is no reason to lose others
     if (!problem_) problem_ = std::current_exception();
   }
@@ -120,6 +124,7 @@ void result_outputs::write(std::string_view option, const std::function<std::str
 
 void result_outputs::finish() const {
   if (problem_) std::rethrow_exception(problem_);
+  if (closed_) throw output_closed();
 }
 
 }  // namespace graphline

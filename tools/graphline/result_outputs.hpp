@@ -22,7 +22,8 @@ struct requested_output {
 
 /// Where a command's results go: opened before there is a result, so that a path that cannot be
 /// written is found then; at most one of them standard output. What can be written is written
-/// whatever became of the others, and the first problem told last.
+/// whatever became of the others, and the first problem told last; that nobody reads standard
+/// output any more only where there is no other.
 class result_outputs {
  public:
   /// Opens what is asked for. `read`: the files that the command reads, and folders whose files it
@@ -47,7 +48,7 @@ class result_outputs {
   /// Once only for each option: the text is gone before the next one is made.
   void write(std::string_view option, const std::function<std::string()>& make);
 
-  /// Throws the first problem, if there was one.
+  /// Throws the first problem, if there was one, else `output_closed` where that happened.
   void finish() const;
 
  private:
@@ -58,6 +59,7 @@ class result_outputs {
 
   std::vector<result> results_;
   std::exception_ptr problem_;  ///< the first
+  bool closed_ = false;         ///< nobody reads standard output any more
 };
 
 }  // namespace graphline

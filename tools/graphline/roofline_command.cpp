@@ -50,10 +50,12 @@ calibration_record calibration_of(const device_properties& device) {
   return kept;
 }
 
-/// What the table would have said of runs that did not go well.
-void tell_trouble(const roofline_record& record) {
-  for (const auto& warning : warnings_of(record)) {
-    fmt::print(stderr, "warning: {}\n", printable(warning));
+/// On standard error, what ended a run, and the warnings where no table has them.
+void tell_trouble(const roofline_record& record, bool quiet) {
+  if (quiet) {
+    for (const auto& warning : warnings_of(record)) {
+      fmt::print(stderr, "warning: {}\n", printable(warning));
+    }
   }
   for (const auto* run : {&record.stages, &record.layers}) {
     if (run->failure) fmt::print(stderr, "error: {}\n", printable(*run->failure));
@@ -123,11 +125,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
   record.stages.calibration = record.layers.calibration =
       as_held(kept, record.stages.device, record.stages.environment);
 
-  if (given.quiet) {
-    tell_trouble(record);
-  } else {
-    outputs.show(roofline_table(record, look_of(outputs.for_people())));
-  }
+  if (!given.quiet) outputs.show(roofline_table(record, look_of(outputs.for_people())));
+  tell_trouble(record, given.quiet);
   outputs.write("--json", [&] { return roofline_json(record); });
   outputs.write("--html", [&] { return roofline_html(record); });
   outputs.write("--csv", [&] { return roofline_csv(record); });

@@ -69,10 +69,12 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// What the table would have said of a run that did not go well.
-void tell_trouble(const run_record& record) {
-  for (const auto& warning : summarize(record).warnings) {
-    fmt::print(stderr, "warning: {}\n", printable(warning));
+/// On standard error, what ended the run, and the warnings where no table has them.
+void tell_trouble(const run_record& record, bool quiet) {
+  if (quiet) {
+    for (const auto& warning : summarize(record).warnings) {
+      fmt::print(stderr, "warning: {}\n", printable(warning));
+    }
   }
   if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
 }
@@ -112,11 +114,8 @@ exit_status run_pipeline(run_arguments& given) {
     if (!worked_out) worked_out = analyse(record);
     return *worked_out;
   };
-  if (given.quiet) {
-    tell_trouble(record);
-  } else {
-    outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
-  }
+  if (!given.quiet) outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
+  tell_trouble(record, given.quiet);
   outputs.write("--json", [&] { return run_json(record, analysis()); });
   outputs.write("--html", [&] { return run_html(record, analysis()); });
   outputs.write("--trace", [&] { return trace_json(record); });

@@ -81,7 +81,10 @@ void output_file::open_in_place() {
   descriptor_ = standard_output_ ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                  : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) refuse_to_write(path_, reason(errno));
-  if (const int code = write_fully(descriptor_, begun_)) refuse_to_write(path_, reason(code));
+  if (const int code = write_fully(descriptor_, begun_)) {
+    if (code == EPIPE && standard_output_) throw output_closed();
+    refuse_to_write(path_, reason(code));
+  }
 }
 
 void output_file::open_beside() {
@@ -111,6 +114,7 @@ void output_file::commit(std::string_view text) {
   if (descriptor_ < 0) throw std::logic_error("an output file is committed once");
   if (!text.starts_with(begun_)) throw std::logic_error("a result begins otherwise than announced");
   const auto fail = [this](int code) {
+    if (code == EPIPE && standard_output_) throw output_closed();
     throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
   };
   if (const int code = write_fully(descriptor_, text.substr(begun_.size()))) fail(code);

@@ -35,8 +35,8 @@ class output_file {
   bool is_standard_output() const noexcept { return standard_output_; }
 
   /// Writes the whole text, which starts with `beginning`, and puts the file in its place. Once
-  /// only. Throws `run_error` when writing fails, a reader that went away (EPIPE) included; the
-  /// previous file is untouched then.
+  /// only. Throws `run_error` when writing fails, `output_closed` where it was standard output that
+  /// nobody reads any more; the previous file is untouched then.
   void commit(std::string_view text);
 
  private:

@@ -109,10 +109,27 @@ class key_filter {
   std::string section_;
 };
 
+/// What a file is instead of a result, where it does not even begin as one.
+std::string what_instead(std::string_view text, kinds read) {
+  const auto has_key = [&](std::string_view key) {
+    return text.starts_with(key) || text.find(fmt::format("\n{}", key)) != text.npos;
+  };
+  if (has_key("experiment:")) {
+    return "this is an experiment, not a result; 'graphline compare' with --json FILE makes one";
+  }
+  if (has_key("pipeline:")) {
+    return "this is a pipeline, not a result; 'graphline run' with --json FILE makes one";
+  }
+  return "this is no result; " + schemas_read(read) + ", as --json writes them";
+}
+
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
                                 const json::parse_error& problem) {
   const std::string_view text = source->text();
   refuse_trials(source->name(), schema_of(json::parse(source->line(1), nullptr, false)));
+  if (text[std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1)] != '{') {
+    refuse_result(source->name(), what_instead(text, read));
+  }
   // The place is that of the last byte read, counted from 1.
   const auto at = std::min(std::max<std::size_t>(problem.byte, 1) - 1, text.size());
   const auto before = text.substr(0, at);

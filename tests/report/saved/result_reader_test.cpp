@@ -154,7 +154,13 @@ TEST_F(result_reader, refuses_beginnings_of_a_result_without_a_crash) {
 }
 
 TEST_F(result_reader, refuses_files_that_are_no_results) {
-  EXPECT_THAT(refusal("pipeline: two_models\n"), HasSubstr(":1:1: error: "));
+  EXPECT_EQ(
+      refusal("# A comment.\npipeline: two_models\n"),
+      ": error: this is a pipeline, not a result; 'graphline run' with --json FILE makes one");
+  EXPECT_EQ(refusal("pipeline: two_models.yaml\nexperiment: e\n"),
+            ": error: this is an experiment, not a result; 'graphline compare' with --json FILE "
+            "makes one");
+  EXPECT_THAT(refusal("end_to_end,0,3\n"), HasSubstr(": error: this is no result; graphline "));
   EXPECT_THAT(refusal("[1, 2]"), HasSubstr("does not say its 'schema'"));
   EXPECT_THAT(refusal("{\"schema\": 3}"), HasSubstr("does not say its 'schema'"));
   EXPECT_EQ(refusal(""), ": error: the file is empty");

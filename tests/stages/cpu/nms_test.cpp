@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <limits>
+#include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "stages/kinds.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
@@ -84,17 +86,142 @@ TEST(nms, starts_afresh_on_the_next_frame) {
   EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(2, 1, -1));
 }
 
+/// A corner at whole coordinates from 0 to 15, so that every overlap is a quotient of small whole
+/// numbers.
+struct whole_box {
+  int x1, y1, x2, y2;
+};
+
+std::vector<whole_box> some_boxes(std::size_t count, std::mt19937& generator) {
+  std::vector<whole_box> boxes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto draw = [&](unsigned most) { return static_cast<int>(generator() % most); };
+    const int x = draw(12);
+    const int y = draw(12);
+    boxes.push_back({x, y, x + 2 * (1 + draw(4)), y + 2 * (1 + draw(4))});
+  }
+  return boxes;
+}
+
+/// Whether the boxes' intersection is more than the half of their union, in whole numbers.
+bool overlap_by_half(const whole_box& a, const whole_box& b) {
+  const int width = std::max(0, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
+  const int height = std::max(0, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
+  const auto area = [](const whole_box& box) { return (box.x2 - box.x1) * (box.y2 - box.y1); };
+  return 2 * width * height > area(a) + area(b) - width * height;
+}
+
+/// The rule as torchvision's kernel has it, which strikes out instead of asking: from the best on,
+/// each box that nobody struck out is kept and strikes out all behind it that it overlaps.
+std::vector<std::int64_t> struck_out(const std::vector<whole_box>& boxes,
+                                     const std::vector<float>& scores) {
+  std::vector<std::size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](auto a, auto b) { return scores[a] > scores[b]; });
+  std::vector<bool> out(boxes.size());
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (out[order[i]]) continue;
+    kept.push_back(static_cast<std::int64_t>(order[i]));
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      if (overlap_by_half(boxes[order[i]], boxes[order[j]])) out[order[j]] = true;
+    }
+  }
+  return kept;
+}
+
+struct batch_case {
+  const char* format;
+  bool scores_have_a_feature;  ///< [B, N, 1]
+};
+
+class nms_batch : public testing::TestWithParam<batch_case> {};
+
+TEST_P(nms_batch, keeps_of_each_entry_what_the_entry_alone_would_keep) {
+  constexpr std::int64_t entries = 5;
+  constexpr std::int64_t count = 60;
+  constexpr std::size_t most = 40;
+  const bool centered = std::string(GetParam().format) == "center";
+  std::mt19937 generator(3);
+  std::vector<float> corners;
+  std::vector<float> scores;
+  std::vector<std::int64_t> expected;
+  std::vector<std::int64_t> counts;
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    const auto boxes = some_boxes(count, generator);
+    std::vector<float> of_entry;
+    for (const whole_box& b : boxes) {
+      if (centered) {
+        for (const int twice : {b.x1 + b.x2, b.y1 + b.y2, 2 * (b.x2 - b.x1), 2 * (b.y2 - b.y1)}) {
+          corners.push_back(static_cast<float>(twice) / 2);
+        }
+      } else {
+        for (const int c : {b.x1, b.y1, b.x2, b.y2}) corners.push_back(static_cast<float>(c));
+      }
+      of_entry.push_back(static_cast<float>(generator() % 30) / 30);  // some are equal
+    }
+    auto kept = struck_out(boxes, of_entry);
+    kept.resize(std::min(kept.size(), most));
+    counts.push_back(static_cast<std::int64_t>(kept.size()));
+    kept.resize(most, -1);
+    expected.insert(expected.end(), kept.begin(), kept.end());
+    scores.insert(scores.end(), of_entry.begin(), of_entry.end());
+  }
+  ASSERT_THAT(expected, testing::Contains(-1));  // or nothing was suppressed
+
+  const shape of_scores =
+      GetParam().scores_have_a_feature ? shape{entries, count, 1} : shape{entries, count};
+  stage_trial trial(nms_kind(), std::string("{max_outputs: 40, format: ") + GetParam().format + "}",
+                    {{{entries, count, 4}, dtype::float32}, {of_scores, dtype::float32}});
+  EXPECT_EQ(trial.shape().outputs[0], (tensor_type{{entries, most}, dtype::int64}));
+  EXPECT_EQ(trial.shape().outputs[1], (tensor_type{{entries}, dtype::int64}));
+  trial.input(0, corners).input(1, scores).run();
+  EXPECT_EQ(trial.output<std::int64_t>(0), expected);
+  EXPECT_EQ(trial.output<std::int64_t>(1), counts);
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, nms_batch,
+                         testing::Values(batch_case{"corners", false}, batch_case{"corners", true},
+                                         batch_case{"center", false}, batch_case{"center", true}),
+                         [](const auto& tested) {
+                           return std::string(tested.param.format) +
+                                  (tested.param.scores_have_a_feature ? "_and_a_feature" : "");
+                         });
+
+TEST(nms, takes_a_batch_of_one_as_a_network_gives_it) {
+  stage_trial trial(nms_kind(), "{max_outputs: 3, iou_threshold: 0.49}",
+                    {{{1, 3, 4}, dtype::float32}, {{1, 3}, dtype::float32}});
+  trial.input(0, three_boxes).input<float>(1, {0.9F, 0.8F, 0.7F}).run();
+  EXPECT_EQ(trial.shape().outputs[0].shape, (shape{1, 3}));
+  EXPECT_EQ(trial.shape().outputs[1].shape, (shape{1}));
+  EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0, 2, -1));
+  EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(2));
+}
+
+TEST(nms, refuses_more_outputs_than_any_memory_holds) {
+  const std::int64_t entries = std::int64_t{1} << 40;
+  EXPECT_THAT(stage_trial(nms_kind(), "{max_outputs: 2000000000}",
+                          {{{entries, 1, 4}, dtype::float32}, {{entries, 1}, dtype::float32}})
+                  .complaints(),
+              ElementsAre(testing::HasSubstr("takes more than any memory holds")));
+}
+
 TEST(nms, refuses_shapes_that_do_not_belong_together) {
   const std::vector<std::vector<tensor_type>> wrong = {
       {{{5, 3}, dtype::float32}, {{5}, dtype::float32}},
       {{{5, 4}, dtype::float32}, {{6}, dtype::float32}},
       {{{4}, dtype::float32}, {{4}, dtype::float32}},
-      {{{5, 4}, dtype::float32}, {{5, 1}, dtype::float32}},
+      {{{5, 4}, dtype::float32}, {{5, 2}, dtype::float32}},
       {{{5, 4}, dtype::float64}, {{5}, dtype::float32}},
+      {{{2, 5, 4}, dtype::float32}, {{10}, dtype::float32}},
+      {{{2, 5, 4}, dtype::float32}, {{5}, dtype::float32}},
+      {{{2, 5, 4}, dtype::float32}, {{2, 5, 3}, dtype::float32}},
+      {{{1, 2, 5, 4}, dtype::float32}, {{1, 2, 5}, dtype::float32}},
   };
   for (const auto& inputs : wrong) {
     EXPECT_THAT(stage_trial(nms_kind(), "{max_outputs: 1}", inputs).complaints(),
-                ElementsAre("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], found " +
+                ElementsAre("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], or of a "
+                            "batch [B, N, 4] and [B, N]; found " +
                             to_string(inputs[0]) + " and " + to_string(inputs[1])));
   }
 }

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "stages/weights/float_conversion.hpp"
@@ -129,8 +131,80 @@ TEST_F(safetensors, refuses_headers_that_are_not_exact) {
   EXPECT_THAT(problem(), HasSubstr("is no safetensors file: it states a header of"));
 }
 
-TEST_F(safetensors, refuses_a_file_that_is_not_there) {
-  EXPECT_THAT(problem(), HasSubstr("cannot be opened: No such file or directory"));
+TEST_F(safetensors, refuses_headers_that_would_take_memory_or_messages_without_bound) {
+  write(std::string(10'000'000, '['), 0);
+  EXPECT_THAT(problem(), HasSubstr("its header is nested too deeply"));
+  write(R"({"a":)" + std::string(100, '[') + "1" + std::string(100, ']') + "}", 0);
+  EXPECT_THAT(problem(), HasSubstr("its header is nested too deeply"));
+  std::string ones = "1";
+  for (int i = 0; i < 5000; ++i) ones += ",1";
+  write(R"({"a":{"dtype":"F32","shape":[)" + ones + R"(],"data_offsets":[0,4]}})", 4);
+  EXPECT_THAT(problem(), HasSubstr("has 5001 dimensions"));
+  write(R"({"a":{"dtype":")" + std::string(100'000, 'F') + R"(","shape":[],"data_offsets":[0,4]}})",
+        4);
+  EXPECT_LT(problem().size(), 1000U);
+}
+
+TEST_F(safetensors, refuses_a_file_that_is_not_there_and_suggests_a_near_one) {
+  EXPECT_THAT(problem(), HasSubstr("does not exist"));
+  const std::string near = path_ + "x";
+  std::ofstream(near) << "x";
+  EXPECT_THAT(problem(),
+              AllOf(HasSubstr("does not exist (did you mean '"), HasSubstr(".safetensorsx'?)")));
+  std::filesystem::remove(near);
+}
+
+TEST_F(safetensors, refuses_what_is_no_file_without_waiting_for_it) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);  // opening it would wait for a writer
+  EXPECT_THAT(problem(), HasSubstr("is not a regular file"));
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_THAT(problem(), HasSubstr("is a folder"));
+}
+
+/// A field of an ONNX ModelProto or a ZIP header, whose zeros a literal would end at.
+std::string bytes(const std::string& begin, std::size_t zeros, const std::string& end) {
+  return begin + std::string(zeros, '\0') + end;
+}
+
+TEST_F(safetensors, names_files_of_other_formats) {
+  const std::pair<std::string, const char*> others[] = {
+      {"\xff\xd8\xff\xe0" + bytes("", 1, "\x10JFIF"), "is a JPEG picture, not a safetensors"},
+      {"\x89PNG\r\n\x1a\n" + bytes("", 3, "\rIHDR"), "is a PNG picture, not a safetensors"},
+      {bytes("\x93NUMPY\x01", 1, "v") + bytes("", 1, "{'descr': '<f4'}"), "is a NumPy file"},
+      // PyTorch's exporter and ONNX's own helper: ir_version, then producer_name or the graph.
+      {"\x08\x07\x12\x07pytorch\x1a\x05"
+       "2.1.0",
+       "is an ONNX model"},
+      {"\x08\x0a\x3a\x20\x0a\x05"
+       "graph",
+       "is an ONNX model"},
+      {bytes("PK\x03\x04", 26, "model/data.pklFB"), "is a PyTorch file"},
+      {bytes("PK\x03\x04", 26, "archive/data.pkl"), "is a PyTorch file"},
+      {bytes("PK\x03\x04", 26, "weight.npy"), "is a NumPy archive"},
+      {bytes("PK\x03\x04", 26, "word/document.xml"), "is a ZIP archive"},
+      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "is a PyTorch file"},
+      {"\x80\x04\x95\x10" + bytes("", 7, "}."), "is a Python pickle"},
+      {"\x89HDF\r\n\x1a\n" + bytes("", 8, ""), "is an HDF5 file"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "'git lfs pull'"},
+      {"<!DOCTYPE html><html></html>", "is an HTML page"},
+      {"just some words", "is no safetensors file"},
+      {"", "it has 0 bytes"},
+  };
+  for (const auto& [content, expected] : others) {
+    write_raw(content);
+    EXPECT_THAT(problem(), HasSubstr(expected));
+    write_raw(content + std::string(10'000, '\0'));
+    if (content.size() > 20) EXPECT_THAT(problem(), HasSubstr(expected));
+  }
+}
+
+TEST_F(safetensors, takes_a_header_for_what_it_is_whatever_its_length_looks_like) {
+  // The bytes of this length are the first of an ONNX model.
+  std::string header = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  header.resize(0x3a0708, ' ');
+  write(header, 4);
+  EXPECT_EQ(problem("a", {1}), "none");
 }
 
 TEST(safetensors_types, are_converted_to_float32) {

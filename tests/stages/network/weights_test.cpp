@@ -17,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::vector<named_tensor> weights_of(const std::string& yaml, const shape& input,
                                      std::uint64_t seed = 1) {
@@ -154,7 +155,40 @@ TEST(network_weights, in_a_file_must_be_those_of_the_network) {
   EXPECT_THAT(file_problem("linear.safetensors", "linear: {out_features: 7, bias: false}"),
               HasSubstr("holds tensor '0.bias', which no layer of the network has"));
   EXPECT_THAT(file_problem("linear.safetensors", "linear: {out_features: 7, name: fc}"),
-              HasSubstr("has no tensor 'fc.weight'"));
+              HasSubstr("has none of the tensors of this network: 'fc.bias', 'fc.weight'; it holds "
+                        "'0.bias', '0.weight'; give layers the 'name'"));
+}
+
+/// What the check of a network from [3, 10] says, a line per problem.
+std::string check_problem(const std::string& layers, const std::string& file) {
+  return problems_of(network_kind(),
+                     "layers:\n" + layers + "weights: " + reference_file("weights/" + file) + "\n",
+                     {floats({3, 10})});
+}
+
+TEST(network_weights, in_a_file_are_checked_before_anything_is_made) {
+  EXPECT_EQ(check_problem("  - linear: {out_features: 7}\n", "linear.safetensors"), "");
+  EXPECT_THAT(check_problem("  - linear: {out_features: 7}\n", "no_such.safetensors"),
+              AllOf(StartsWith("3:10: weights file '"), HasSubstr("does not exist")));
+}
+
+TEST(network_weights, in_a_file_are_complained_of_at_the_layer_that_does_not_get_its_own) {
+  EXPECT_THAT(check_problem("  - relu\n  - linear: {out_features: 8, name: fc}\n"
+                            "  - linear: {out_features: 7, name: fc2}\n",
+                            "linear.safetensors"),
+              AllOf(StartsWith("5:10: weights file '"), HasSubstr("has none of the tensors")));
+  const std::string wrong = check_problem(
+      "  - linear: {out_features: 8}\n  - linear: {out_features: 2}\n", "linear.safetensors");
+  EXPECT_THAT(wrong, AllOf(HasSubstr("2:5: weights file"),
+                           HasSubstr("'0.weight': expected F32 [8, 10], found F32 [7, 10]"),
+                           HasSubstr("'0.bias': expected F32 [8], found F32 [7]"),
+                           HasSubstr("3:5: weights file"), HasSubstr("has no tensor '1.weight'"),
+                           HasSubstr("has no tensor '1.bias'")));
+  EXPECT_THAT(check_problem("  - linear: {out_features: 7, bias: false}\n", "linear.safetensors"),
+              AllOf(StartsWith("3:10: weights file"),
+                    HasSubstr("holds tensor '0.bias', which no layer of the network has")));
+  EXPECT_THAT(check_problem("  - relu\n", "linear.safetensors"),
+              HasSubstr("holds 2 tensors that no layer of the network has: '0.bias', '0.weight'"));
 }
 
 }  // namespace

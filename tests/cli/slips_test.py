@@ -1,0 +1,142 @@
+"""What new users trip over: each slip is answered with what to do, where it was made.
+
+usage: slips_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import math
+import os
+import struct
+import subprocess
+import sys
+import unittest
+
+from cli_test import GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline
+
+
+class command_line(Case):
+    def test_short_options_are_known_or_said_to_be_unknown(self):
+        path = self.pipeline()
+        for words in (("-n", "3"), ("-n3",)):
+            done = graphline("run", path, *words, "--json", "-")
+            self.expect(done, 0)
+            self.assertEqual(json.loads(done.stdout)["end_to_end"]["count"], 3)
+        self.expect(graphline("run", path, "-x"), 2, "error: unknown option '-x'")
+        self.expect(graphline("-q"), 2, "error: unknown option '-q'")
+        self.expect(graphline("run", path, "-n"), 2, "--frames needs a value: N")
+        self.expect(graphline("run", path, "-n", "many"), 2,
+                    "--frames many: error: 'frames' must be a whole number")
+
+    def test_a_wrong_value_of_a_parameter_is_complained_of_at_the_option(self):
+        text = SMALL.replace("inputs:", "params: {side: 16}\ninputs:")
+        path = self.pipeline(text.replace("[1, 3, 16, 16]", "[1, 3, $side, $side]"))
+        done = graphline("check", path, "--set", "side=abc")
+        self.expect(done, 2, f"--set side=abc (in {path}:4): error: 'shape' must be a list of "
+                    "whole numbers, such as [1, 3, 224, 224], found 'abc'\n")
+        self.assertNotIn("$side", done.stderr)  # the line of the file is in order
+        self.expect(graphline("check", path, "--set", "side=0"), 2,
+                    "--set side=0 (in ", "must be at least 1, found 0")
+
+    def test_a_pipeline_or_an_experiment_is_no_result_and_the_way_to_one_is_told(self):
+        path = self.pipeline()
+        experiment = self.pipeline("experiment: e\npipeline: small.yaml\n", "e.yaml")
+        for words in (("report", path), ("diff", path, path)):
+            done = graphline(*words)
+            self.expect(done, 2, f"{path}: error: this is a pipeline, not a result; "
+                        "'graphline run' with --json FILE makes one\n")
+            self.assertNotIn("literal", done.stderr)
+        self.expect(graphline("report", experiment), 2, "this is an experiment, not a result; "
+                    "'graphline compare' with --json FILE makes one\n")
+        page = self.pipeline("<html></html>", "r.html")
+        self.expect(graphline("report", page), 2, "r.html: error: this is no result; graphline ")
+
+    def test_a_reader_that_goes_away_ends_it_quietly_with_all_files_written(self):
+        def left_alone(*words):
+            """Run with a standard output whose reader has gone before anything is written."""
+            reader, writer = os.pipe()
+            os.close(reader)
+            try:
+                return subprocess.run([GRAPHLINE, *map(str, words)], stdout=writer, text=True,
+                                      stderr=subprocess.PIPE, timeout=240)
+            finally:
+                os.close(writer)
+        path, result = self.pipeline(), self.folder / "r.json"
+        for words in (("run", path), ("run", path, "--json", "-"), ("run", path, "--json", result),
+                      ("check", path), ("inspect", path), ("stages",), ("stages", "network"),
+                      ("devices",), ("--help",), ("--version",)):
+            done = left_alone(*words)
+            self.assertEqual(done.returncode, 141, words)  # as of a program that SIGPIPE ended
+            self.assertEqual(done.stderr, "", words)
+        self.assertEqual(json.loads(result.read_text())["end_to_end"]["count"], 12)
+        self.expect(left_alone("run", self.folder / "missing.yaml"), 2, "missing.yaml")
+
+
+class files(Case):
+    def test_unknown_settings_list_the_known_ones(self):
+        done = graphline("check", self.pipeline(SMALL.replace("warmup: 2", "velocity: 2")))
+        self.expect(done, 2, "unknown key 'velocity' in 'run' (known: strategy, ", "when_full)")
+
+    def test_keys_of_ones_own_may_hold_anchors(self):
+        text = "x-pause: &pause {kind: cpu.spin, duration: 1ms}\n" + SMALL
+        path = self.pipeline(text.replace("    kind: cpu.spin\n    duration: 1ms\n",
+                                          "    <<: *pause\n"))
+        self.expect(graphline("check", path), 0)
+        self.expect(graphline("check", self.pipeline("y-pause: 1\n" + SMALL)), 2,
+                    "unknown key 'y-pause'")
+
+    def with_weights(self, name, content=None):
+        if content is not None:
+            (self.folder / name).write_bytes(content)
+        line = f"    weights: {name}\n"
+        return self.pipeline(SMALL.replace("    layers:\n", line + "    layers:\n"))
+
+    def test_weights_that_cannot_be_used_are_found_before_anything_is_made(self):
+        def safetensors(tensors):
+            header, end = {}, 0
+            for name, shape in tensors.items():
+                size = 4 * math.prod(shape)
+                header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + size]}
+                end += size
+            text = json.dumps(header).encode()
+            return struct.pack("<Q", len(text)) + text + bytes(end)
+
+        sound = {"0.weight": [8, 3, 3, 3], "0.bias": [8]}
+        self.expect(graphline("check", self.with_weights("ok.safetensors", safetensors(sound))), 0)
+        self.expect(graphline("run", self.folder / "small.yaml"), 0)
+        at_file, at_layer = ":9:14: error: weights file '", ":11:9: error: weights file '"
+        subprocess.run([MAKE_IMAGES, self.folder / "images", "1"], check=True, capture_output=True)
+        (picture,) = (self.folder / "images").iterdir()
+        whole = safetensors(sound)
+        cases = [
+            ("okk.safetensors", None, at_file, "does not exist (did you mean 'ok.safetensors'?)"),
+            ("a.jpg", picture.read_bytes(), at_file, "is a JPEG picture, not a safetensors file"),
+            ("a.onnx", b"\x08\x08\x12\x07pytorch\x1a\x052.4.1:\x80" + bytes(200),
+             at_file, "is an ONNX model, not a safetensors file"),
+            ("cut.safetensors", whole[:-4], at_file, "is truncated"),
+            ("short.safetensors", whole[:40], at_file, "is truncated: the header has"),
+            ("huge.safetensors", b"\xff" * 7 + b"\x7f{}", at_file, "is no safetensors file"),
+            ("deep.safetensors", struct.pack("<Q", 10**6) + b'{"a":' + b"[" * (10**6 - 5),
+             at_file, "nested too deeply"),
+            ("shape.safetensors", safetensors({**sound, "0.weight": [8, 3, 5, 5]}), at_layer,
+             "'0.weight': expected F32 [8, 3, 3, 3], found F32 [8, 3, 5, 5]"),
+            ("few.safetensors", safetensors({"0.weight": [8, 3, 3, 3]}), at_layer,
+             "has no tensor '0.bias', expected F32 [8]"),
+            ("other.safetensors", safetensors({"fc.weight": [10, 10]}), at_file,
+             "has none of the tensors of this network: '0.bias', '0.weight'; it holds 'fc.weight'"),
+            ("more.safetensors", safetensors({**sound, "5.bias": [1]}), at_file,
+             "holds tensor '5.bias', which no layer of the network has"),
+        ]
+        for name, content, place, message in cases:
+            path = self.with_weights(name, content)
+            for command in ("check", "inspect", "run"):
+                done = graphline(command, path)
+                self.expect(done, 2, f"{path}{place}", message)
+                if place == at_file:
+                    self.expect(done, 2, f"    9 |     weights: {name}\n      |              ^~")
+                else:
+                    self.expect(done, 2, "   11 |       - conv2d: {out_channels: 8, kernel: 3}\n"
+                                "      |         ^~~~~~")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
