@@ -58,8 +58,13 @@ distribution::distribution(std::vector<nanoseconds> sorted) : sorted_(std::move(
 }
 
 std::optional<nanoseconds> distribution::percentile(double p) const {
-  if (sorted_.size() < samples_needed(p)) return std::nullopt;
+  if (sorted_.size() < samples_needed(p) || !why_unsettled_.empty()) return std::nullopt;
   return sorted_[rank_of(p, sorted_.size())];
+}
+
+distribution distribution::unsettled(std::string why) && {
+  why_unsettled_ = std::move(why);
+  return std::move(*this);
 }
 
 nanoseconds lower_median(std::vector<nanoseconds> sample) {

@@ -47,8 +47,15 @@ class distribution {
   nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }
 
   /// The value at `rank_of(p, count())`. Nothing when the sample is smaller than
-  /// `samples_needed(p)`. 0 < p < 1.
+  /// `samples_needed(p)`, and where the sample has no percentiles. 0 < p < 1.
   std::optional<nanoseconds> percentile(double p) const;
+
+  /// The same values, of which mean, standard deviation and percentiles say nothing beyond the
+  /// sample, with the reason in a sentence.
+  distribution unsettled(std::string why) &&;
+
+  /// Why the sample is unsettled; empty where it is not.
+  const std::string& why_unsettled() const noexcept { return why_unsettled_; }
 
  private:
   explicit distribution(std::vector<nanoseconds> sorted);
@@ -56,6 +63,7 @@ class distribution {
   std::vector<nanoseconds> sorted_;
   double mean_ = 0;
   std::optional<double> stddev_;
+  std::string why_unsettled_;
 };
 
 /// The median of a sample that is not empty, the lower of two, without putting it in order.

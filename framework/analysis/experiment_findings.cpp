@@ -49,6 +49,7 @@ std::vector<std::string> findings_of(const experiment_record& record,
                                      const experiment_summary& summary) {
   const finding_source from{record, summary, experiment_labels(record)};
   findings_list findings;
+  add_overload_findings(from, findings);
   add_sweep_findings(from, findings);
   add_output_findings(from, findings);
   add_together_findings(from, findings);

@@ -69,7 +69,10 @@ void add_launch_findings(const finding_source& from, findings_list& to);
 /// Ways of waiting that keep a core busy for nothing.
 void add_waiting_findings(const finding_source& from, findings_list& to);
 
-/// Frames dropped or late, and rates that are beyond what can be carried.
+/// Rates at which frames come faster than they are completed: no latency says anything there.
+void add_overload_findings(const finding_source& from, findings_list& to);
+
+/// Frames dropped or late.
 void add_load_findings(const finding_source& from, findings_list& to);
 
 /// A machine that did not keep still.

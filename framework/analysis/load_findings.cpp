@@ -4,86 +4,15 @@
 
 #include "framework/analysis/finding_parts.hpp"
 #include "framework/analysis/median_interval.hpp"
+#include "framework/analysis/overload.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// How fast frames were due and how fast they were done, in frames a second; medians over trials.
-struct carried_load {
-  double due = 0;
-  double done = 0;
-};
-
-/// Between the first and the last, so that how long a frame takes does not count.
-std::optional<double> rate_between(nanoseconds first, nanoseconds last, std::size_t count) {
-  if (count < 2 || last <= first) return std::nullopt;
-  return static_cast<double>(count - 1) * 1e9 / static_cast<double>(last - first);
-}
-
-std::optional<carried_load> load_of(const std::vector<const run_record*>& runs) {
-  std::vector<double> due;
-  std::vector<double> done;
-  for (const auto* run : runs) {
-    std::vector<nanoseconds> dues = run->load.dropped;
-    std::vector<nanoseconds> ends;
-    for (const auto& frame : run->frames) {
-      dues.push_back(frame.due);
-      ends.push_back(frame.end);
-    }
-    const auto [first_due, last_due] = std::minmax_element(dues.begin(), dues.end());
-    const auto [first_end, last_end] = std::minmax_element(ends.begin(), ends.end());
-    const auto offered = rate_between(*first_due, *last_due, dues.size());
-    const auto carried = rate_between(*first_end, *last_end, ends.size());
-    if (!offered || !carried) continue;
-    due.push_back(*offered);
-    done.push_back(*carried);
-  }
-  if (due.empty()) return std::nullopt;
-  return carried_load{median_of(due), median_of(done)};
-}
-
 bool is_open(const std::vector<const run_record*>& runs) {
   return !runs.empty() && runs.front()->run.arrival != arrival::closed;
-}
-
-/// Whether frames were due before there was room for them, nine of ten in the second half: what is
-/// kept up with runs out of work now and then, however late the last frame happened to be.
-bool never_caught_up(const run_record& run) {
-  constexpr double nearly_all = 0.9;
-  const auto depth = static_cast<std::size_t>(std::max<std::int64_t>(run.run.in_flight, 1));
-  const auto& frames = run.frames;
-  std::size_t waited = 0;
-  std::size_t count = 0;
-  for (std::size_t i = std::max(frames.size() / 2, depth); i < frames.size(); ++i, ++count) {
-    if (frames[i - depth].end > frames[i].due) ++waited;
-  }
-  return count > 0 && static_cast<double>(waited) >= nearly_all * static_cast<double>(count);
-}
-
-std::string as_rate(double frames_a_second) {
-  return fmt::format("{:.3g}", frames_a_second);
-}
-
-void add_rates(const finding_source& from, findings_list& to) {
-  // Frames that are done at the pace at which they are due lag behind by chance only.
-  constexpr double keeps_up = 0.98;
-  std::vector<std::string> items;
-  for (const auto& who : from.labels.all()) {
-    const auto runs = from.runs_of(who);
-    if (!is_open(runs)) continue;
-    const auto load = load_of(runs);
-    if (!load || load->done >= keeps_up * load->due) continue;
-    const auto behind = std::count_if(runs.begin(), runs.end(),
-                                      [](const auto* run) { return never_caught_up(*run); });
-    if (2 * static_cast<std::size_t>(behind) <= runs.size()) continue;
-    items.push_back(fmt::format("{} of {} frame/s with {}", as_rate(load->done), as_rate(load->due),
-                                from.labels.of(who)));
-  }
-  if (!items.empty()) {
-    to.push_back("more frames are due than can be carried: done were " + listed(items));
-  }
 }
 
 void add_drops(const finding_source& from, findings_list& to) {
@@ -136,8 +65,27 @@ void add_late_frames(const finding_source& from, findings_list& to) {
 
 }  // namespace
 
+/// Of those of which more than half of the runs were overloaded; rates are medians over these.
+void add_overload_findings(const finding_source& from, findings_list& to) {
+  std::vector<std::string> items;
+  for (const auto& who : from.labels.all()) {
+    const auto runs = from.runs_of(who);
+    std::vector<double> offered;
+    std::vector<double> completed;
+    for (const auto* run : runs) {
+      const auto found = overload_of(*run);
+      if (!found) continue;
+      offered.push_back(found->offered);
+      completed.push_back(found->completed);
+    }
+    if (2 * offered.size() <= runs.size()) continue;
+    items.push_back(rates_text(median_of(completed), median_of(offered)) + " with " +
+                    from.labels.of(who));
+  }
+  if (!items.empty()) to.push_back("overloaded: completed " + listed(items));
+}
+
 void add_load_findings(const finding_source& from, findings_list& to) {
-  add_rates(from, to);
   add_drops(from, to);
   add_full_queues(from, to);
   add_late_frames(from, to);

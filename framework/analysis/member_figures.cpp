@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "framework/analysis/frame_period.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {
@@ -20,8 +21,9 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
   bool took_time = true;
   for (const auto* run : runs) {
     times.push_back(end_to_end_times(*run));
-    frames.push_back(static_cast<double>(run->frames.size()));
-    seconds.push_back(1e-9 * static_cast<double>(running_time(*run)));
+    const auto done = completions_of(*run);
+    frames.push_back(done.count);
+    seconds.push_back(1e-9 * done.time);
     took_time = took_time && seconds.back() > 0;
   }
   const pooled_times pooled(std::move(times));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "framework/analysis/frame_period.hpp"
+
 namespace graphline {
 namespace {
 
@@ -14,11 +16,15 @@ void append(std::vector<nanoseconds>& to, const std::vector<nanoseconds>& times)
 void add_frames(member_summary& to, std::span<const run_record* const> runs, double tail) {
   std::vector<nanoseconds> all;
   nanoseconds running = 0;
+  completed_frames done;
   nanoseconds processor = 0;
   for (const auto* run : runs) {
     auto times = end_to_end_times(*run);
     append(all, times);
     running += running_time(*run);
+    const auto completed = completions_of(*run);
+    done.count += completed.count;
+    done.time += completed.time;
     processor += run->processor_time;
     to.due += run->frames.size() + run->load.dropped.size();
     to.dropped += run->load.dropped.size();
@@ -28,10 +34,10 @@ void add_frames(member_summary& to, std::span<const run_record* const> runs, dou
     }
   }
   to.between_trials = stddev_of(to.trial_medians);
-  if (running > 0) {
-    to.throughput = static_cast<double>(all.size()) * 1e9 / static_cast<double>(running);
-    // A run that was read from elsewhere may not know it; no run takes none.
-    if (processor > 0) to.cores = static_cast<double>(processor) / static_cast<double>(running);
+  if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
+  // A run that was read from elsewhere may not know it; no run takes none.
+  if (running > 0 && processor > 0) {
+    to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }
   if (!runs.empty() && runs.front()->run.deadline) {
     to.deadline = compare_with_deadline(*runs.front()->run.deadline, all);

@@ -70,8 +70,8 @@ std::string side_by_side_text(const finding_source& from,
   constexpr std::size_t most_figures = 4;
   const auto figure = [](const overlap_of_one& one) {
     return fmt::format("{} of {}{}", format_duration(one.found.overlap),
-                       one.in_a_pipeline() ? "the " : "", format_duration(one.found.frame)) +
-           (one.in_a_pipeline() ? " from one frame to the next" : "");
+                       format_duration(one.found.frame),
+                       one.in_a_pipeline() ? " frame period" : "");
   };
   grouped_texts figures;
   for (const auto& one : together) figures.add(figure(one), one.who);
@@ -80,14 +80,13 @@ std::string side_by_side_text(const finding_source& from,
     items.push_back(fmt::format("{} {}", text, from.labels.where(who)));
   }
   if (items.size() <= most_figures) {
-    return "of each frame, stages ran side by side for " + listed(items);
+    return "of each frame, stages ran concurrently for " + listed(items);
   }
   const auto [least, most] = std::minmax_element(
       together.begin(), together.end(),
       [](const auto& a, const auto& b) { return a.found.overlap < b.found.overlap; });
   return fmt::format(
-      "of each frame, stages ran side by side for {} with {} at least, {} with {} at "
-      "most",
+      "of each frame, stages ran concurrently for {} with {} at least, {} with {} at most",
       figure(*least), from.labels.of(least->who), figure(*most), from.labels.of(most->who));
 }
 

@@ -43,22 +43,14 @@ std::optional<nanoseconds> ended(nanoseconds value) {
   return value == never ? std::nullopt : std::optional(value);
 }
 
-/// Sets the interval and the verdict. The interval goes from the highest rank that lies above the
-/// percentile to the lowest that lies below it, with a probability of at most `doubt` each.
+/// Sets the interval and the verdict.
 void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, nanoseconds bound) {
   const auto n = static_cast<std::size_t>(static_cast<double>(sorted.size()) / to.clustering);
   const auto value_at = [&](std::size_t rank) {
     // The k-th of n that count as independent stands for as large a part of all that there are.
     return sorted[(rank * sorted.size() + n - 1) / n - 1];
   };
-  double below = 0;  // P(fewer than `rank` values lie below the percentile)
-  std::size_t low = 0;
-  std::size_t high = 0;
-  for (std::size_t rank = 1; rank <= n && high == 0; ++rank) {
-    below += binomial(rank - 1, n, p);
-    if (below <= doubt) low = rank;
-    if (1 - below <= doubt) high = rank;
-  }
+  const auto [low, high] = interval_ranks(p, n);
   if (low > 0) to.low = ended(value_at(low));
   if (high > 0) to.high = ended(value_at(high));
   if (high > 0 && value_at(high) <= bound) to.verdict = bound_verdict::holds;
@@ -66,6 +58,21 @@ void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, na
 }
 
 }  // namespace
+
+rank_interval interval_ranks(double p, std::size_t count) {
+  // What lies farther below than ten standard deviations is lost in rounding.
+  const double n = static_cast<double>(count);
+  const double first = n * p - 10 * std::sqrt(n * p * (1 - p)) - 10;
+  rank_interval found;
+  double below = 0;  // P(fewer than `rank` values lie below the percentile)
+  for (auto rank = static_cast<std::size_t>(std::max(first, 1.0)); rank <= count && !found.high;
+       ++rank) {
+    below += binomial(rank - 1, count, p);
+    if (below <= doubt) found.low = rank;
+    if (1 - below <= doubt) found.high = rank;
+  }
+  return found;
+}
 
 std::size_t frames_to_hold(double p) {
   return static_cast<std::size_t>(std::ceil(std::log(doubt) / std::log(p)));

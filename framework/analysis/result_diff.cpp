@@ -143,8 +143,9 @@ bool stage_change::same_measure() const noexcept {
 }
 
 figure_change run_diff::mean() const {
-  return change_of(end_to_end.before, end_to_end.after,
-                   [](const distribution& times) { return times.mean(); });
+  return change_of(end_to_end.before, end_to_end.after, [](const distribution& times) {
+    return times.why_unsettled().empty() ? std::optional(times.mean()) : std::nullopt;
+  });
 }
 
 figure_change run_diff::percentile(double p) const {

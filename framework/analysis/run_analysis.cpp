@@ -1,13 +1,31 @@
 #include "framework/analysis/run_analysis.hpp"
 
+#include <array>
+#include <iterator>
 #include <utility>
 
+#include "framework/analysis/shown_percentiles.hpp"
+
 namespace graphline {
+
+namespace {
+
+std::vector<percentile_interval> intervals_of(const run_record& record,
+                                              const run_summary& summary) {
+  if (!summary.end_to_end) return {};
+  std::array<double, std::size(shown_percentiles)> percentiles;
+  for (std::size_t i = 0; i < percentiles.size(); ++i) percentiles[i] = shown_percentiles[i].second;
+  return percentile_intervals(end_to_end_times(record), *summary.end_to_end, percentiles);
+}
+
+}  // namespace
 
 run_analysis analyse(const run_record& record) {
   auto attribution = attribute(record);
   auto roofline = hold_against_roofline(record, nullptr, attribution);
-  return {summarize(record), std::move(attribution), std::move(roofline)};
+  auto summary = summarize(record);
+  auto intervals = intervals_of(record, summary);
+  return {std::move(summary), std::move(intervals), std::move(attribution), std::move(roofline)};
 }
 
 }  // namespace graphline

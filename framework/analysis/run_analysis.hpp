@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/percentile_interval.hpp"
 #include "framework/analysis/roofline.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/record/run_record.hpp"
@@ -12,6 +14,7 @@ namespace graphline {
 /// All that more than one report of a run shows, worked out once.
 struct run_analysis {
   run_summary summary;
+  std::vector<percentile_interval> intervals;      ///< of the percentiles shown, end to end
   std::optional<attribution_summary> attribution;  ///< as `attribute` gives it
   std::optional<roofline_summary> roofline;        ///< as `hold_against_roofline` gives it
 };

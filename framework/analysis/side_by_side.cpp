@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/analysis/frame_period.hpp"
 #include "framework/analysis/median_interval.hpp"
 
 namespace graphline {
@@ -78,25 +79,23 @@ struct samples {
   std::vector<double> longest;
   std::vector<double> frame;
 
-  void add(const work& done, nanoseconds time, double frames) {
+  void add(const work& done, double frame_time, double frames) {
     const auto sum = total(done.spans);
     overlap.push_back(static_cast<double>(sum - total(merged(done.spans))) / frames);
     stages.push_back(static_cast<double>(sum) / frames);
     longest.push_back(static_cast<double>(done.longest) / frames);
-    frame.push_back(static_cast<double>(time) / frames);
+    frame.push_back(frame_time);
   }
 };
 
 void add_frames(samples& to, const run_record& run) {
   for (std::size_t i = 0; i < run.frames.size(); ++i) {
-    to.add(work_of(run, i, 1), run.frames[i].end - run.frames[i].begin, 1);
+    to.add(work_of(run, i, 1), static_cast<double>(run.frames[i].end - run.frames[i].begin), 1);
   }
 }
 
 void add_run(samples& to, const run_record& run) {
-  nanoseconds end = run.frames.front().end;
-  for (const auto& frame : run.frames) end = std::max(end, frame.end);
-  to.add(work_of(run, 0, run.frames.size()), end - run.frames.front().begin,
+  to.add(work_of(run, 0, run.frames.size()), frame_period(run).value_or(0),
          static_cast<double>(run.frames.size()));
 }
 

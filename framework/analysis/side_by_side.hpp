@@ -12,7 +12,7 @@ struct side_by_side {
   double overlap = 0;  ///< sum of the stages' times minus the time in which any was under way
   double stages = 0;   ///< sum of the stages' times; on `host`, those on the device as one stage
   double longest = 0;  ///< of the stages' times: the others could run beside it, at best
-  double frame = 0;    ///< time a frame takes; with several in flight, from one to the next
+  double frame = 0;    ///< time a frame takes; with several in flight, the frame period
   double doubt = 0;    ///< how far stamps of device and CPU may be off each other
 };
 

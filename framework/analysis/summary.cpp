@@ -5,30 +5,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/frame_period.hpp"
 #include "framework/analysis/launch_bound.hpp"
+#include "framework/base/units.hpp"
 
 namespace graphline {
 
 namespace {
-
-std::optional<double> throughput_of(const run_record& record) {
-  const nanoseconds time = running_time(record);
-  if (time <= 0) return std::nullopt;
-  return static_cast<double>(record.frames.size()) * 1e9 / static_cast<double>(time);
-}
 
 load_summary load_of(const run_record& record) {
   load_summary result;
   result.dropped = record.load.dropped.size();
   result.due = record.frames.size() + result.dropped;
   result.queue_wait = distribution::of(queue_wait_times(record));
-  auto due = record.load.dropped;
-  for (const auto& frame : record.frames) due.push_back(frame.due);
-  if (due.size() < 2) return result;
-  const auto [first, last] = std::minmax_element(due.begin(), due.end());
-  if (*first < *last) {
-    result.offered =
-        static_cast<double>(due.size() - 1) * 1e9 / static_cast<double>(*last - *first);
+  result.offered = offered_rate(record);
+  return result;
+}
+
+std::vector<std::string> findings_of(const run_record& record, const run_summary& summary) {
+  std::vector<std::string> result;
+  const auto dropped = record.load.dropped.size();
+  if (summary.overload) result.push_back(overload_text(*summary.overload));
+  const auto late = summary.deadline ? summary.deadline->missed : 0;
+  if (late > 0 || (summary.deadline && dropped > 0)) {
+    result.push_back(fmt::format("deadline of {} missed by {} of {} frames{}",
+                                 format_duration(static_cast<double>(summary.deadline->limit)),
+                                 late + dropped, record.frames.size() + dropped,
+                                 dropped > 0 ? fmt::format(", {} of them dropped", dropped) : ""));
   }
   return result;
 }
@@ -189,8 +192,14 @@ run_summary summarize(const run_record& record) {
   auto times = end_to_end_times(record);
   if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
-  result.throughput = throughput_of(record);
+  if (const auto period = frame_period(record)) result.throughput = 1e9 / *period;
+  result.overload = overload_of(record);
+  if (result.overload && result.overload->growth) {
+    result.end_to_end =
+        std::move(*result.end_to_end).unsettled("overloaded: latency grows with the run's length");
+  }
   if (record.run.arrival != arrival::closed) result.load = load_of(record);
+  result.findings = findings_of(record, result);
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));

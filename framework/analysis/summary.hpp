@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/analysis/distribution.hpp"
+#include "framework/analysis/overload.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -63,11 +64,15 @@ struct load_summary {
 
 /// What a run's raw samples say.
 struct run_summary {
-  std::optional<distribution> end_to_end;  ///< from due to end of each frame
-  std::optional<double> throughput;        ///< measured frames a second, first begin to last end
-  std::vector<stage_summary> stages;       ///< as in the record
+  /// From due to end of each frame; unsettled where latency grows with the length of the run.
+  std::optional<distribution> end_to_end;
+  std::optional<double> throughput;   ///< frames completed in a second, as `completions_of`
+  std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
-  std::optional<load_summary> load;   ///< nothing with `arrival: closed`
+  std::optional<load_summary> load;  ///< nothing with `arrival: closed`
+  std::optional<graphline::overload> overload;
+  /// What must be known before the figures: overload first, then missed deadlines.
+  std::vector<std::string> findings;
   std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
 };
 
@@ -77,8 +82,7 @@ run_summary summarize(const run_record& record);
 deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times);
 
 /// From the first begin to the last end. On a schedule from when the first frame was due to when a
-/// next one would be, or to the last end if that is later: a pipeline that keeps up then carries
-/// just what is due. 0 without frames.
+/// next one would be, or to the last end if that is later. 0 without frames.
 nanoseconds running_time(const run_record& record);
 
 /// From due to end of each frame, in order.

@@ -24,10 +24,10 @@ using ::testing::StartsWith;
 
 constexpr nanoseconds ms = 1'000'000;
 
-TEST(overlap_findings, say_how_long_stages_ran_side_by_side) {
+TEST(overlap_findings, say_how_long_stages_ran_concurrently) {
   auto record = two_strategies();
   for_runs_of(record, 0, [](run_record& run) { run.run.strategy = strategy::serial; });
-  EXPECT_THAT(findings(record), Contains("of each frame, stages ran side by side for 16.0 ms of "
+  EXPECT_THAT(findings(record), Contains("of each frame, stages ran concurrently for 16.0 ms of "
                                          "74.0 ms with strategy=async"));
 }
 
@@ -77,8 +77,8 @@ TEST(overlap_findings, see_frames_that_overlap_each_other) {
   auto one = made_of({{"in_flight", "1"}}, taking(87 * ms));
   one.change = samples::put_in_a_row;
   const auto said = findings(made_experiment("e", {one, pipelined}, 3));
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame, stages ran side by side for 14."),
-                                   HasSubstr(" from one frame to the next with in_flight=2"))));
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("of each frame, stages ran concurrently for 14."),
+                                   HasSubstr(" frame period with in_flight=2"))));
   // One frame at a time has nothing to overlap with where stages wait for each other.
   EXPECT_THAT(said, Each(Not(HasSubstr("did not happen"))));
 }
@@ -89,7 +89,7 @@ TEST(overlap_findings, do_not_expect_of_one_pipeline_what_another_did) {
   experiment_record record;
   samples::add_together(record, "together", {{"camera", made_of({})}, {"batch", in_a_row}});
   const auto said = findings(record);
-  EXPECT_THAT(said, Contains(HasSubstr("side by side")));
+  EXPECT_THAT(said, Contains(HasSubstr("concurrently")));
   EXPECT_THAT(said, Each(Not(HasSubstr("did not happen"))));
 }
 
@@ -104,9 +104,9 @@ TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
   };
   auto record = made_experiment("e", {queued}, 3);
   for_runs_of(record, 0, [](run_record& run) { run.device.backend = "host"; });
-  EXPECT_THAT(findings(record), Each(Not(HasSubstr("side by side"))));
+  EXPECT_THAT(findings(record), Each(Not(HasSubstr("concurrently"))));
   for_runs_of(record, 0, [](run_record& run) { run.device.backend = "cuda"; });
-  EXPECT_THAT(findings(record), Contains(HasSubstr("side by side for 70.0 ms")));
+  EXPECT_THAT(findings(record), Contains(HasSubstr("concurrently for 70.0 ms")));
 }
 
 TEST(overlap_findings, give_the_least_and_the_most_of_many) {

@@ -65,9 +65,9 @@ TEST(summary, counts_latency_from_when_a_frame_was_due) {
   EXPECT_EQ(summarize(record).end_to_end->mean(), 50);
 }
 
-TEST(summary, divides_frames_by_the_time_from_first_begin_to_last_end) {
+TEST(summary, divides_frames_that_ran_at_once_by_the_time_from_first_begin_to_last_end) {
   run_record record;
-  // Three frames in flight: the second ends last.
+  record.run.in_flight = 3;  // the second ends last
   record.frames = {{0, 1'000'000, 5'000'000}, {0, 2'000'000, 7'000'000}, {0, 3'000'000, 6'000'000}};
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 500);
 }
@@ -81,10 +81,8 @@ TEST(summary, takes_the_rate_for_the_throughput_of_a_schedule_that_is_kept) {
     record.frames.push_back({due, due + 5'000, due + 2'000'000});
   }
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 100);
-  record.frames.back().end = 1'000'000'000;
+  record.frames.back().end = 977'000'000;  // 39 more frames after the first end, at 2 ms
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 40);
-  record.load.dropped = {1'990'000'000};
-  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 20);
 }
 
 TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {

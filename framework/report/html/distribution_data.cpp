@@ -4,9 +4,9 @@
 #include <string>
 
 #include "framework/analysis/histogram.hpp"
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/analysis/thinned_series.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 
 namespace graphline {
 

@@ -1,6 +1,6 @@
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/analysis/thinned_series.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 
 namespace graphline {
 

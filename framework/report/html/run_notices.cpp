@@ -15,6 +15,9 @@ nlohmann::ordered_json notices_of(const run_record& record, const run_summary& s
   if (record.interrupted) {
     list.push_back({{"tone", "bad"}, {"text", "Interrupted after " + done}});
   }
+  for (const auto& finding : summary.findings) {
+    list.push_back({{"tone", "bad"}, {"text", finding}});
+  }
   for (const auto& warning : summary.warnings) {
     list.push_back({{"tone", "warning"}, {"text", warning}});
   }

@@ -28,7 +28,7 @@ std::string run_html(const run_record& record, const run_analysis& analysis,
   data["way"] = way_of(record.run) + ", timing " + std::string(to_word(record.run.timing));
   data["amount"] = amount_of(record);
   data["notices"] = notices_of(record, summary);
-  data["summary"] = summary_data(record, summary, held);
+  data["summary"] = summary_data(record, analysis, held);
   data["detail"] = detail_data(record, summary, held);
   data["latency"] = latency_data(record, summary);
   data["distribution"] = distribution_data(record, summary);

@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 #include "framework/report/terminal/quantity.hpp"
+#include "framework/report/terminal/run_times.hpp"
 
 namespace graphline {
 
@@ -30,23 +31,40 @@ std::string words(nanoseconds ns) {
   return format_duration(static_cast<double>(ns));
 }
 
-json percentile_figure(const distribution& times, std::string_view name, double p, time_unit unit) {
-  const auto value = times.percentile(p);
-  if (value) {
-    const auto note = p == 0.5 ? "half of the frames took longer"
-                               : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
+/// "95 %: 21.9 to 40.2"; an end that the frames do not carry is named.
+std::string interval_words(const percentile_interval& of, time_unit unit) {
+  const auto end = [&](const std::optional<nanoseconds>& ns, const char* absent) {
+    return ns ? in_unit(as_double(ns), unit) : absent;
+  };
+  return fmt::format("95 %: {} to {}", end(of.low, "below the shortest"),
+                     end(of.high, "beyond the longest"));
+}
+
+json percentile_figure(const run_analysis& analysis, std::size_t index, time_unit unit) {
+  const auto& times = *analysis.summary.end_to_end;
+  const auto& [name, p] = shown_percentiles[index];
+  if (const auto value = times.percentile(p)) {
+    auto note = p == 0.5 ? "half of the frames took longer"
+                         : fmt::format("1 frame in {:g} took longer", 1 / (1 - p));
+    if (index < analysis.intervals.size()) {
+      note += "; " + interval_words(analysis.intervals[index], unit);
+    }
     return figure_data(name, in_unit(as_double(value), unit), unit.name, note);
   }
+  if (!times.why_unsettled().empty()) return figure_data(name, "-", "", times.why_unsettled());
   return figure_data(name, "-", "",
                      fmt::format("needs {} frames, there {} {}", samples_needed(p),
                                  times.count() == 1 ? "is" : "are", times.count()));
 }
 
-void add_times(json& figures, const distribution& times) {
+void add_times(json& figures, const run_analysis& analysis) {
+  const auto& times = *analysis.summary.end_to_end;
   const auto unit = unit_for(times.mean());
-  for (const auto& [name, p] : shown_percentiles) {
-    if (name != "p90") figures.push_back(percentile_figure(times, name, p, unit));
+  for (std::size_t i = 0; i < percentiles_of_table(times).size(); ++i) {
+    if (shown_percentiles[i].first == "p90") continue;
+    figures.push_back(percentile_figure(analysis, i, unit));
   }
+  if (!times.why_unsettled().empty()) return;
   const auto spread = times.stddev();
   figures.push_back(figure_data(
       "mean", in_unit(times.mean(), unit), unit.name,
@@ -86,16 +104,25 @@ void add_load(json& figures, const run_record& record, const load_summary& load)
                   note)));
 }
 
-json end_to_end_row(const distribution& times) {
+json end_to_end_row(const run_analysis& analysis) {
+  const auto& times = *analysis.summary.end_to_end;
   const auto unit = unit_for(times.mean());
+  const bool settled = times.why_unsettled().empty();
   json cells = json::array();
   const auto add = [&](std::string_view name, std::optional<double> ns) {
     cells.push_back({name, in_unit(ns, unit)});
   };
-  add("mean", times.mean());
-  add("stddev", times.stddev());
+  add("mean", settled ? std::optional(times.mean()) : std::nullopt);
+  add("stddev", settled ? times.stddev() : std::nullopt);
   add("min", static_cast<double>(times.min()));
-  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
+  for (const auto& [name, p] : percentiles_of_table(times)) {
+    add(name, as_double(times.percentile(p)));
+    for (const auto& of : analysis.intervals) {
+      if (of.p != p) continue;
+      cells.back().push_back(in_unit(as_double(of.low), unit));
+      cells.back().push_back(in_unit(as_double(of.high), unit));
+    }
+  }
   add("max", static_cast<double>(times.max()));
   return {{"unit", unit.name}, {"cells", std::move(cells)}};
 }
@@ -170,14 +197,12 @@ bool takes_turns_on_streams(const run_record& record) {
   return record.device.one_at_a_time && streams.size() > 1;
 }
 
-json notes_of(const run_record& record, const distribution& times, const floors& held) {
+json notes_of(const run_record& record, const run_analysis& analysis, const floors& held) {
   json notes = json::array();
-  std::string missing;
-  for (const auto& [name, p] : shown_percentiles) {
-    if (times.percentile(p)) continue;
-    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", name, samples_needed(p));
+  if (const auto why = why_absent(*analysis.summary.end_to_end); !why.empty()) {
+    notes.push_back("-: " + why);
   }
-  if (!missing.empty()) notes.push_back("\"-\" stands for too few frames: " + missing);
+  if (!analysis.intervals.empty()) notes.push_back(interval_note());
   const auto timing = record.run.timing;
   if (timing != timing_method::none && !record.stages.empty()) {
     notes.push_back("share: of the mean end to end; stages that overlap add up to more than 100 %");
@@ -203,10 +228,11 @@ json notes_of(const run_record& record, const distribution& times, const floors&
 
 }  // namespace
 
-json summary_data(const run_record& record, const run_summary& summary, const floors& held) {
+json summary_data(const run_record& record, const run_analysis& analysis, const floors& held) {
+  const auto& summary = analysis.summary;
   json data = {{"figures", json::array()}};
   auto& figures = data["figures"];
-  if (summary.end_to_end) add_times(figures, *summary.end_to_end);
+  if (summary.end_to_end) add_times(figures, analysis);
   add_throughput(figures, summary);
   if (summary.end_to_end && summary.deadline) {
     add_deadline(figures, *summary.deadline, record.frames.size());
@@ -216,8 +242,8 @@ json summary_data(const run_record& record, const run_summary& summary, const fl
       "device memory", format_bytes(record.memory.device_peak_bytes),
       fmt::format("at peak; {} pinned", format_bytes(record.memory.pinned_peak_bytes))));
   if (summary.end_to_end) {
-    data["end_to_end"] = end_to_end_row(*summary.end_to_end);
-    data["notes"] = notes_of(record, *summary.end_to_end, held);
+    data["end_to_end"] = end_to_end_row(analysis);
+    data["notes"] = notes_of(record, analysis, held);
   }
   if (auto stages = stages_data(record, summary, held); !stages.is_null()) {
     data["stages"] = std::move(stages);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run_analysis.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
 
@@ -10,10 +10,11 @@ namespace graphline {
 
 /// The figures of a run, as texts in the words and units of the terminal's table:
 /// {"figures": [{"name", "value", "unit", "note", "tone"}...], "end_to_end": {"unit", "cells":
-/// [[name, text]...]}, "stages": {"unit", "enqueue_unit", "rows": [...]}, "graphs", "outputs":
+/// [[name, text, and of a percentile the ends of its interval]...]}, "stages": {"unit",
+/// "enqueue_unit", "rows": [...]}, "graphs", "outputs":
 /// [[tensor, type, checksum]...], "notes": [text...]}. What was not measured is left out. Rows of
 /// stages and parts that have a floor have "least" and "ratio".
-nlohmann::ordered_json summary_data(const run_record& record, const run_summary& summary,
+nlohmann::ordered_json summary_data(const run_record& record, const run_analysis& analysis,
                                     const floors& held);
 
 /// What the device stages consist of: {"parts": [{"stage", "unit", "rows": [{"name", "by", "p50",

@@ -1,7 +1,7 @@
 #include "framework/report/json/common_json.hpp"
 
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/report/json/json_text.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 
 namespace graphline {
 
@@ -26,16 +26,18 @@ json distribution_json(const std::optional<distribution>& times) {
   json result;
   result["unit"] = "ms";
   result["count"] = times ? times->count() : 0;
-  result["mean"] = fact([](const distribution& d) { return d.mean(); });
-  result["stddev"] = times ? ms_or_null(times->stddev()) : json();
+  const bool settled = times && times->why_unsettled().empty();
+  result["mean"] = settled ? ms_or_null(std::optional(times->mean())) : json();
+  result["stddev"] = settled ? ms_or_null(times->stddev()) : json();
   result["min"] = fact([](const distribution& d) { return d.min(); });
   json needs = json::object();
   for (const auto& [name, p] : shown_percentiles) {
     const auto value = times ? times->percentile(p) : std::nullopt;
     result[std::string(name)] = ms_or_null(value);
-    if (!value) needs[std::string(name)] = samples_needed(p);
+    if (!value && (settled || !times)) needs[std::string(name)] = samples_needed(p);
   }
   result["max"] = fact([](const distribution& d) { return d.max(); });
+  if (times && !settled) result["why_absent"] = times->why_unsettled();
   if (!needs.empty()) result["needs"] = std::move(needs);
   return result;
 }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/json_text.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 
 namespace graphline {
 

@@ -113,7 +113,18 @@ json output_json(const output_record& output) {
           {"finite", output.finite},     {"values", output.values}};
 }
 
-json load_json(const run_record& record, const load_summary& load) {
+/// Of each percentile that is carried, the ends in ms.
+json intervals_json(const std::vector<percentile_interval>& intervals) {
+  json result = json::object();
+  for (const auto& of : intervals) {
+    result[percentile_name(of.p)] = {{"low", ms_or_null(of.low)}, {"high", ms_or_null(of.high)}};
+  }
+  return result;
+}
+
+json load_json(const run_record& record, const run_summary& summary) {
+  const auto& load = *summary.load;
+  const auto growth = summary.overload ? summary.overload->growth : std::nullopt;
   json dropped = json::array();
   for (const auto due : record.load.dropped) {
     dropped.push_back(milliseconds(due));
@@ -124,6 +135,8 @@ json load_json(const run_record& record, const load_summary& load) {
           {"found_full", record.load.found_full},
           {"longest_queue", record.load.longest_queue},
           {"offered", {{"unit", "frame/s"}, {"value", or_null(load.offered)}}},
+          {"overloaded", summary.overload.has_value()},
+          {"latency_growth", {{"unit", "ms/s"}, {"value", ms_or_null(growth)}}},
           {"queue_wait", distribution_json(load.queue_wait, queue_wait_times(record))}};
 }
 
@@ -139,6 +152,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   result["environment"] = texts_json(record.environment);
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
+  result["end_to_end"]["intervals"] = intervals_json(analysis.intervals);
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
   const floors held(analysis.roofline);
   json stages = json::array();
@@ -149,12 +163,13 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   json outputs = json::array();
   for (const auto& output : record.outputs) outputs.push_back(output_json(output));
   result["outputs"] = std::move(outputs);
+  result["findings"] = summary.findings;
   result["warnings"] = summary.warnings;
   if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
   if (const auto& attribution = analysis.attribution) {
     result["attribution"] = attribution_json(record, *attribution);
   }
-  if (summary.load) result["load"] = load_json(record, *summary.load);
+  if (summary.load) result["load"] = load_json(record, summary);
   result["processor_time_ms"] = milliseconds(record.processor_time);
   result["description"] = record.description;
   result["stage_time_is"] = meaning_of(record.run.timing);

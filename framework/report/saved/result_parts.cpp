@@ -72,7 +72,11 @@ std::optional<distribution> times_of(const json_part& from) {
   for (const auto& sample : samples.json()) {
     times.push_back(time_of(json_part(sample, samples.where() + "[]")));
   }
-  return distribution::of(std::move(times));
+  auto result = distribution::of(std::move(times));
+  if (const auto why = from.find("why_absent"); why && result) {
+    result = std::move(*result).unsettled(why->text());
+  }
+  return result;
 }
 
 }  // namespace graphline

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 #include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
@@ -189,8 +190,10 @@ std::string answer(const run_diff& diff, const look& as) {
   const auto change = by_p50 ? p50 : diff.mean();
   const auto what = subject_prefix(diff.origin);
   if (!change.before || !change.after) {
-    return paragraph(fmt::format("{}not both runs have measured a frame", what), 2, as,
-                     tone::heading);
+    const bool measured = diff.end_to_end.before && diff.end_to_end.after;
+    return paragraph(what + (measured ? "no latency to compare: a run was overloaded"
+                                      : "not both runs have measured a frame"),
+                     2, as, tone::heading);
   }
   return paragraph(
       fmt::format("{}{} end to end {}", what, by_p50 ? "p50" : "mean", durations_in_words(change)),
@@ -200,7 +203,12 @@ std::string answer(const run_diff& diff, const look& as) {
 /// "p95 needs 59, p99 needs 299": the percentiles that are not in both.
 std::string missing_percentiles(const run_diff& diff, const look& as) {
   std::string text;
-  for (const auto& [name, p] : shown_percentiles) {
+  const auto unsettled = [](const std::optional<distribution>& times) {
+    return times && !times->why_unsettled().empty();
+  };
+  if (unsettled(diff.end_to_end.before) || unsettled(diff.end_to_end.after)) return "";
+  for (const auto& [name, p] :
+       std::span(shown_percentiles).first(std::size(shown_percentiles) - 1)) {
     const auto change = diff.percentile(p);
     if (change.before && change.after) continue;
     text += fmt::format("{}{} needs {}", text.empty() ? "" : ", ", name, samples_needed(p));

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/attribution_table.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 #include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/run_times.hpp"
 #include "framework/report/terminal/text_table.hpp"
@@ -96,16 +96,6 @@ std::string memory_fact(const memory_usage& memory, const look& as) {
       as);
 }
 
-/// "p95 needs 59, p99 needs 299": what the sample does not carry.
-std::string missing_percentiles(const distribution& times) {
-  std::string text;
-  for (const auto& [name, p] : shown_percentiles) {
-    if (times.percentile(p)) continue;
-    text += fmt::format("{}{} needs {}", text.empty() ? "" : ", ", name, samples_needed(p));
-  }
-  return text;
-}
-
 std::string clock_note(const run_record& record, const look& as) {
   const auto in_words = [](nanoseconds ns) { return format_duration(static_cast<double>(ns)); };
   auto text = fmt::format("clock: device times stand on the host's clock to within {}",
@@ -117,12 +107,14 @@ std::string clock_note(const run_record& record, const look& as) {
   return paragraph(text, 2, as, tone::faint);
 }
 
-std::string notes(const run_record& record, const run_summary& summary, const floors& held,
+std::string notes(const run_record& record, const run_analysis& analysis, const floors& held,
                   bool shapes, const look& as) {
   std::string text;
-  if (const auto missing = missing_percentiles(*summary.end_to_end); !missing.empty()) {
-    text += paragraph(fmt::format("-: too few frames: {}", missing), 2, as, tone::faint);
+  const auto& times = *analysis.summary.end_to_end;
+  if (const auto why = why_absent(times); !why.empty()) {
+    text += paragraph("-: " + why, 2, as, tone::faint);
   }
+  if (!analysis.intervals.empty()) text += paragraph(interval_note(), 2, as, tone::faint);
   const auto timing = record.run.timing;
   if (timing != timing_method::none && !record.stages.empty()) {
     // Only `layers` times the parts of stages.
@@ -150,10 +142,13 @@ std::string notes(const run_record& record, const run_summary& summary, const fl
 std::string run_table(const run_record& record, const run_analysis& analysis, const look& as) {
   const auto& summary = analysis.summary;
   const floors held(analysis.roofline);
-  std::string text = heading(record, as) + "\n";
+  std::string text = heading(record, as);
+  if (!summary.findings.empty()) text += '\n';
+  for (const auto& finding : summary.findings) text += paragraph(finding, 2, as, tone::bad);
+  text += '\n';
   bool shapes = false;
   if (summary.end_to_end) {
-    const auto times = times_of(record, summary, held, as);
+    const auto times = times_of(record, analysis, held, as);
     text += times.text + part_tables(record, summary, held, as);
     shapes = times.shapes;
     if (const auto& where = analysis.attribution) {
@@ -179,7 +174,7 @@ std::string run_table(const run_record& record, const run_analysis& analysis, co
   text += operation_table(record, as);
   if (summary.end_to_end) {
     text += '\n';
-    text += notes(record, summary, held, shapes, as);
+    text += notes(record, analysis, held, shapes, as);
   }
   if (!summary.warnings.empty()) text += '\n';
   for (const auto& warning : summary.warnings) {

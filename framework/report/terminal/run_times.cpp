@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/shown_percentiles.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/percentiles.hpp"
 #include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/shape.hpp"
 #include "framework/report/terminal/text_table.hpp"
@@ -47,27 +48,51 @@ std::string heading_in(std::string_view name, time_unit unit, time_unit of_table
   return fmt::format("{} {}", name, unit.name);
 }
 
-bool end_to_end_table(run_times& into, const distribution& times, const look& as) {
+/// A row of ends of the intervals, below the percentiles.
+std::vector<std::string> interval_row(std::string name, const std::vector<time_unit>& units,
+                                      std::size_t first, std::span<const percentile_interval> all,
+                                      std::optional<nanoseconds> percentile_interval::*end) {
+  std::vector<std::string> cells(units.size());
+  cells.front() = std::move(name);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    cells[first + i] = in_unit(as_double(all[i].*end), units[first + i]);
+  }
+  return cells;
+}
+
+bool end_to_end_table(run_times& into, const run_analysis& analysis, const look& as) {
+  const auto& times = *analysis.summary.end_to_end;
   const auto unit = unit_for(times.mean());  // not the largest: one outlier would blur the rest
   std::vector<text_table::column> columns = {{fmt::format("end to end ({})", unit.name), left}};
   std::vector<std::string> cells = {""};
+  std::vector<time_unit> units = {unit};
   const auto add = [&](std::string_view name, std::optional<double> ns) {
     const auto own = unit_beside(unit, ns.value_or(0));
+    units.push_back(own);
     columns.push_back({heading_in(name, own, unit)});
     cells.push_back(in_unit(ns, own));
   };
-  add("mean", times.mean());
-  add("stddev", times.stddev());
+  const bool settled = times.why_unsettled().empty();
+  add("mean", settled ? std::optional(times.mean()) : std::nullopt);
+  add("stddev", settled ? times.stddev() : std::nullopt);
   add("min", static_cast<double>(times.min()));
-  for (const auto& [name, p] : shown_percentiles) add(name, as_double(times.percentile(p)));
+  const std::size_t first = cells.size();
+  for (const auto& [name, p] : percentiles_of_table(times)) {
+    add(name, as_double(times.percentile(p)));
+  }
   add("max", static_cast<double>(times.max()));
   const auto shapes = shapes_of({&times}, scale::own, as);
   if (!shapes.empty()) {
     columns.push_back({"shape", left, 0, shape_rank, true});
     cells.push_back(shapes.front());
+    units.push_back(unit);
   }
   text_table table(std::move(columns));
   table.add_row(std::move(cells));
+  if (const auto& all = analysis.intervals; !all.empty()) {
+    table.add_row(interval_row("95 % from", units, first, all, &percentile_interval::low));
+    table.add_row(interval_row("to", units, first, all, &percentile_interval::high));
+  }
   into.text += table.text(as) + "\n";
   return table.has_extra(as);
 }
@@ -210,10 +235,16 @@ class stage_times {
 
 }  // namespace
 
-run_times times_of(const run_record& record, const run_summary& summary, const floors& held,
+std::string interval_note() {
+  return "95 % from, to: confidence interval of the percentile, by a block bootstrap; - beyond the "
+         "frames measured";
+}
+
+run_times times_of(const run_record& record, const run_analysis& analysis, const floors& held,
                    const look& as) {
   run_times result;
-  result.shapes = end_to_end_table(result, *summary.end_to_end, as);
+  const auto& summary = analysis.summary;
+  result.shapes = end_to_end_table(result, analysis, as);
   if (record.run.timing == timing_method::none || record.stages.empty()) return result;
   stage_times(record, summary, held).add_table(result, as);
   return result;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run_analysis.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/look.hpp"
@@ -16,7 +16,10 @@ struct run_times {
 };
 
 /// Of a run that has measured a frame.
-run_times times_of(const run_record& record, const run_summary& summary, const floors& held,
+run_times times_of(const run_record& record, const run_analysis& analysis, const floors& held,
                    const look& as);
+
+/// What the rows of intervals are, for the notes below tables.
+std::string interval_note();
 
 }  // namespace graphline

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// So many frames were completed in so much time.
+struct completed_frames {
+  double count = 0;
+  double time = 0;  ///< ns; 0 without frames
+};
+
+/// From completion to completion, so that neither the time that the first frames took nor a wait
+/// for the first to be due counts. With K frames in flight each completion is compared with the one
+/// K before it, which frees the slot of the frame: frames that end in groups count as they do in
+/// the long run, wherever the run begins and ends. In a closed loop with one frame in flight the
+/// first begin stands for a completion before it. All frames from first begin to last end where
+/// there are no more than K.
+completed_frames completions_of(const run_record& record);
+
+/// The frame period: nanoseconds from one completion to the next, on average, and so one over the
+/// throughput. Nothing where no time passed.
+std::optional<double> frame_period(const run_record& record);
+
+/// Frames due in a second on a schedule, those that were dropped among them. Nothing below two.
+std::optional<double> offered_rate(const run_record& record);
+
+}  // namespace graphline

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// Frames came faster than they were completed.
+struct overload {
+  double offered = 0;            ///< frames due in a second, those that were dropped among them
+  double completed = 0;          ///< frames completed in a second
+  std::size_t dropped = 0;       ///< frames
+  std::optional<double> growth;  ///< of the latency, in ns a second; nothing where drops bound it
+};
+
+/// Nothing with `arrival: closed`, where frames keep up, and below 15 frames.
+///
+/// After the first third, in which a queue builds up, nine of ten frames must have found no free
+/// slot when they were due: a queue that is kept up with empties now and then. And in twenty
+/// stretches of these frames (five at the least) completions must lie farther apart than arrivals,
+/// by Student's t with 2.5 % for chance: the difference is what latency grows by from frame to
+/// frame, or would without drops. Last, latency must have grown by a tenth from the first third to
+/// the last, or frames have been dropped.
+///
+/// Latency counts as bounded where the queue was full, and dropped frames, within the first third.
+std::optional<overload> overload_of(const run_record& record);
+
+/// "overloaded: completed 12 of 30 offered frame/s; latency grows by 600 ms per second of load".
+std::string overload_text(const overload& what);
+
+/// "12 of 30 offered frame/s", with as many digits as tell the two apart.
+std::string rates_text(double completed, double offered);
+
+}  // namespace graphline

@@ -1,0 +1,98 @@
+#include "framework/analysis/frame_period.hpp"
+
+#include <gtest/gtest.h>
+
+#include "framework/analysis/summary.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr nanoseconds ms = 1'000'000;
+
+/// A frame is due every 10 ms and takes 2.9 ms.
+run_record kept_schedule(int frames) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 100;
+  for (int i = 0; i < frames; ++i) {
+    record.frames.push_back({i * 10 * ms, i * 10 * ms, i * 10 * ms + 29 * ms / 10});
+  }
+  return record;
+}
+
+/// Frames that pass two stages of 5 ms each, both of which always have one.
+run_record filled_pipeline(int frames) {
+  run_record record;
+  record.run.in_flight = 2;
+  for (int i = 0; i < frames; ++i) {
+    record.frames.push_back({i * 5 * ms, i * 5 * ms, (i + 2) * 5 * ms});
+  }
+  return record;
+}
+
+/// Two frames at a time, side by side, 10 ms each: one every 5 ms.
+run_record in_pairs(int frames) {
+  run_record record;
+  record.run.in_flight = 2;
+  for (int i = 0; i < frames; ++i) {
+    record.frames.push_back({i / 2 * 10 * ms, i / 2 * 10 * ms, (i / 2 + 1) * 10 * ms});
+  }
+  return record;
+}
+
+TEST(frame_period, is_that_of_a_schedule_that_is_kept_however_short_the_run) {
+  for (const int frames : {2, 10, 60}) {
+    EXPECT_DOUBLE_EQ(*frame_period(kept_schedule(frames)), 10.0 * ms) << frames;
+  }
+}
+
+TEST(frame_period, does_not_count_the_time_that_a_pipeline_takes_to_fill) {
+  for (const int frames : {3, 4, 5, 10, 41}) {
+    EXPECT_DOUBLE_EQ(*frame_period(filled_pipeline(frames)), 5.0 * ms) << frames;
+  }
+}
+
+TEST(frame_period, is_the_same_wherever_a_group_of_frames_is_cut) {
+  for (const int frames : {4, 5, 10, 11, 40}) {
+    EXPECT_DOUBLE_EQ(*frame_period(in_pairs(frames)), 5.0 * ms) << frames;
+  }
+}
+
+TEST(frame_period, is_the_mean_time_of_a_frame_in_a_closed_loop_with_one_in_flight) {
+  run_record record;
+  record.frames = {{0, 0, 3 * ms}, {3 * ms, 3 * ms, 5 * ms}, {5 * ms, 5 * ms, 12 * ms}};
+  EXPECT_DOUBLE_EQ(*frame_period(record), 4.0 * ms);
+  EXPECT_DOUBLE_EQ(*frame_period(record), summarize(record).end_to_end->mean());
+  record.frames.resize(1);
+  EXPECT_DOUBLE_EQ(*frame_period(record), 3.0 * ms);
+}
+
+TEST(frame_period, is_one_over_the_throughput) {
+  EXPECT_DOUBLE_EQ(*summarize(kept_schedule(10)).throughput, 100);
+  EXPECT_DOUBLE_EQ(*summarize(filled_pipeline(10)).throughput, 200);
+  EXPECT_DOUBLE_EQ(*summarize(in_pairs(10)).throughput, 200);
+}
+
+TEST(frame_period, counts_completed_frames_alone) {
+  auto record = kept_schedule(9);
+  for (const std::size_t i : {6U, 4U, 2U}) {
+    record.load.dropped.insert(record.load.dropped.begin(), record.frames[i].due);
+    record.frames.erase(record.frames.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  EXPECT_DOUBLE_EQ(*frame_period(record), 16.0 * ms);  // six in 80 ms, the ends counted once
+  EXPECT_DOUBLE_EQ(*offered_rate(record), 100);
+}
+
+TEST(frame_period, of_frames_that_all_ran_at_once_is_taken_from_their_begin) {
+  EXPECT_DOUBLE_EQ(*frame_period(in_pairs(2)), 5.0 * ms);
+}
+
+TEST(frame_period, of_no_frames_or_no_time_is_nothing) {
+  EXPECT_FALSE(frame_period(run_record{}));
+  run_record record;
+  record.frames = {{5, 5, 5}};
+  EXPECT_FALSE(frame_period(record));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,227 @@
+#include "framework/analysis/overload.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <random>
+
+#include "framework/analysis/run_analysis.hpp"
+#include "framework/base/random.hpp"
+#include "tests/analysis/simulated_queue.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::simulated_queue;
+
+constexpr double ms = 1e6;
+
+run_record constant_load(double rate, int frames) {
+  return simulated_queue{.mean_service = 5 * ms}.run(rate, frames, 1);
+}
+
+/// In how many percent of runs of a queue with Poisson arrivals overload is found.
+double found_in(double load, bool random, int frames, int runs) {
+  const simulated_queue queue{
+      .arrival = arrival::poisson, .mean_service = 5 * ms, .random = random};
+  int found = 0;
+  for (int seed = 0; seed < runs; ++seed) {
+    const auto record = queue.run(load * 200, frames, static_cast<std::uint64_t>(seed));
+    found += overload_of(record).has_value();
+  }
+  return 100.0 * found / runs;
+}
+
+/// One server, 5 ms a frame, and room for `room` frames that wait: a frame that is due beyond that
+/// is dropped, or drops the one that has waited longest.
+run_record bounded_queue(double rate, std::size_t room, queue_policy full, arrival how, int frames,
+                         std::uint64_t seed = 1) {
+  std::mt19937_64 generator(seed);
+  run_record record;
+  record.run.arrival = how;
+  record.run.rate = rate;
+  std::deque<double> waiting;
+  double free = 0;
+  double due = 0;
+  const auto serve_until = [&](double time) {
+    while (!waiting.empty() && std::max(free, waiting.front()) <= time) {
+      const double begin = std::max(free, waiting.front());
+      free = begin + 5 * ms;
+      record.frames.push_back(
+          {std::llround(waiting.front()), std::llround(begin), std::llround(free)});
+      waiting.pop_front();
+    }
+  };
+  for (int i = 0; i < frames; ++i) {
+    serve_until(due);
+    waiting.push_back(due);
+    serve_until(due);
+    if (waiting.size() > room) {
+      const bool oldest = full == queue_policy::drop_oldest;
+      record.load.dropped.push_back(std::llround(oldest ? waiting.front() : waiting.back()));
+      oldest ? waiting.pop_front() : waiting.pop_back();
+    }
+    const double gap = 1e9 / rate;
+    due += how == arrival::poisson ? -std::log1p(-uniform_unit(generator)) * gap : gap;
+  }
+  serve_until(1e18);
+  return record;
+}
+
+// 5 ms a frame, due every 4.545 ms: frame i waits i times 0.4545 ms, so that the median frame of n
+// takes 5 ms and n / 2 times as much: 95.5 ms of 400 frames, 186.4 of 800. In a second 220 are due:
+// 100 ms more.
+TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
+  for (const int frames : {400, 800}) {
+    const auto found = overload_of(constant_load(220, frames));
+    ASSERT_TRUE(found) << frames;
+    EXPECT_NEAR(found->offered, 220, 1e-3);
+    EXPECT_NEAR(found->completed, 200, 1e-3);
+    EXPECT_NEAR(found->growth.value(), 100 * ms, 1e-3 * ms);
+  }
+  EXPECT_EQ(overload_text(*overload_of(constant_load(220, 400))),
+            "overloaded: completed 200 of 220 offered frame/s; latency grows by 100 ms per second "
+            "of load");
+}
+
+TEST(overload, leaves_no_percentile_of_the_system) {
+  const auto overloaded = analyse(constant_load(220, 400));
+  const auto& times = *overloaded.summary.end_to_end;
+  for (const double p : {0.5, 0.9, 0.95, 0.99}) EXPECT_FALSE(times.percentile(p)) << p;
+  EXPECT_EQ(times.why_unsettled(), "overloaded: latency grows with the run's length");
+  EXPECT_TRUE(overloaded.intervals.empty());
+  ASSERT_EQ(overloaded.summary.findings.size(), 1U);
+  EXPECT_EQ(overloaded.summary.findings.front().substr(0, 11), "overloaded:");
+  // The samples stay: it is the one above half of them.
+  EXPECT_NEAR(static_cast<double>(times.median()), (5 + 199 * (5 - 1000.0 / 220)) * ms, 10);
+  EXPECT_EQ(times.count(), 400U);
+  EXPECT_TRUE(analyse(constant_load(190, 400)).summary.end_to_end->percentile(0.5));
+}
+
+TEST(overload, is_found_where_one_frame_in_a_hundred_is_too_many) {
+  EXPECT_TRUE(overload_of(constant_load(202, 400)));
+  EXPECT_EQ(rates_text(200, 202), "200 of 202 offered frame/s");
+  EXPECT_EQ(rates_text(1000, 1000.2), "1000 of 1000.2 offered frame/s");
+  EXPECT_EQ(rates_text(12, 30), "12 of 30 offered frame/s");
+}
+
+TEST(overload, is_found_in_short_runs_but_not_of_a_few_frames) {
+  EXPECT_TRUE(overload_of(constant_load(500, 15)));
+  EXPECT_FALSE(overload_of(constant_load(500, 14)));
+}
+
+TEST(overload, is_not_found_where_frames_are_kept_up_with) {
+  for (const double rate : {20, 100, 180, 199, 200}) {
+    EXPECT_FALSE(overload_of(constant_load(rate, 400))) << rate;
+  }
+  EXPECT_FALSE(overload_of(simulated_queue{.mean_service = 5 * ms}.run({}, 400, 1)));
+  run_record closed = constant_load(220, 400);
+  closed.run.arrival = arrival::closed;
+  EXPECT_FALSE(overload_of(closed));
+}
+
+TEST(overload, is_not_found_in_queues_that_are_busy_but_stationary) {
+  // 1.7 % of 1000 runs at most, in those of 30 frames of M/D/1.
+  for (const int frames : {30, 100, 400, 2000}) {
+    EXPECT_LE(found_in(0.8, false, frames, 400), 3) << frames;
+    EXPECT_LE(found_in(0.8, true, frames, 400), 3) << frames;
+  }
+  EXPECT_LE(found_in(0.95, false, 400, 400), 3);
+  EXPECT_LE(found_in(0.95, true, 400, 400), 3);
+}
+
+TEST(overload, is_found_in_queues_with_random_arrivals) {
+  EXPECT_GE(found_in(1.25, false, 400, 400), 92);
+  EXPECT_GE(found_in(1.25, true, 2000, 200), 95);
+}
+
+TEST(overload, is_not_what_a_stall_leaves_behind) {
+  for (const std::size_t at : {30U, 120U, 180U, 250U}) {
+    run_record record;
+    record.run.arrival = arrival::constant;
+    record.run.rate = 100;
+    double free = 0;
+    for (std::size_t i = 0; i < 300; ++i) {
+      const double due = 10 * ms * static_cast<double>(i);
+      const double begin = std::max(due, free);
+      free = begin + (i == at ? 300 : 9) * ms;  // ten frames of 9 ms make up for 10 ms
+      record.frames.push_back({std::llround(due), std::llround(begin), std::llround(free)});
+    }
+    EXPECT_FALSE(overload_of(record)) << at;
+  }
+}
+
+TEST(overload, with_drops_is_said_and_bounds_latency) {
+  for (const auto full : {queue_policy::drop_oldest, queue_policy::drop_newest}) {
+    const auto record = bounded_queue(500, 2, full, arrival::constant, 900);
+    const auto found = overload_of(record);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->offered, 500, 0.5);
+    EXPECT_NEAR(found->completed, 200, 0.5);
+    EXPECT_FALSE(found->growth);
+    EXPECT_NEAR(static_cast<double>(found->dropped), 900 * 0.6, 5);
+    // Two wait for 5 ms each, at most: a property of the system, which is shown.
+    const auto summary = summarize(record);
+    EXPECT_LE(summary.end_to_end->max(), 15 * ms);
+    EXPECT_TRUE(summary.end_to_end->percentile(0.5));
+  }
+}
+
+TEST(overload, with_a_queue_that_fills_up_late_bounds_nothing) {
+  const auto record = bounded_queue(220, 60, queue_policy::drop_newest, arrival::constant, 900);
+  ASSERT_FALSE(record.load.dropped.empty());
+  EXPECT_TRUE(overload_of(record).value().growth);
+}
+
+TEST(overload, is_not_what_a_short_queue_drops_of_a_load_that_could_be_carried) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto record =
+        bounded_queue(160, 1, queue_policy::drop_oldest, arrival::poisson, 400, seed);
+    EXPECT_FALSE(record.load.dropped.empty());
+    found += overload_of(record).has_value();
+  }
+  EXPECT_LE(found, 4);
+}
+
+TEST(overload, counts_all_slots_that_frames_have) {
+  // Two at once, 10 ms each: as many as one in 5 ms.
+  for (const double rate : {190.0, 220.0}) {
+    run_record record;
+    record.run.arrival = arrival::constant;
+    record.run.rate = rate;
+    record.run.in_flight = 2;
+    double free[2] = {0, 0};
+    for (int i = 0; i < 400; ++i) {
+      const double due = i * 1e9 / rate;
+      auto& slot = free[i % 2];
+      const double begin = std::max(due, slot);
+      slot = begin + 10 * ms;
+      record.frames.push_back({std::llround(due), std::llround(begin), std::llround(slot)});
+    }
+    EXPECT_EQ(overload_of(record).has_value(), rate > 200) << rate;
+  }
+}
+
+TEST(overload, comes_before_missed_deadlines) {
+  auto record = constant_load(220, 400);
+  record.run.deadline = 100'000'000;  // met by frames 0 to 209, which wait for up to 95 ms
+  const auto& said = summarize(record).findings;
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1], "deadline of 100 ms missed by 190 of 400 frames");
+  record.run.deadline = 1'000'000'000;
+  EXPECT_EQ(summarize(record).findings.size(), 1U);
+}
+
+TEST(overload, counts_dropped_frames_as_missed_deadlines) {
+  auto record = bounded_queue(500, 2, queue_policy::drop_newest, arrival::constant, 900);
+  record.run.deadline = 1'000'000'000;
+  EXPECT_EQ(summarize(record).findings.back(),
+            fmt::format("deadline of 1.00 s missed by {0} of 900 frames, {0} of them dropped",
+                        record.load.dropped.size()));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,214 @@
+// Whether the intervals of a run's percentiles hold the truth as often as they say, by processes
+// whose percentiles are known exactly. Seeds are fixed: each test gives the same counts every time.
+
+#include "framework/analysis/percentile_interval.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <string>
+
+#include "framework/analysis/percentile_bound.hpp"
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+using generator = std::mt19937_64;
+using times = std::vector<nanoseconds>;
+
+constexpr double ms = 1e6;
+
+nanoseconds in_ms(double value) {
+  return std::llround(value * ms);
+}
+
+double normal(generator& from) {
+  const double radius = std::sqrt(-2 * std::log1p(-uniform_unit(from)));
+  return radius * std::cos(2 * std::numbers::pi * uniform_unit(from));
+}
+
+std::vector<percentile_interval> intervals_of(const times& in_order,
+                                              const std::vector<double>& percentiles) {
+  return percentile_intervals(in_order, *distribution::of(in_order), percentiles);
+}
+
+percentile_interval interval_of(const times& in_order, double p) {
+  return intervals_of(in_order, {p}).at(0);
+}
+
+/// In how many percent of runs the interval of `p` holds `truth`, in ms.
+double coverage(const std::function<times(generator&)>& draw, double p, double truth, int runs) {
+  int held = 0;
+  for (int run = 0; run < runs; ++run) {
+    generator from(mix_seed(static_cast<std::uint64_t>(run), 14));
+    const auto drawn = draw(from);
+    for (const auto& it : intervals_of(drawn, {0.5, 0.95, 0.99})) {
+      if (it.p != p) continue;
+      held += (!it.low || *it.low <= in_ms(truth)) && (!it.high || *it.high >= in_ms(truth));
+    }
+  }
+  const double percent = 100.0 * held / runs;
+  ::testing::Test::RecordProperty("coverage_percent", std::to_string(percent));
+  return percent;
+}
+
+times independent(generator& from, std::size_t frames) {
+  times result;
+  for (std::size_t i = 0; i < frames; ++i) {
+    result.push_back(in_ms(-std::log1p(-uniform_unit(from))));
+  }
+  return result;
+}
+
+/// 100 ms and an AR(1) process of variance 1 around it, which begins stationary.
+times autoregressive(generator& from, std::size_t frames, double phi) {
+  times result;
+  double value = normal(from);
+  for (std::size_t i = 0; i < frames; ++i) {
+    result.push_back(in_ms(100 + value));
+    value = phi * value + std::sqrt(1 - phi * phi) * normal(from);
+  }
+  return result;
+}
+
+/// 10 to 11 ms; one frame in fifty is of a stall, 20 to 30 ms. Stalls last for `length` frames on
+/// average (a chain of two states, which begins stationary).
+times stalling(generator& from, std::size_t frames, double length) {
+  constexpr double share = 0.02;
+  const double ends = 1 / length;
+  const double begins = ends * share / (1 - share);
+  times result;
+  bool stalled = uniform_unit(from) < share;
+  for (std::size_t i = 0; i < frames; ++i) {
+    const double part = uniform_unit(from);
+    result.push_back(in_ms(stalled ? 20 + 10 * part : 10 + part));
+    stalled = stalled ? uniform_unit(from) >= ends : uniform_unit(from) < begins;
+  }
+  return result;
+}
+
+constexpr double stalling_p95 = 10 + 0.95 / 0.98;
+constexpr double stalling_p99 = 25;  // half of the stalls take longer
+
+// The standard deviation of what is counted is 1.1 % at 400 runs.
+TEST(percentile_interval, holds_the_truth_of_independent_frames) {
+  const auto draw = [](generator& from) { return independent(from, 600); };
+  EXPECT_GE(coverage(draw, 0.5, std::log(2), 400), 92);
+  EXPECT_GE(coverage(draw, 0.95, std::log(20), 400), 92);
+  EXPECT_GE(coverage(draw, 0.99, std::log(100), 400), 92);
+}
+
+TEST(percentile_interval, of_independent_frames_is_hardly_wider_than_by_the_binomial_alone) {
+  // p50 of 1000: ranks 469 and 532, 63 apart.
+  double ranks = 0;
+  for (std::uint64_t run = 0; run < 100; ++run) {
+    generator from(run);
+    const auto drawn = independent(from, 1000);
+    const auto it = interval_of(drawn, 0.5);
+    ranks += static_cast<double>(std::count_if(
+        drawn.begin(), drawn.end(), [&](nanoseconds t) { return *it.low < t && t <= *it.high; }));
+  }
+  EXPECT_NEAR(ranks / 100, 63, 6);
+}
+
+TEST(percentile_interval, holds_the_truth_of_frames_that_depend_on_those_before) {
+  for (const double phi : {0.5, 0.8}) {
+    const auto draw = [&](generator& from) { return autoregressive(from, 600, phi); };
+    EXPECT_GE(coverage(draw, 0.5, 100, 400), 90) << phi;
+    EXPECT_GE(coverage(draw, 0.95, 101.6449, 400), 90) << phi;
+    EXPECT_GE(coverage(draw, 0.99, 102.3263, 400), 88) << phi;
+  }
+  const auto slowly = [&](generator& from) { return autoregressive(from, 2000, 0.95); };
+  EXPECT_GE(coverage(slowly, 0.5, 100, 200), 90);
+  EXPECT_GE(coverage(slowly, 0.95, 101.6449, 200), 88);
+}
+
+TEST(percentile_interval, holds_the_truth_of_frames_that_stall_together) {
+  const auto draw = [](generator& from) { return stalling(from, 3000, 5); };
+  EXPECT_GE(coverage(draw, 0.5, 10 + 0.5 / 0.98, 300), 92);
+  EXPECT_GE(coverage(draw, 0.95, stalling_p95, 300), 88);
+  EXPECT_GE(coverage(draw, 0.99, stalling_p99, 300), 88);
+}
+
+TEST(percentile_interval, for_independent_frames_would_hold_too_seldom_where_they_stall_together) {
+  // What the blocks are for: by the binomial ranks of all frames.
+  int held = 0;
+  for (std::uint64_t run = 0; run < 300; ++run) {
+    generator from(mix_seed(run, 14));
+    auto drawn = stalling(from, 3000, 5);
+    std::sort(drawn.begin(), drawn.end());
+    const auto [low, high] = interval_ranks(0.99, drawn.size());
+    held += drawn[low - 1] <= in_ms(stalling_p99) && in_ms(stalling_p99) <= drawn[high - 1];
+  }
+  EXPECT_LE(100.0 * held / 300, 80);
+}
+
+TEST(percentile_interval, of_six_stalls_in_600_frames_shows_that_p99_is_not_known) {
+  for (const bool together : {false, true}) {
+    times drawn;
+    for (int i = 0; i < 600; ++i) {
+      const bool stalled = together ? i >= 300 && i < 306 : i % 100 == 37;
+      drawn.push_back(in_ms(stalled ? 40 : 10 + i % 7 * 0.01));
+    }
+    const auto p99 = interval_of(drawn, 0.99);
+    ASSERT_LT(*distribution::of(drawn)->percentile(0.99), in_ms(11));
+    EXPECT_TRUE(!p99.high || *p99.high == in_ms(40)) << together;
+    const auto p50 = interval_of(drawn, 0.5);
+    EXPECT_LT(p50.high.value(), in_ms(11)) << together;
+  }
+}
+
+TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
+  // The longest of n lies below p99 with probability 0.99^n: 2.5 % take 368 frames.
+  generator from(3);
+  const auto drawn = independent(from, 300);
+  EXPECT_TRUE(interval_of(drawn, 0.99).low);
+  EXPECT_FALSE(interval_of(drawn, 0.99).high);
+  EXPECT_TRUE(intervals_of(times(drawn.begin(), drawn.begin() + 58), {0.95, 0.99}).empty());
+}
+
+TEST(percentile_interval, of_frames_that_take_the_same_is_that_time) {
+  const auto p95 = interval_of(times(1000, 7), 0.95);
+  EXPECT_EQ(p95.low, 7);
+  EXPECT_EQ(p95.high, 7);
+}
+
+// For AR(1) the length is known: (1.5 (2 phi / (1 - phi^2))^2 n)^(1/3), by the sums of |k| phi^|k|
+// and of phi^|k| over all k.
+TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
+  for (const double phi : {0.3, 0.6, 0.8}) {
+    constexpr std::size_t frames = 4000;
+    std::vector<double> lengths;
+    for (std::uint64_t run = 0; run < 41; ++run) {
+      generator from(run);
+      const auto drawn = autoregressive(from, frames, phi);
+      lengths.push_back(automatic_block_length(std::vector<double>(drawn.begin(), drawn.end())));
+    }
+    std::sort(lengths.begin(), lengths.end());
+    const double slope = 2 * phi / (1 - phi * phi);
+    const double best = std::cbrt(1.5 * slope * slope * frames);
+    EXPECT_NEAR(lengths[20] / best, 1, 0.25) << phi;
+  }
+}
+
+TEST(block_length, is_short_for_independent_values_and_one_for_none) {
+  generator from(1);
+  std::vector<double> lengths;
+  for (int run = 0; run < 41; ++run) {
+    std::vector<double> values;
+    for (int i = 0; i < 1000; ++i) values.push_back(normal(from));
+    lengths.push_back(automatic_block_length(values));
+  }
+  std::sort(lengths.begin(), lengths.end());
+  EXPECT_LT(lengths[20], 4);
+  EXPECT_EQ(automatic_block_length({}), 1);
+  EXPECT_EQ(automatic_block_length(std::vector<double>(50, 3.0)), 1);
+}
+
+}  // namespace
+}  // namespace graphline
