@@ -161,7 +161,7 @@ std::string notes(const roofline_record& record, const look& as) {
     text += paragraph(fmt::format("-: too few frames: p50 needs {}", least), 2, as, tone::faint);
   }
   return text + paragraph(
-                    "least: the larger of bytes over bandwidth and FLOPs over rate, of a stage "
+                    "least: the larger of bytes over bandwidths and FLOPs over rate, of a stage "
                     "with parts the "
                     "sum of theirs; took: the median; ratio: took over least; path: % of the mean "
                     "end to end. "
