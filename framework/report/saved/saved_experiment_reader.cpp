@@ -89,7 +89,7 @@ saved_facts common_settings(const json_part& result) {
 saved_experiment saved_overhead_of(const json_part& result) {
   saved_experiment experiment;
   experiment.origin = origin_of(result, "pipeline");
-  experiment.origin.sources.emplace();
+  experiment.origin.sources = sources_of_run(result);
   experiment.medians_only = true;
   // Without a complete block the methods show what trials there are.
   experiment.complete = result.at("complete_blocks").whole<std::size_t>() > 0;
