@@ -18,7 +18,7 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
   }
   const traffic_method method = traffic_method_of(values);
   stage_shape result;
-  result.outputs = {method == traffic_method::copy ? input : tensor_type{shape{1}, dtype::float32}};
+  result.outputs = {method == traffic_method::read ? tensor_type{shape{1}, dtype::float32} : input};
   result.cost = traffic_cost(method, input.shape.elements());
   result.known = known_cost::all;
   return result;
@@ -27,30 +27,35 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
 }  // namespace
 
 traffic_method traffic_method_of(const arguments& values) {
-  return values.text("method") == "copy" ? traffic_method::copy : traffic_method::read;
+  const std::string method = values.text("method");
+  if (method == "write") return traffic_method::write;
+  return method == "copy" ? traffic_method::copy : traffic_method::read;
 }
 
 cost traffic_cost(traffic_method method, std::int64_t elements) {
   if (method == traffic_method::copy) {
     return {.bytes_read = 4 * elements, .bytes_written = 4 * elements};
   }
+  if (method == traffic_method::write) return {.bytes_written = 4 * elements};
   return {.flops = elements, .bytes_read = 4 * elements, .bytes_written = 4};
 }
 
 stage_kind traffic_kind() {
   stage_kind kind;
   kind.name = "traffic";
-  kind.headline = "Memory traffic: reads a tensor, or copies it, as fast as the device can";
+  kind.headline =
+      "Memory traffic: reads a tensor, writes one, or copies one, as fast as the device can";
   kind.on = side::device;
   kind.inputs = {{"input", "Any tensor in float32."}};
   kind.outputs = {{"output",
-                   "The same tensor for copy. For read [1] in float32, the sum of all elements: "
-                   "many sums in float32 that are added up in the end, the same in every run."}};
+                   "The same tensor for copy, zeros in its shape for write. For read [1] in "
+                   "float32, the sum of all elements: many sums in float32 that are added up in "
+                   "the end, the same in every run."}};
   kind.parameters = {{.name = "method",
                       .type = parameter_type::choice,
-                      .help = "Whether every element is only read, or also written elsewhere.",
+                      .help = "Whether every element is only read, only written, or both.",
                       .default_value = "copy",
-                      .choices = {"read", "copy"}}};
+                      .choices = {"read", "write", "copy"}}};
   kind.infer = infer;
   kind.make_device["host"] = make_traffic_host;
   return kind;

@@ -8,8 +8,9 @@ namespace graphline {
 
 /// What the `traffic` stage does with its tensor.
 enum class traffic_method {
-  read,  ///< adds all elements up, so that none of them can go unread
-  copy,  ///< writes them to another tensor
+  read,   ///< adds all elements up, so that none of them can go unread
+  write,  ///< sets another tensor of the same shape to zero, and reads nothing
+  copy,   ///< writes them to another tensor
 };
 
 traffic_method traffic_method_of(const arguments& values);

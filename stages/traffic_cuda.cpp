@@ -28,6 +28,21 @@ class copy_work final : public device_work {
   tensor_view to_;
 };
 
+class write_work final : public device_work {
+ public:
+  explicit write_work(const stage_tensors& tensors) : to_(tensors.outputs.at(0)) {}
+
+  void enqueue(stream& s) override { s.fill(to_.data, std::byte{0}, to_.type.bytes()); }
+
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    enqueue(s);
+    marker.part_enqueued(s);
+  }
+
+ private:
+  tensor_view to_;
+};
+
 class read_work final : public device_work {
  public:
   read_work(const sum_form& form, const stage_tensors& tensors, const std::string& owner)
@@ -56,18 +71,20 @@ class traffic_stage final : public device_stage {
         form_{config.inputs.at(0).shape.elements()} {}
 
   std::size_t scratch_bytes() const override {
-    if (method_ == traffic_method::copy) return 0;
+    if (method_ != traffic_method::read) return 0;
     return static_cast<std::size_t>(pieces_of(form_)) * sizeof(float);
   }
 
   std::vector<stage_part> parts() const override {
     const cost amount = traffic_cost(method_, form_.count);
     if (method_ == traffic_method::copy) return {{"copy", "the runtime's copy", amount}};
+    if (method_ == traffic_method::write) return {{"write", "the runtime's fill", amount}};
     return {{"read", "sum kernel", amount}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     if (method_ == traffic_method::copy) return std::make_unique<copy_work>(tensors);
+    if (method_ == traffic_method::write) return std::make_unique<write_work>(tensors);
     return std::make_unique<read_work>(form_, tensors, owner_);
   }
 

@@ -6,7 +6,7 @@
 
 namespace graphline {
 
-/// The `traffic` stage on a `cuda` device: a copy by the runtime, or a sum by a kernel.
+/// The `traffic` stage on a `cuda` device: a copy or a fill by the runtime, or a sum by a kernel.
 std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);
 
 }  // namespace graphline

@@ -41,6 +41,25 @@ class copy_operation final : public host_operation {
   std::int64_t count_;
 };
 
+class write_operation final : public host_operation {
+ public:
+  write_operation(float* to, std::int64_t count) : to_(to), count_(count) {}
+
+  std::string_view name() const noexcept override { return "traffic write"; }
+
+  void run() override {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < pieces_of(count_); ++i) {
+      const std::int64_t begin = i * piece;
+      write_past_caches(to_ + begin, 0, std::min(piece, count_ - begin));
+    }
+  }
+
+ private:
+  float* to_;
+  std::int64_t count_;
+};
+
 class read_operation final : public host_operation {
  public:
   read_operation(float* to, const float* from, std::int64_t count)
@@ -88,18 +107,29 @@ class traffic_stage final : public device_stage {
 
   std::vector<stage_part> parts() const override {
     const cost amount = traffic_cost(method_, count_);
-    if (method_ == traffic_method::copy)
-      return {{"copy", std::string(copy_instructions()), amount}};
-    return {{"read", fmt::format("sums by {}", sum_instructions()), amount}};
+    if (method_ == traffic_method::read) {
+      return {{"read", fmt::format("sums by {}", sum_instructions()), amount}};
+    }
+    const char* name = method_ == traffic_method::copy ? "copy" : "write";
+    return {{name, std::string(store_instructions()), amount}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     const auto* from = tensors.inputs.at(0).as<float>();
     auto* to = tensors.outputs.at(0).as<float>();
-    if (method_ == traffic_method::copy) {
-      return std::make_unique<traffic_work>(std::make_unique<copy_operation>(to, from, count_));
+    std::unique_ptr<host_operation> operation;
+    switch (method_) {
+      case traffic_method::read:
+        operation = std::make_unique<read_operation>(to, from, count_);
+        break;
+      case traffic_method::write:
+        operation = std::make_unique<write_operation>(to, count_);
+        break;
+      case traffic_method::copy:
+        operation = std::make_unique<copy_operation>(to, from, count_);
+        break;
     }
-    return std::make_unique<traffic_work>(std::make_unique<read_operation>(to, from, count_));
+    return std::make_unique<traffic_work>(std::move(operation));
   }
 
  private:

@@ -17,6 +17,8 @@ ceiling_words words_for(ceiling what) {
   switch (what) {
     case ceiling::read:
       return {"memory, read", "read"};
+    case ceiling::write:
+      return {"memory, written", "written"};
     case ceiling::copy:
       return {"memory, copied", "copied"};
     case ceiling::host_to_device_pinned:

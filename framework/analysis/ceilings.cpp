@@ -19,8 +19,8 @@ using named_values = std::vector<std::pair<std::string, std::string>>;
 constexpr std::int64_t old_after_days = 90;
 
 /// What environments say that has no part in what a device can do.
-constexpr std::array<std::string_view, 5> without_part = {"date", "system", "cores", "compiler",
-                                                          "oneTBB"};
+constexpr std::array<std::string_view, 7> without_part = {
+    "date", "host name", "system", "cores", "compiler", "commit", "oneTBB"};
 
 const std::string* value_of(const named_values& values, std::string_view name) {
   const auto found = std::ranges::find(values, name, &named_values::value_type::first);
@@ -84,6 +84,13 @@ std::vector<std::string> stale_reasons(const calibration_record& record,
   }
   compare(then.details, device.details, reasons);
   compare(record.environment, environment, reasons);
+  const auto has = [&](ceiling what) {
+    return std::ranges::find(record.ceilings, what, &ceiling_record::what) != record.ceilings.end();
+  };
+  if (has(ceiling::copy) && !has(ceiling::write)) {
+    reasons.push_back(
+        "it is from a version that measured only reading and copying, by other loops");
+  }
 
   const auto measured = seconds_of(value_of(record.environment, "date"));
   const auto now = seconds_of(value_of(environment, "date"));

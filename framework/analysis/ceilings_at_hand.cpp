@@ -33,13 +33,30 @@ std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figu
 ceilings_at_hand::ceilings_at_hand(const std::vector<ceiling_figure>& measured)
     : bandwidth(higher(find(measured, ceiling::read), find(measured, ceiling::copy))),
       to_device(find(measured, ceiling::host_to_device_pinned)),
-      to_host(find(measured, ceiling::device_to_host_pinned)) {
+      to_host(find(measured, ceiling::device_to_host_pinned)),
+      read_(find(measured, ceiling::read)),
+      write_(find(measured, ceiling::write)),
+      copy_(find(measured, ceiling::copy)) {
   for (const auto& [name, arithmetic] : precision_words) {
     const auto rate = higher(find(measured, ceiling::convolution, arithmetic),
                              find(measured, ceiling::matmul, arithmetic));
     if (!rate || !bandwidth) continue;
     roofs.push_back({arithmetic, *rate, rate->value / bandwidth->value});
   }
+}
+
+memory_times ceilings_at_hand::time_to_move(double read, double written) const {
+  const auto at = [&](double ceiling_figure::*level) {
+    const double copy = (copy_ != nullptr ? *copy_ : *bandwidth).*level;
+    // A copy reads half of its bytes and writes the other half: each can go that fast at least.
+    const auto alone = [&](const ceiling_figure* one) {
+      return std::max((one != nullptr ? *one : *bandwidth).*level, copy / 2);
+    };
+    const double both = std::min(read, written);
+    return 1e9 *
+           (2 * both / copy + (read - both) / alone(read_) + (written - both) / alone(write_));
+  };
+  return {at(&ceiling_figure::value), at(&ceiling_figure::best)};
 }
 
 const ceiling_figure* ceilings_at_hand::rate(precision arithmetic) const {

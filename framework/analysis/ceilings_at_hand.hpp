@@ -14,10 +14,21 @@ struct compute_roof {
   double knee = 0;      ///< FLOPs for each byte
 };
 
+/// Nanoseconds that bytes take: at the median of the ceilings' times, and at their best.
+struct memory_times {
+  double usual = 0;
+  double best = 0;
+};
+
 /// What the ceilings of a device come to: its roofs, and the bandwidths to and from it.
 struct ceilings_at_hand {
   /// `measured` must outlive it.
   explicit ceilings_at_hand(const std::vector<ceiling_figure>& measured);
+
+  /// What it takes to move so many bytes in device memory: as many as are both read and written at
+  /// the bandwidth of a copy, the rest at that of reading or of writing. Where one of the three was
+  /// not measured, `bandwidth` stands for it, which must be there.
+  memory_times time_to_move(double read, double written) const;
 
   /// The roof of a precision; null where it was not measured.
   const ceiling_figure* rate(precision arithmetic) const;
@@ -26,6 +37,11 @@ struct ceilings_at_hand {
   const ceiling_figure* to_device;          ///< of pinned memory; null where it was not measured
   const ceiling_figure* to_host;
   std::vector<compute_roof> roofs;  ///< in the order of `precision`; none without a bandwidth
+
+ private:
+  const ceiling_figure* read_;  ///< null where it was not measured
+  const ceiling_figure* write_;
+  const ceiling_figure* copy_;
 };
 
 }  // namespace graphline

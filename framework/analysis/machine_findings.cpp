@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/finding_parts.hpp"
 
 namespace graphline {
@@ -36,6 +39,26 @@ std::string affected_text(const std::vector<std::size_t>& blocks, const experime
                                  : "counted all the same ('repeat_affected: on' would repeat)");
 }
 
+/// Trials with anything else at work beside them, with what it was in the first; empty where none
+/// had.
+std::string disturbed_text(const experiment_record& record) {
+  std::size_t disturbed = 0;
+  std::string first;
+  for (const auto& trial : record.trials) {
+    for (const auto& member : trial.members) {
+      const auto found =
+          member.conditions ? disturbances_of(*member.conditions) : std::vector<std::string>();
+      if (found.empty()) continue;
+      if (++disturbed == 1) first = fmt::format("{}", fmt::join(found, "; "));
+      break;
+    }
+  }
+  if (disturbed == 0) return {};
+  return fmt::format("{} of {} trials {} disturbed (machine noise){}: {}", disturbed,
+                     record.trials.size(), disturbed == 1 ? "was" : "were",
+                     disturbed == 1 ? "" : ", the first of them", first);
+}
+
 }  // namespace
 
 void add_machine_findings(const finding_source& from, findings_list& to) {
@@ -44,6 +67,7 @@ void add_machine_findings(const finding_source& from, findings_list& to) {
   if (!machine.affected_blocks.empty()) {
     to.push_back(affected_text(machine.affected_blocks, from.record));
   }
+  if (auto text = disturbed_text(from.record); !text.empty()) to.push_back(std::move(text));
 }
 
 }  // namespace graphline

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "framework/analysis/source_diff.hpp"
+#include "framework/base/error.hpp"
+
 namespace graphline {
 
 namespace {
@@ -124,10 +127,25 @@ std::vector<fact_change> differences(const saved_facts& before, const saved_fact
 }
 
 origin_diff compare(const saved_origin& before, const saved_origin& after) {
-  return {.origins = {before, after},
-          .device = differences(before.device, after.device),
-          .settings = differences(before.settings, after.settings),
-          .environment = differences(before.environment, after.environment)};
+  origin_diff result{.origins = {before, after},
+                     .device = differences(before.device, after.device),
+                     .settings = differences(before.settings, after.settings),
+                     .environment = differences(before.environment, after.environment),
+                     .source = {},
+                     .source_unknown = {}};
+  if (!result.has_source()) return result;
+  for (const auto* origin : {&before, &after}) {
+    if (!origin->sources->empty()) continue;
+    result.source_unknown = origin->file + " does not hold the text that it was made from";
+    return result;
+  }
+  try {
+    result.source = differences(*before.sources, *after.sources);
+  } catch (const input_error& problem) {
+    const std::string message = problem.what();
+    result.source_unknown = message.substr(0, message.find('\n'));
+  }
+  return result;
 }
 
 figure_change stage_change::median() const {

@@ -37,6 +37,11 @@ struct origin_diff {
   std::vector<fact_change> device;
   std::vector<fact_change> settings;
   std::vector<fact_change> environment;
+  std::vector<fact_change> source;  ///< what was written, key by key
+  std::string source_unknown;       ///< why that could not be compared; empty where it was
+
+  /// Whether both are of a kind that is made from files.
+  bool has_source() const { return origins.before.sources && origins.after.sources; }
 
   bool other_subject() const { return origins.before.subject != origins.after.subject; }
 };

@@ -31,9 +31,11 @@ roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& 
   result.cost = cost;
   result.intensity = intensity_of(cost);
   double earliest = 0;
-  if (const auto bytes = bytes_of(cost)) {
-    result.memory_time = time_for(static_cast<double>(*bytes), at.bandwidth->value);
-    earliest = time_for(static_cast<double>(*bytes), at.bandwidth->best);
+  if (bytes_of(cost)) {
+    const auto [usual, best] = at.time_to_move(static_cast<double>(*cost.bytes_read),
+                                               static_cast<double>(*cost.bytes_written));
+    result.memory_time = usual;
+    earliest = best;
   }
   if (cost.flops) {
     const auto flops = static_cast<double>(*cost.flops);

@@ -17,7 +17,7 @@ namespace graphline {
 
 /// What keeps a piece of work from being faster than its least time.
 enum class bound {
-  memory,    ///< bytes over the bandwidth of device memory
+  memory,    ///< bytes over the bandwidths of device memory, of reading, writing and copying
   compute,   ///< FLOPs over the rate
   transfer,  ///< bytes over the bandwidth between host and device
 };
@@ -32,7 +32,7 @@ struct words_of<bound> {
 struct roofline_figures {
   cost_record cost;
   std::optional<double> intensity;     ///< FLOPs for each byte read or written
-  std::optional<double> memory_time;   ///< bytes over the bandwidth, or `transfer`'s
+  std::optional<double> memory_time;   ///< bytes over the bandwidths, or `transfer`'s
   std::optional<double> compute_time;  ///< FLOPs over the rate of the cost's arithmetic
   std::optional<double> least;         ///< the larger; of a stage with parts the sum of theirs
   std::optional<double> earliest;      ///< the same with the ceilings at their best
@@ -52,7 +52,7 @@ struct roofline_stage {
 
 /// A run held against what its device can do.
 struct roofline_summary {
-  ceiling_figure bandwidth;            ///< the higher of `read` and `copy`
+  ceiling_figure bandwidth;            ///< the higher of `read` and `copy`: the slope of a plot
   std::vector<compute_roof> roofs;     ///< those that were measured, in the order of `precision`
   std::vector<roofline_stage> stages;  ///< device stages, copies among them, in planned order
   std::optional<double> least;         ///< of all of them

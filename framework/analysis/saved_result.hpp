@@ -28,6 +28,9 @@ struct saved_origin {
   saved_facts device;
   saved_facts settings;     ///< parameters of the pipeline among them, as "params.batch"
   saved_facts environment;  ///< without the date
+  /// The files that a pipeline or experiment was read from; empty where the result does not hold
+  /// them, nothing of a kind that is made from none.
+  std::optional<std::vector<source_record>> sources;
 };
 
 /// A stage as its run timed it.

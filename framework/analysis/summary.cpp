@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/frame_period.hpp"
 #include "framework/analysis/launch_bound.hpp"
 #include "framework/base/units.hpp"
@@ -204,6 +205,7 @@ run_summary summarize(const run_record& record) {
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
+  if (auto warning = disturbance_warning(record)) result.warnings.push_back(std::move(*warning));
   if (auto warning = launch_warning(record, result.stages)) {
     result.warnings.push_back(std::move(*warning));
   }

@@ -6,4 +6,8 @@ std::string_view version() noexcept {
   return GRAPHLINE_VERSION;
 }
 
+std::string_view build_type() noexcept {
+  return GRAPHLINE_BUILD_TYPE;
+}
+
 }  // namespace graphline

@@ -215,6 +215,17 @@ struct device_properties {
   std::vector<std::pair<std::string, std::string>> details;
 };
 
+/// How a device is at a moment. Nothing where it does not tell.
+struct device_state {
+  std::optional<double> clock = {};         ///< of its cores, in MHz
+  std::optional<double> memory_clock = {};  ///< in MHz
+  std::vector<std::string> slowed_by = {};  ///< what holds its clocks down: "the power limit"
+  std::optional<int> other_processes = {};  ///< that have work on it
+};
+
+/// The name of the threads that a device of CPU threads computes on.
+inline constexpr const char* device_thread_name = "host device";
+
 /// Memory in use, in bytes, and how often any was asked for.
 struct memory_usage {
   std::size_t device_bytes = 0;
@@ -315,6 +326,10 @@ class device {
 
   /// Tells a waiting profiler where the frames worth a look begin and end.
   virtual void profile(bool /*on*/) noexcept {}
+
+  /// How it is now; nothing of a device that has no such state of its own. Not for use while frames
+  /// run: asking may take a millisecond.
+  virtual std::optional<device_state> state() noexcept { return std::nullopt; }
 
  protected:
   device() = default;

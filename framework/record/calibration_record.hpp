@@ -15,6 +15,7 @@ namespace graphline {
 /// What of a device a calibration measures.
 enum class ceiling {
   read,                     ///< bytes a second, from device memory
+  write,                    ///< bytes a second, to device memory
   copy,                     ///< bytes a second, read and written in device memory, both counted
   host_to_device_pinned,    ///< bytes a second, each counted once, here and in the next three
   device_to_host_pinned,    ///<
@@ -29,6 +30,7 @@ enum class ceiling {
 };
 inline constexpr word<ceiling> ceiling_words[] = {
     {"read", ceiling::read},
+    {"write", ceiling::write},
     {"copy", ceiling::copy},
     {"host_to_device_pinned", ceiling::host_to_device_pinned},
     {"device_to_host_pinned", ceiling::device_to_host_pinned},

@@ -119,6 +119,28 @@ struct load_record {
   std::int64_t longest_queue = 0;    ///< frames that waited at once, at most
 };
 
+/// What the system's scheduler gave a thread.
+struct thread_time {
+  std::string thread;  ///< its name; threads of one name count together
+  nanoseconds on_cpu = 0;
+  nanoseconds waited = 0;  ///< ready to run, while others had the core
+};
+
+/// What else went on over the measured frames. Nothing where it is not known.
+struct conditions_record {
+  nanoseconds lasted = 0;                  ///< from before the first of them to after the last
+  int cores = 0;                           ///< that the process could run on
+  std::optional<double> load_before = {};  ///< the system's load average over a minute
+  std::optional<double> load_after = {};
+  std::optional<nanoseconds> steal = {};   ///< that a hypervisor took from all these cores together
+  std::optional<nanoseconds> others = {};  ///< processor time of other processes on these cores
+  std::optional<double> clock_before = {};  ///< of the core that drives the run, in MHz
+  std::optional<double> clock_after = {};
+  std::optional<device_state> device_before = {};
+  std::optional<device_state> device_after = {};
+  std::vector<thread_time> threads = {};  ///< of this process, those that ran or waited
+};
+
 /// Everything one run produced, in raw form. Every report is computed from this alone.
 struct run_record {
   std::string pipeline;
@@ -132,8 +154,9 @@ struct run_record {
   memory_usage memory;          ///< of this pipeline; its peak while it was prepared
   nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most, if drift is even
   nanoseconds clock_drift = 0;  ///< of the device's clock over the frames, taken out of the stamps
-  nanoseconds processor_time = 0;    ///< of all threads of the process, over the measured frames
-  std::vector<frame_record> frames;  ///< those that ran to their end
+  nanoseconds processor_time = 0;  ///< of all threads of the process, over the measured frames
+  std::optional<conditions_record> conditions = {};  ///< nothing where no frame was begun
+  std::vector<frame_record> frames;                  ///< those that ran to their end
   /// Host clock around the launch of each frame's graph: `graphs: frame`, all methods but none.
   std::vector<stamp_pair> launches;
   std::vector<std::string> threads;  ///< host threads that had a part, by name: "main", "worker 1"

@@ -31,9 +31,9 @@ stage_spec stage_of(const char* name, const char* kind, const char* reads, const
   return {.name = {name}, .kind = {kind}, .reads = {{reads}}, .writes = {{writes}}};
 }
 
-stage_spec traffic(const char* name, const char* reads, const char* writes) {
+stage_spec traffic(const char* name, const char* method, const char* reads, const char* writes) {
   stage_spec stage = stage_of(name, "traffic", reads, writes);
-  stage.parameters = node::mapping({{{"method"}, name}});
+  stage.parameters = node::mapping({{{"method"}, method}});
   return stage;
 }
 
@@ -68,9 +68,14 @@ ceiling_pipeline memory_pipeline(const calibration_sizes& sizes) {
   const std::int64_t count = floats_in(sizes.memory_bytes);
   made.spec.inputs = {
       {.name = {"input"}, .type = {shape{count}, dtype::float32}, .fill = fill::uniform}};
-  made.spec.stages = {traffic("copy", "input", "copied"), traffic("read", "copied", "sum")};
+  // The last one reads what was written, since what nobody reads is an output, which is checked
+  // after each run.
+  made.spec.stages = {
+      traffic("copy", "copy", "input", "copied"), traffic("read", "read", "copied", "sum"),
+      traffic("write", "write", "copied", "written"), traffic("reader", "read", "written", "zero")};
   const std::string amount = format_bytes(static_cast<std::uint64_t>(count) * sizeof(float));
   made.measured = {{ceiling::read, "read", {}, amount + " read"},
+                   {ceiling::write, "write", {}, amount + " written"},
                    {ceiling::copy, "copy", {}, amount + " read and written"}};
   return made;
 }

@@ -27,7 +27,7 @@ struct ceiling_pipeline {
   std::vector<measured_stage> measured;
 };
 
-/// `copy` and then `read`, of what was copied.
+/// `copy`, then `read` of what was copied, then `write` of another tensor as large.
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes);
 
 /// To the device and back, pinned memory on the host.

@@ -12,9 +12,10 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 /// For one tensor that is read there are to be so many of its size: all are there at a time, on
-/// `host` in one memory, what is read and its copy, three tensors of the transfers from pinned
-/// memory and two of those from other memory, each of these half as large; and that is a quarter.
-constexpr std::size_t tensors_in_memory = 18;
+/// `host` in one memory, what is read, its copy and what is written, three tensors of the transfers
+/// from pinned memory and two of those from other memory, each of these half as large; and that is
+/// a quarter.
+constexpr std::size_t tensors_in_memory = 22;
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace graphline {
 
 /// How much a calibration moves and computes, and how often.
 struct calibration_sizes {
-  std::size_t memory_bytes = 0;    ///< of the tensor that is read and copied
+  std::size_t memory_bytes = 0;    ///< of the tensor that is read, written and copied
   std::size_t transfer_bytes = 0;  ///< of one transfer between host and device
   std::int64_t channels = 512;     ///< of the convolution, in and out, with a 5x5 kernel
   std::int64_t side = 0;           ///< of its images

@@ -42,8 +42,8 @@ const part_record& part_named(const stage_record& stage, const std::string& name
 std::optional<double> amount_of(ceiling what, const cost_record& cost) {
   if (unit_of(what) == ceiling_unit::rate) return cost.flops;
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  const bool both = what == ceiling::read || what == ceiling::copy;
-  return static_cast<double>(*cost.bytes_read + (both ? *cost.bytes_written : 0));
+  const bool in_memory = what <= ceiling::copy;  // a transfer counts each byte once
+  return static_cast<double>(*cost.bytes_read + (in_memory ? *cost.bytes_written : 0));
 }
 
 }  // namespace

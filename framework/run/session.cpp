@@ -1,7 +1,6 @@
 #include "framework/run/session.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "framework/run/environment.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frame_schedule.hpp"
+#include "framework/run/machine_watch.hpp"
 #include "framework/run/memory_taken.hpp"
 #include "framework/run/npy.hpp"
 #include "framework/run/output_description.hpp"
@@ -35,16 +35,6 @@ std::string file_part(std::string name) {
     if (c == '/' || c == '\0') c = '_';
   }
   return name;
-}
-
-/// Processor time of all threads of this process so far.
-nanoseconds processor_time() {
-  rusage used;
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto ns = [](const timeval& t) {
-    return nanoseconds{t.tv_sec} * 1'000'000'000 + nanoseconds{t.tv_usec} * 1'000;
-  };
-  return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
@@ -79,7 +69,8 @@ class session::implementation {
     }
     const nanoseconds epoch = options.common_epoch.value_or(now());
 
-    recording ignored(planned(), pipeline_.parts(), record.device, method, record.run.warmup, epoch);
+    recording ignored(planned(), pipeline_.parts(), record.device, method, record.run.warmup,
+                      epoch);
     batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
     std::optional<clock_watch> clock;
     if (!options.common_epoch) clock.emplace(pipeline_.device());
@@ -95,6 +86,7 @@ class session::implementation {
       auto schedule = make_schedule(record.run, options.arrival_seed.value_or(record.run.seed));
       if (schedule) measured.schedule = &*schedule;
       measured.tell_latest = options.tell_latest;
+      machine_watch machine(pipeline_.device(), options.at_machine);
       if (options.before_frames) options.before_frames();
       pipeline_.device().profile(true);
       const nanoseconds used_before = processor_time();
@@ -103,6 +95,7 @@ class session::implementation {
       if (!result.failure && options.after_frames) options.after_frames();
       // Only now, since it ends the profile of all that run at once.
       pipeline_.device().profile(false);
+      record.conditions = machine.end();
       if (schedule) record.load = std::move(*schedule).hand_over(epoch);
       if (clock && !result.failure) clock->end();
       if (result.completed > 0) last_slot_ = slot_of(result.completed);

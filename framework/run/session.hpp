@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/machine_state.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
@@ -42,6 +43,8 @@ struct run_options {
   /// Of runs that go on at once: the moment on the host's clock from which all their stamps count.
   /// Whoever began them then watches the clock of their device.
   std::optional<nanoseconds> common_epoch = {};
+  /// How the machine is looked at before and after the measured frames.
+  std::function<machine_state()> at_machine = look_at_machine;
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
   bool tell_latest = false;  ///< fills `progress::latest`: some nanoseconds for each of them

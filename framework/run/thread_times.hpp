@@ -20,7 +20,8 @@ thread_clocks read_thread_clocks();
 /// one, and a count. False for anything else.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// What threads did between two readings, those of one name together; only those that ran or waited.
+/// What threads did between two readings, those of one name together; only those that ran or
+/// waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
 }  // namespace graphline

@@ -1,32 +1,39 @@
 #include "stages/host/memory_loops.hpp"
 
+#include <algorithm>
 #include <cstring>
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace graphline {
 
 namespace {
 
-constexpr std::int64_t lanes = 128;
+/// A core that reads or copies one row of addresses waits for each of its pages in turn. So a piece
+/// is read in four quarters side by side, and copied in two halves.
+constexpr std::int64_t quarters = 4;
+constexpr std::int64_t halves = 2;
 
-/// How far ahead memory is asked for, in elements: the processor's own guesses stop at the end of a
-/// page.
-constexpr std::int64_t ahead = 512;
+constexpr std::int64_t lanes = 32;  ///< sums of a quarter
 
 constexpr std::int64_t line = 64 / sizeof(float);
 
-// Compiled anew in each caller, with the instructions that it may use.
+// Compiled again in each caller, with the instructions that it may use.
 [[gnu::always_inline]] inline float add_up(const float* from, std::int64_t count) {
-  float sums[lanes] = {};
-  const std::int64_t whole = count / lanes * lanes;
-  for (std::int64_t i = 0; i < whole; i += lanes) {
-    for (std::int64_t j = 0; j < lanes; j += line) __builtin_prefetch(from + i + j + ahead, 0, 0);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += from[i + lane];
+  constexpr std::int64_t all = quarters * lanes;
+  float sums[all] = {};
+  const std::int64_t quarter = count / all * lanes;
+  for (std::int64_t i = 0; i < quarter; i += lanes) {
+    for (std::int64_t q = 0; q < quarters; ++q) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        sums[q * lanes + lane] += from[q * quarter + i + lane];
+      }
+    }
   }
+  const std::int64_t whole = quarters * quarter;
   for (std::int64_t i = whole; i < count; ++i) sums[i - whole] += from[i];
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
+  for (std::int64_t half = all / 2; half > 0; half /= 2) {
     for (std::int64_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
   }
   return sums[0];
@@ -39,6 +46,43 @@ constexpr std::int64_t line = 64 / sizeof(float);
 [[gnu::target("avx2")]] float add_up_avx2(const float* from, std::int64_t count) {
   return add_up(from, count);
 }
+
+bool has_avx2() noexcept {
+  return __builtin_cpu_supports("avx2") != 0;
+}
+
+[[gnu::target("avx2")]] void copy_line_avx2(float* to, const float* from) {
+  _mm256_stream_ps(to, _mm256_loadu_ps(from));
+  _mm256_stream_ps(to + line / 2, _mm256_loadu_ps(from + line / 2));
+}
+
+[[gnu::target("avx2")]] void copy_halves_avx2(float* to, const float* from, std::int64_t half) {
+  for (std::int64_t i = 0; i < half; i += line) {
+    copy_line_avx2(to + i, from + i);
+    copy_line_avx2(to + half + i, from + half + i);
+  }
+}
+
+[[gnu::target("avx2")]] void write_lines_avx2(float* to, float value, std::int64_t count) {
+  const __m256 values = _mm256_set1_ps(value);
+  for (std::int64_t i = 0; i < count; i += line / 2) _mm256_stream_ps(to + i, values);
+}
+
+/// Stores of a quarter of a line come with what is asked for ahead of them.
+void copy_lines_sse2(float* to, const float* from, std::int64_t count) {
+  constexpr std::int64_t ahead = 512;  // elements
+  for (std::int64_t i = 0; i < count; i += line) {
+    __builtin_prefetch(from + i + ahead, 0, 0);
+    for (std::int64_t j = 0; j < line; j += 4) {
+      _mm_stream_ps(to + i + j, _mm_loadu_ps(from + i + j));
+    }
+  }
+}
+
+void write_lines_sse2(float* to, float value, std::int64_t count) {
+  const __m128 values = _mm_set1_ps(value);
+  for (std::int64_t i = 0; i < count; i += 4) _mm_stream_ps(to + i, values);
+}
 #endif
 
 }  // namespace
@@ -46,7 +90,7 @@ constexpr std::int64_t line = 64 / sizeof(float);
 float sum_of(const float* from, std::int64_t count) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return add_up_avx512(from, count);
-  if (__builtin_cpu_supports("avx2")) return add_up_avx2(from, count);
+  if (has_avx2()) return add_up_avx2(from, count);
 #endif
   return add_up(from, count);
 }
@@ -54,7 +98,7 @@ float sum_of(const float* from, std::int64_t count) {
 std::string_view sum_instructions() noexcept {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return "AVX-512";
-  if (__builtin_cpu_supports("avx2")) return "AVX2";
+  if (has_avx2()) return "AVX2";
   return "SSE2";
 #else
   return "the processor's own vectors";
@@ -62,26 +106,38 @@ std::string_view sum_instructions() noexcept {
 }
 
 void copy_past_caches(float* to, const float* from, std::int64_t count) {
+  std::int64_t done = 0;
 #if defined(__x86_64__)
-  const std::int64_t whole = count / line * line;
-  for (std::int64_t i = 0; i < whole; i += line) {
-    __builtin_prefetch(from + i + ahead, 0, 0);
-    for (std::int64_t j = 0; j < line; j += 4) {
-      _mm_stream_ps(to + i + j, _mm_loadu_ps(from + i + j));
-    }
+  done = count / (halves * line) * (halves * line);
+  if (has_avx2()) {
+    copy_halves_avx2(to, from, done / halves);
+  } else {
+    copy_lines_sse2(to, from, done);
   }
-  std::memcpy(to + whole, from + whole, static_cast<std::size_t>(count - whole) * sizeof(float));
   _mm_sfence();
-#else
-  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
 #endif
+  std::memcpy(to + done, from + done, static_cast<std::size_t>(count - done) * sizeof(float));
 }
 
-std::string_view copy_instructions() noexcept {
+void write_past_caches(float* to, float value, std::int64_t count) {
+  std::int64_t done = 0;
 #if defined(__x86_64__)
-  return "non-temporal stores";
+  done = count / line * line;
+  if (has_avx2()) {
+    write_lines_avx2(to, value, done);
+  } else {
+    write_lines_sse2(to, value, done);
+  }
+  _mm_sfence();
+#endif
+  std::fill(to + done, to + count, value);
+}
+
+std::string_view store_instructions() noexcept {
+#if defined(__x86_64__)
+  return has_avx2() ? "non-temporal stores, AVX2" : "non-temporal stores, SSE2";
 #else
-  return "memcpy";
+  return "ordinary stores";
 #endif
 }
 

@@ -48,5 +48,41 @@ TEST(ceilings_at_hand, have_no_roofs_without_a_bandwidth_and_no_links_that_were_
   EXPECT_EQ(at.to_host, &measured[1]);
 }
 
+TEST(ceilings_at_hand, move_bytes_at_the_three_measured_bandwidths_exactly) {
+  const std::vector<ceiling_figure> measured = {figure(ceiling::read, 20e9, 25e9),
+                                                figure(ceiling::write, 40e9, 50e9),
+                                                figure(ceiling::copy, 30e9, 32e9)};
+  const ceilings_at_hand at(measured);
+  EXPECT_DOUBLE_EQ(at.time_to_move(20, 0).usual, 1);
+  EXPECT_DOUBLE_EQ(at.time_to_move(25, 0).best, 1);
+  EXPECT_DOUBLE_EQ(at.time_to_move(0, 40).usual, 1);
+  EXPECT_DOUBLE_EQ(at.time_to_move(15, 15).usual, 1);
+  EXPECT_DOUBLE_EQ(at.time_to_move(16, 16).best, 1);
+}
+
+TEST(ceilings_at_hand, move_what_is_both_read_and_written_as_a_copy_and_the_rest_alone) {
+  const std::vector<ceiling_figure> measured = {figure(ceiling::read, 20e9, 20e9),
+                                                figure(ceiling::write, 40e9, 40e9),
+                                                figure(ceiling::copy, 30e9, 30e9)};
+  const ceilings_at_hand at(measured);
+  EXPECT_DOUBLE_EQ(at.time_to_move(15 + 20, 15).usual, 2);
+  EXPECT_DOUBLE_EQ(at.time_to_move(15, 15 + 40).usual, 2);
+}
+
+TEST(ceilings_at_hand, read_no_slower_alone_than_in_a_copy) {
+  // A copy of 30 GB/s reads 15 of them: what was measured of reading alone does not hold.
+  const std::vector<ceiling_figure> measured = {figure(ceiling::read, 10e9, 10e9),
+                                                figure(ceiling::copy, 30e9, 30e9)};
+  EXPECT_DOUBLE_EQ(ceilings_at_hand(measured).time_to_move(15, 0).usual, 1);
+}
+
+TEST(ceilings_at_hand, take_the_bandwidth_there_is_for_one_that_was_not_measured) {
+  const std::vector<ceiling_figure> old = {figure(ceiling::read, 20e9, 20e9),
+                                           figure(ceiling::copy, 30e9, 30e9)};
+  EXPECT_DOUBLE_EQ(ceilings_at_hand(old).time_to_move(0, 30).usual, 1);
+  const std::vector<ceiling_figure> one = {figure(ceiling::read, 20e9, 20e9)};
+  EXPECT_DOUBLE_EQ(ceilings_at_hand(one).time_to_move(10, 10).usual, 1);
+}
+
 }  // namespace
 }  // namespace graphline

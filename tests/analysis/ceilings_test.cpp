@@ -100,12 +100,22 @@ TEST(stale_reasons, name_the_backend) {
 TEST(stale_reasons, leave_out_what_has_no_part_and_what_only_one_side_knows) {
   const auto record = measured();
   auto environment = record.environment;
-  for (const char* name : {"system", "cores", "compiler", "oneTBB"}) {
+  for (const char* name : {"system", "cores", "compiler", "oneTBB", "commit", "host name"}) {
     entry(environment, name) = "another";
   }
   entry(environment, "cuDNN") = "9.19";
   std::erase(environment, std::pair<std::string, std::string>("oneDNN", "2.6.2"));
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
+}
+
+TEST(stale_reasons, name_a_calibration_from_before_writing_was_measured) {
+  auto record = measured();
+  record.ceilings = {{ceiling::copy, precision::float32, "", 1, {1}}};
+  const auto reasons = stale_reasons(record, record.device, record.environment);
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_NE(reasons[0].find("measured only reading and copying"), std::string::npos);
+  record.ceilings.push_back({ceiling::write, precision::float32, "", 1, {1}});
+  EXPECT_EQ(stale_reasons(record, record.device, record.environment), texts{});
 }
 
 TEST(stale_reasons, name_an_age_above_90_days) {

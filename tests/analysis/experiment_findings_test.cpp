@@ -266,5 +266,25 @@ TEST(experiment_findings, do_not_count_runs_that_failed) {
   EXPECT_THAT(findings(record), Each(Not(HasSubstr("strategy=async"))));
 }
 
+// The machine.
+
+TEST(machine_findings, count_trials_that_were_disturbed_and_say_by_what) {
+  auto record =
+      made_experiment("e", {made_of({{"wait", "spin"}}), made_of({{"wait", "block"}})}, 6);
+  const auto disturbed = Contains(HasSubstr("disturbed (machine noise)"));
+  conditions_record conditions;
+  conditions.lasted = 10'000 * ms;
+  conditions.cores = 2;
+  conditions.others = 100 * ms;
+  for_runs_of(record, 0, [&](run_record& run) { run.conditions = conditions; });
+  EXPECT_THAT(findings(record), Not(disturbed));
+  conditions.others = 6'000 * ms;
+  record.trials[4].members[0].conditions = conditions;
+  EXPECT_THAT(findings(record), Contains("1 of 12 trials was disturbed (machine noise): other "
+                                         "processes kept 0.60 of 2 cores busy"));
+  for_runs_of(record, 1, [&](run_record& run) { run.conditions = conditions; });
+  EXPECT_THAT(findings(record), disturbed);
+}
+
 }  // namespace
 }  // namespace graphline

@@ -10,7 +10,7 @@
 
 namespace graphline::samples {
 
-/// A cost of so many FLOPs and bytes, half of these read.
+/// A cost of so many FLOPs and bytes, all of these read.
 cost_record work(std::int64_t flops, std::int64_t bytes, precision arithmetic = precision::float32);
 
 /// Five frames, each after the one before, in which stages of the device with these times follow

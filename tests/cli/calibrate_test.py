@@ -88,7 +88,7 @@ class calibrate(Case):
         self.assertEqual(result["schema"], "graphline.calibration/1")
         self.assertEqual(result["device"]["backend"], "host")
         self.assertFalse(result["interrupted"])
-        units = {"read": "B/s", "copy": "B/s", "host_to_device_pinned": "B/s",
+        units = {"read": "B/s", "write": "B/s", "copy": "B/s", "host_to_device_pinned": "B/s",
                  "device_to_host_pinned": "B/s", "host_to_device_pageable": "B/s",
                  "device_to_host_pageable": "B/s", "convolution": "FLOP/s", "matmul": "FLOP/s",
                  "launch": "ns", "event": "ns", "synchronize": "ns", "round_trip": "ns"}
@@ -154,7 +154,7 @@ class calibrate(Case):
         self.assertIn("graphline was 0.0.1, is ", warnings[0])
         self.assertIn("days old; " + REMEDY, warnings[0])
         self.assertEqual(len(result["record"]["calibration"]["stale"]), 2)
-        self.assertEqual(len(result["record"]["calibration"]["ceilings"]), 12)
+        self.assertEqual(len(result["record"]["calibration"]["ceilings"]), 13)
         self.expect(self.show(), 0, "It may no longer hold: graphline was 0.0.1", stream="stdout")
         again = self.with_cache("report", self.folder / "run.json")
         self.assertEqual(again.stdout, done.stdout)

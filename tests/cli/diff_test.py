@@ -28,7 +28,7 @@ class diff(Case):
         path = self.result("a.json")
         done = graphline("diff", path, path)
         self.expect(done, 0, "small on host: p50 end to end", "0.00 %", "net", "One run each",
-                    "Settings, device and environment are the same.", stream="stdout")
+                    "Source, settings, device and environment are the same.", stream="stdout")
         self.assertEqual(done.stderr, "")
 
     def test_what_changed_is_shown_in_figures_and_settings(self):
@@ -49,6 +49,28 @@ class diff(Case):
         self.assertEqual(found["memory"]["device_peak"]["change_percent"], 100)
         self.assertEqual(found["differences"]["settings"],
                          [{"name": "strategy", "before": "async", "after": "overlap"}])
+
+    def test_another_duration_in_the_file_is_named_by_its_key(self):
+        yaml = ("pipeline: work\nstages:\n  - {name: work, kind: cpu.spin, duration: 3ms}\n"
+                "run: {frames: 5, warmup: 0}\n")
+        paths = []
+        for name, text in (("a", yaml), ("b", "# longer\n" + yaml.replace("3ms", "5ms"))):
+            (self.folder / f"{name}.yaml").write_text(text)
+            paths.append(self.folder / f"{name}.json")
+            self.expect(graphline("run", self.folder / f"{name}.yaml", "--device", "host",
+                                  "--json", paths[-1]), 0)
+        done = graphline("diff", *paths, "--json", "-")
+        self.expect(done, 0, "stages.work.duration: 3ms -> 5ms")
+        self.assertNotIn("are the same", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["differences"]["source"],
+                         [{"name": "stages.work.duration", "before": "3ms", "after": "5ms"}])
+
+    def test_a_result_without_its_source_is_named(self):
+        path = self.result("a.json")
+        bare = self.changed(path, "bare.json", lambda r: r["record"].pop("source"))
+        done = graphline("diff", path, bare, "--json", "-")
+        self.expect(done, 0, "The source could not be compared", "bare.json")
+        self.assertIsNone(json.loads(done.stdout)["differences"]["source"])
 
     def test_the_difference_is_saved(self):
         path, saved = self.result("a.json"), self.folder / "d.json"

@@ -195,6 +195,32 @@ class drawing {
     return result;
   }
 
+  template <class Make>
+  auto maybe(Make make) {
+    return coin() ? std::optional(make()) : std::nullopt;
+  }
+
+  device_state state() {
+    return {maybe([&] { return number(); }), maybe([&] { return number(); }),
+            list([&] { return text(); }), maybe([&] { return static_cast<int>(below(9)); })};
+  }
+
+  conditions_record conditions() {
+    return {.lasted = time(),
+            .cores = static_cast<int>(below(1000)),
+            .load_before = maybe([&] { return number(); }),
+            .load_after = maybe([&] { return number(); }),
+            .steal = maybe([&] { return time(); }),
+            .others = maybe([&] { return time(); }),
+            .clock_before = maybe([&] { return number(); }),
+            .clock_after = maybe([&] { return number(); }),
+            .device_before = maybe([&] { return state(); }),
+            .device_after = maybe([&] { return state(); }),
+            .threads = list([&] {
+              return thread_time{text(), time(), time()};
+            })};
+  }
+
   run_record run(std::size_t frames) {
     run_record record;
     record.pipeline = text();
@@ -209,6 +235,7 @@ class drawing {
     record.clock_error = time();
     record.clock_drift = time();
     record.processor_time = time();
+    if (coin()) record.conditions = conditions();
     for (std::size_t i = 0; i < frames; ++i) {
       std::array<nanoseconds, 3> at = {time(), time(), time()};
       std::sort(at.begin(), at.end());
@@ -311,6 +338,25 @@ void expect_same(const std::vector<T>& a, const std::vector<T>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) expect_same(a[i], b[i]);
 }
 
+void expect_same(const std::optional<device_state>& a, const std::optional<device_state>& b) {
+  ASSERT_EQ(a.has_value(), b.has_value());
+  if (!a) return;
+  EXPECT_EQ(std::tie(a->clock, a->memory_clock, a->slowed_by, a->other_processes),
+            std::tie(b->clock, b->memory_clock, b->slowed_by, b->other_processes));
+}
+
+void expect_same(const conditions_record& a, const conditions_record& b) {
+  EXPECT_EQ(std::tie(a.lasted, a.cores, a.load_before, a.load_after, a.steal, a.others,
+                     a.clock_before, a.clock_after),
+            std::tie(b.lasted, b.cores, b.load_before, b.load_after, b.steal, b.others,
+                     b.clock_before, b.clock_after));
+  expect_same(a.device_before, b.device_before);
+  expect_same(a.device_after, b.device_after);
+  EXPECT_TRUE(std::ranges::equal(a.threads, b.threads, [](const auto& x, const auto& y) {
+    return std::tie(x.thread, x.on_cpu, x.waited) == std::tie(y.thread, y.on_cpu, y.waited);
+  }));
+}
+
 void expect_same(const run_record& a, const run_record& b) {
   EXPECT_EQ(std::tie(a.pipeline, a.description, a.parameters, a.environment, a.warnings),
             std::tie(b.pipeline, b.description, b.parameters, b.environment, b.warnings));
@@ -333,6 +379,8 @@ void expect_same(const run_record& a, const run_record& b) {
   expect_same(a.frames, b.frames);
   EXPECT_EQ(std::tie(a.source, a.threads), std::tie(b.source, b.threads));
   EXPECT_TRUE(a.calibration == b.calibration);
+  ASSERT_EQ(a.conditions.has_value(), b.conditions.has_value());
+  if (a.conditions) expect_same(*a.conditions, *b.conditions);
   EXPECT_TRUE(same(a.launches, b.launches));
   expect_same(a.stages, b.stages);
   expect_same(a.tensors, b.tensors);

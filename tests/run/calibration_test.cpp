@@ -72,6 +72,7 @@ TEST(calibrate, says_of_how_much_each_time_is) {
   const auto d = open_host_device(1);
   const calibration_record record = calibrate(builtin_stages(), *d, quick());
   EXPECT_EQ(measured(record, ceiling::read).amount, 4004);  // with the sum
+  EXPECT_EQ(measured(record, ceiling::write).amount, 4000);
   EXPECT_EQ(measured(record, ceiling::copy).amount, 8000);
   EXPECT_EQ(measured(record, ceiling::host_to_device_pinned).amount, 800);
   EXPECT_EQ(measured(record, ceiling::device_to_host_pinned).amount, 800);
@@ -89,6 +90,7 @@ TEST(calibrate, says_what_ran_and_what_carried_it_out) {
   const auto d = open_host_device(1);
   const calibration_record record = calibrate(builtin_stages(), *d, quick());
   EXPECT_THAT(measured(record, ceiling::read).how, StartsWith("3.91 KiB read; sums by "));
+  EXPECT_THAT(measured(record, ceiling::write).how, StartsWith("3.91 KiB written; "));
   EXPECT_THAT(measured(record, ceiling::copy).how, StartsWith("3.91 KiB read and written; "));
   EXPECT_THAT(measured(record, ceiling::convolution).how,
               StartsWith("8 to 8 channels, 5x5, on [1, 8, 6, 6]; oneDNN"));
@@ -187,9 +189,10 @@ TEST(calibrate, comes_back_with_what_was_measured_before_a_stop) {
   };
   const calibration_record record = calibrate(builtin_stages(), *d, options);
   EXPECT_TRUE(record.interrupted);
-  ASSERT_EQ(record.ceilings.size(), 2U);
+  ASSERT_EQ(record.ceilings.size(), 3U);
   EXPECT_EQ(record.ceilings[0].what, ceiling::read);
-  EXPECT_EQ(record.ceilings[1].what, ceiling::copy);
+  EXPECT_EQ(record.ceilings[1].what, ceiling::write);
+  EXPECT_EQ(record.ceilings[2].what, ceiling::copy);
   EXPECT_EQ(record.ceilings[0].times.size(), 3U);
 }
 

@@ -15,7 +15,8 @@ TEST(thread_times, reads_what_the_scheduler_writes) {
   EXPECT_TRUE(parse_schedstat("123762 2917021 2", t));
   EXPECT_EQ(t.on_cpu, 123'762);
   EXPECT_EQ(t.waited, 2'917'021);
-  for (const char* text : {"", "12", "12 ", "a b c", "12 x", "-1 2 3", "99999999999999999999 1 1"}) {
+  for (const char* text :
+       {"", "12", "12 ", "a b c", "12 x", "-1 2 3", "99999999999999999999 1 1"}) {
     EXPECT_FALSE(parse_schedstat(text, t)) << text;
   }
 }

@@ -3,6 +3,8 @@
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <unistd.h>
+
 #include <atomic>
 
 #include "framework/device/cuda/cuda_engine.hpp"
@@ -11,6 +13,7 @@
 #include "framework/device/cuda/cuda_properties.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
 #include "framework/device/cuda/cuda_trace.hpp"
+#include "framework/device/cuda/nvml.hpp"
 
 namespace graphline {
 namespace {
@@ -29,7 +32,8 @@ unsigned schedule_flag(wait_mode how) noexcept {
 
 class cuda_device final : public device {
  public:
-  explicit cuda_device(int index) : engine_(index), properties_(cuda_properties(index)) {
+  explicit cuda_device(int index)
+      : engine_(index), properties_(cuda_properties(index)), managed_(nvml_device_of(index)) {
     properties_.priority_levels = engine_.priority_levels();
   }
 
@@ -93,10 +97,15 @@ class cuda_device final : public device {
     engine_.make_current();
     static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
   }
+  std::optional<device_state> state() noexcept override {
+    if (!managed_) return std::nullopt;
+    return managed_->state(static_cast<unsigned>(::getpid()));
+  }
 
  private:
   cuda_engine engine_;
   device_properties properties_;
+  std::optional<nvml_device> managed_;
   std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
 };
 

@@ -6,6 +6,15 @@
 #include "framework/device/cuda/cuda_status.hpp"
 
 namespace graphline {
+namespace {
+
+/// As nvidia-smi shows it: "00000000:3B:00.0".
+std::string bus_id_of(const cudaDeviceProp& given) {
+  return fmt::format("{:08X}:{:02X}:{:02X}.0", given.pciDomainID, given.pciBusID,
+                     given.pciDeviceID);
+}
+
+}  // namespace
 
 std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -45,7 +54,17 @@ device_properties cuda_properties(int index) {
       {"CUDA of the driver", cuda_version_text(driver)},
       {"CUDA runtime", cuda_version_text(runtime)},
   };
+  if (const auto managed = find_nvml_device(bus_id_of(given))) {
+    for (auto& detail : managed->details()) result.details.push_back(std::move(detail));
+  }
   return result;
+}
+
+std::optional<nvml_device> nvml_device_of(int index) {
+  cudaDeviceProp given{};
+  check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties",
+             fmt::format("device cuda:{}", index));
+  return find_nvml_device(bus_id_of(given));
 }
 
 }  // namespace graphline

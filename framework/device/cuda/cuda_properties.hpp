@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "framework/device/cuda/nvml.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -11,5 +12,8 @@ device_properties cuda_properties(int index);
 
 /// "13.0" for 13000, as CUDA counts its versions.
 std::string cuda_version_text(int version);
+
+/// What the driver tells of it; nothing where it does not. Throws as above.
+std::optional<nvml_device> nvml_device_of(int index);
 
 }  // namespace graphline

@@ -1,7 +1,6 @@
 #include "framework/device/host/host_caller.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <system_error>
 
@@ -51,7 +50,6 @@ void host_caller::hand_over(handed_call& call, host_function& f) noexcept {
 }
 
 void host_caller::serve() {
-  ::pthread_setname_np(::pthread_self(), "graphline-call");
   std::unique_lock lock(mutex_);
   for (;;) {
     handed_over_.wait(lock, [this] { return first_ != nullptr || stop_; });

@@ -63,7 +63,7 @@ void host_worker::call(const std::function<void()>& work) {
 
 void host_worker::serve(int compute_threads, const cpu_set& cpus) {
   const kept_to_cpus kept(cpus);
-  name_thread("host device");
+  name_thread(device_thread_name);
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);
   for (;;) {

@@ -1,7 +1,9 @@
 #include "framework/report/html/origin_data.hpp"
 
 #include <string>
+#include <utility>
 
+#include "framework/analysis/disturbance.hpp"
 #include "framework/report/json/common_json.hpp"
 
 namespace graphline {
@@ -37,10 +39,19 @@ json sources_data(const std::vector<source_record>& sources) {
   return list;
 }
 
+/// With what was known of the machine over the frames.
+json environment_rows(const run_record& record) {
+  auto facts = record.environment;
+  if (record.conditions) {
+    for (auto& fact : facts_of(*record.conditions)) facts.push_back(std::move(fact));
+  }
+  return rows_of(texts_json(facts));
+}
+
 json origin_of(const run_record& record, const std::vector<source_record>& sources) {
   return {{"settings", rows_of(settings_json(record))},
           {"device", rows_of(device_json(record.device))},
-          {"environment", rows_of(texts_json(record.environment))},
+          {"environment", environment_rows(record)},
           {"sources", sources_data(sources)}};
 }
 

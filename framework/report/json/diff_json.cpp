@@ -51,6 +51,7 @@ json facts_json(const std::vector<fact_change>& facts) {
 }
 
 json beginning_of(const origin_diff& origin) {
+  const bool compared = origin.has_source() && origin.source_unknown.empty();
   return {{"schema", "graphline.diff/1"},
           {"of", origin.origins.before.schema},
           {"before", origin_json(origin.origins.before)},
@@ -58,7 +59,8 @@ json beginning_of(const origin_diff& origin) {
           {"differences",
            {{"settings", facts_json(origin.settings)},
             {"device", facts_json(origin.device)},
-            {"environment", facts_json(origin.environment)}}}};
+            {"environment", facts_json(origin.environment)},
+            {"source", compared ? facts_json(origin.source) : json()}}}};
 }
 
 json interrupted_json(const before_after<bool>& interrupted) {

@@ -79,6 +79,8 @@ std::string overhead_json(const overhead_record& record) {
     result["settings"] = settings_json(first);
     result["settings"].erase("timing");
     result["environment"] = texts_json(first.environment);
+    if (first.source)
+      result["source"] = {{"file", first.source->file}, {"text", first.source->text}};
   }
   result["order_seed"] = record.order_seed;
   result["complete_blocks"] = summary.complete_blocks;

@@ -179,6 +179,49 @@ memory_usage memory_from(const json_part& from) {
   return memory;
 }
 
+std::optional<double> number_under(const json_part& from, const char* name) {
+  const auto number = from.find(name);
+  return number ? std::optional(number->number()) : std::nullopt;
+}
+
+std::optional<nanoseconds> time_under(const json_part& from, const char* name) {
+  const auto time = from.find(name);
+  return time ? std::optional(time_from(*time)) : std::nullopt;
+}
+
+std::optional<device_state> state_from(const json_part& from, const char* name) {
+  const auto part = from.find(name);
+  if (!part) return std::nullopt;
+  device_state state;
+  state.clock = number_under(*part, "clock_mhz");
+  state.memory_clock = number_under(*part, "memory_clock_mhz");
+  for (const auto& reason : part->at("slowed_by").items()) {
+    state.slowed_by.push_back(reason.text());
+  }
+  if (const auto others = part->find("other_processes"))
+    state.other_processes = others->whole<int>();
+  return state;
+}
+
+conditions_record conditions_from(const json_part& from) {
+  conditions_record conditions;
+  conditions.lasted = time_from(from.at("lasted_ns"));
+  conditions.cores = from.at("cores").whole<int>();
+  conditions.load_before = number_under(from, "load_before");
+  conditions.load_after = number_under(from, "load_after");
+  conditions.steal = time_under(from, "steal_ns");
+  conditions.others = time_under(from, "others_ns");
+  conditions.clock_before = number_under(from, "clock_mhz_before");
+  conditions.clock_after = number_under(from, "clock_mhz_after");
+  conditions.device_before = state_from(from, "device_before");
+  conditions.device_after = state_from(from, "device_after");
+  for (const auto& t : from.at("threads").items()) {
+    conditions.threads.push_back(
+        {t.at("thread").text(), time_from(t.at("on_cpu_ns")), time_from(t.at("waited_ns"))});
+  }
+  return conditions;
+}
+
 tensor_type type_from(const json_part& from) {
   tensor_type type;
   const auto extents = from.at("shape");
@@ -284,6 +327,7 @@ run_record run_from(const json_part& from) {
   record.clock_error = time_from(from.at("clock_error_ns"));
   record.clock_drift = time_from(from.at("clock_drift_ns"));
   record.processor_time = time_from(from.at("processor_time_ns"));
+  if (const auto c = from.find("conditions")) record.conditions = conditions_from(*c);
   record.frames = frames_from(from.at("frames"));
   record.launches = stamps_from(from, "launches", record.frames.size());
   for (const auto& name : items_of(from, "threads")) record.threads.push_back(name.text());

@@ -82,6 +82,29 @@ void write_device(compact_json& to, const device_properties& device) {
   to.close('}');
 }
 
+void write_state(compact_json& to, std::string_view name,
+                 const std::optional<device_state>& state) {
+  if (!state) return;
+  to.key(name).open('{').member("clock_mhz", state->clock);
+  to.member("memory_clock_mhz", state->memory_clock).member("slowed_by", state->slowed_by);
+  to.member("other_processes", state->other_processes).close('}');
+}
+
+void write_conditions(compact_json& to, const conditions_record& c) {
+  to.open('{').member("lasted_ns", c.lasted).member("cores", c.cores);
+  to.member("load_before", c.load_before).member("load_after", c.load_after);
+  to.member("steal_ns", c.steal).member("others_ns", c.others);
+  to.member("clock_mhz_before", c.clock_before).member("clock_mhz_after", c.clock_after);
+  write_state(to, "device_before", c.device_before);
+  write_state(to, "device_after", c.device_after);
+  to.key("threads").open('[');
+  for (const auto& t : c.threads) {
+    to.open('{').member("thread", t.thread).member("on_cpu_ns", t.on_cpu);
+    to.member("waited_ns", t.waited).close('}');
+  }
+  to.close(']').close('}');
+}
+
 void write_memory(compact_json& to, const memory_usage& memory) {
   to.open('{').member("device_bytes", memory.device_bytes);
   to.member("device_peak_bytes", memory.device_peak_bytes);
@@ -136,6 +159,7 @@ void write_record(compact_json& to, const run_record& record) {
   write_memory(to.key("memory"), record.memory);
   to.member("clock_error_ns", record.clock_error).member("clock_drift_ns", record.clock_drift);
   to.member("processor_time_ns", record.processor_time);
+  if (record.conditions) write_conditions(to.key("conditions"), *record.conditions);
   to.key("frames").open('{');
   write_column(to, "due", record.frames, [](const frame_record& f) { return f.due; });
   write_column(to, "begin", record.frames, [](const frame_record& f) { return f.begin; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/graph_cost.hpp"
 #include "framework/analysis/operations.hpp"
 #include "framework/analysis/summary.hpp"
@@ -150,6 +151,7 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   result["device"] = device_json(record.device);
   result["settings"] = settings_json(record);
   result["environment"] = texts_json(record.environment);
+  if (record.conditions) result["conditions"] = texts_json(facts_of(*record.conditions));
   result["memory"] = memory_json(record.memory);
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["end_to_end"]["intervals"] = intervals_json(analysis.intervals);

@@ -56,6 +56,15 @@ saved_origin origin_of(const json_part& result, std::string_view subject_key) {
   return origin;
 }
 
+source_record source_of(const json_part& from) {
+  return {from.at("file").text(), from.at("text").text()};
+}
+
+std::vector<source_record> sources_of_run(const std::optional<json_part>& record) {
+  const auto source = record ? record->find("source") : std::nullopt;
+  return source ? std::vector{source_of(*source)} : std::vector<source_record>();
+}
+
 nanoseconds time_of(const json_part& milliseconds) {
   constexpr double longest = 9e12;  // whose nanoseconds are a whole number of 64 bits
   const double value = milliseconds.number();

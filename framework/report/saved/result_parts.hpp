@@ -23,6 +23,13 @@ saved_facts facts_of(const json_part& object);
 /// them.
 saved_origin origin_of(const json_part& result, std::string_view subject_key = {});
 
+/// A file that the user wrote.
+source_record source_of(const json_part& from);
+
+/// The one under "source", which results of earlier versions do not have, and no result of a
+/// pipeline made in C++.
+std::vector<source_record> sources_of_run(const std::optional<json_part>& record);
+
 /// A duration that stands in milliseconds, in nanoseconds.
 nanoseconds time_of(const json_part& milliseconds);
 

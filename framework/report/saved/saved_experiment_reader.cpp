@@ -89,6 +89,7 @@ saved_facts common_settings(const json_part& result) {
 saved_experiment saved_overhead_of(const json_part& result) {
   saved_experiment experiment;
   experiment.origin = origin_of(result, "pipeline");
+  experiment.origin.sources = sources_of_run(result);
   experiment.medians_only = true;
   // Without a complete block the methods show what trials there are.
   experiment.complete = result.at("complete_blocks").whole<std::size_t>() > 0;
@@ -114,7 +115,13 @@ saved_experiment saved_experiment_of(const json_part& result) {
   for (auto& [name, text] : common_settings(result)) {
     experiment.origin.settings.emplace_back("run." + name, std::move(text));
   }
+  auto& sources = experiment.origin.sources.emplace();
+  if (const auto kept = result.find("sources")) {  // not in results of earlier versions
+    for (const auto& source : kept->items()) sources.push_back(source_of(source));
+  }
+  // A checksum tells only that a file is another one; of texts it can be said in what.
   for (auto& [path, checksum] : result.at("files").pairs()) {
+    if (std::ranges::find(sources, path, &source_record::file) != sources.end()) continue;
     experiment.origin.settings.emplace_back(std::move(path), std::move(checksum));
   }
   experiment.margin = record.how.margin;

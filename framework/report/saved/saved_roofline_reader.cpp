@@ -24,6 +24,8 @@ saved_floor stage_of(const json_part& from) {
 saved_roofline saved_roofline_of(const json_part& result) {
   saved_roofline roofline;
   roofline.origin = origin_of(result, "pipeline");
+  const auto record = result.find("record");
+  roofline.origin.sources = sources_of_run(record ? record->find("stages") : std::nullopt);
   if (const auto calibration = result.find("calibration")) {
     roofline.origin.settings.emplace_back("calibration", calibration->at("date").text());
   }

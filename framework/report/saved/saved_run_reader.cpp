@@ -43,6 +43,7 @@ saved_output output_of(const json_part& from) {
 saved_run saved_run_of(const json_part& result) {
   saved_run run;
   run.origin = origin_of(result, "pipeline");
+  run.origin.sources = sources_of_run(result.find("record"));
   run.end_to_end = times_of(result.at("end_to_end"));
   if (const auto value = result.at("throughput").find("value")) run.throughput = value->number();
   const auto memory = result.at("memory");

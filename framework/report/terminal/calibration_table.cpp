@@ -35,7 +35,7 @@ bool is_roomy(const look& as) {
 /// The peak that a ceiling comes up against; null where it has none.
 const theoretical_peak* peak_of(const ceiling_figure& figure, const peaks& known) {
   std::string name;
-  if (figure.what == ceiling::read || figure.what == ceiling::copy) {
+  if (figure.what <= ceiling::copy) {
     name = "memory";
   } else if (unit_of(figure.what) == ceiling_unit::rate) {
     const bool cores = figure.arithmetic == precision::float32;

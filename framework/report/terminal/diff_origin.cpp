@@ -69,6 +69,18 @@ void add_rows(text_table& table, std::string section, const fact_change& fact, c
   }
 }
 
+/// "stages.work.duration: 3ms -> 5ms".
+std::string source_line(const fact_change& change, const look& as) {
+  const auto& [before, after] = change.texts;
+  auto text = "  " + printable(change.name) + ": ";
+  if (before && after) {
+    text += printable(*before) + " -> " + printable(*after);
+  } else {
+    text += before ? "removed, was " + printable(*before) : "added, is " + printable(*after);
+  }
+  return paragraph(text, 4, as);
+}
+
 }  // namespace
 
 std::string subjects_line(const origin_diff& origin, std::string_view noun, const look& as) {
@@ -128,7 +140,20 @@ std::string differences_table(const origin_diff& origin, const look& as) {
   add("settings", origin.settings);
   add("device", origin.device);
   add("environment", origin.environment);
-  return any ? table.text(as) : "Settings, device and environment are the same.\n";
+  std::string text = any ? table.text(as) : "";
+  if (!origin.source.empty()) {
+    text += any ? "\nsource\n" : "source\n";
+    for (const auto& change : origin.source) text += source_line(change, as);
+  } else if (!any) {
+    const bool compared = origin.has_source() && origin.source_unknown.empty();
+    text += fmt::format("{}ettings, device and environment are the same.\n",
+                        compared ? "Source, s" : "S");
+  }
+  if (!origin.source_unknown.empty()) {
+    text +=
+        paragraph("The source could not be compared: " + printable(origin.source_unknown), 0, as);
+  }
+  return text;
 }
 
 std::string durations_in_words(const figure_change& change) {

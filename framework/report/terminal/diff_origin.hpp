@@ -25,7 +25,8 @@ std::string ending_lines(const origin_diff& origin, const before_after<bool>& in
                          const before_after<std::optional<std::string>>& failure,
                          const look& as = {});
 
-/// A table of what is not the same in device, settings and environment, or a line that all is.
+/// A table of what is not the same in settings, device and environment, then what is not in the
+/// files that the results were made from, a line for each key; or a line that all is the same.
 std::string differences_table(const origin_diff& origin, const look& as = {});
 
 /// "74.1 ms before, 60.2 ms after, -18.8 %", of durations in nanoseconds.

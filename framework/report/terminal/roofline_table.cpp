@@ -135,7 +135,12 @@ std::string roofs(const run_record& record, const roofline_summary& summary, con
         12, as);
   };
   std::string text = toned("roofs of the device, as calibrated", tone::heading, as) + '\n';
-  text += line("memory", summary.bandwidth, "B/s", "");
+  std::string others;
+  for (const auto& figure : record.calibration->ceilings) {
+    if (figure.what > ceiling::copy || figure.what == summary.bandwidth.what) continue;
+    others += fmt::format(", {} ({})", format_count(figure.value, "B/s"), to_word(figure.what));
+  }
+  text += line("memory", summary.bandwidth, "B/s", others);
   for (const auto& roof : summary.roofs) {
     text += line(to_word(roof.arithmetic), roof.rate, "FLOP/s",
                  fmt::format(", knee at {} FLOP/B", three_digits(roof.knee, 2)));
@@ -156,7 +161,7 @@ std::string notes(const roofline_record& record, const look& as) {
     text += paragraph(fmt::format("-: too few frames: p50 needs {}", least), 2, as, tone::faint);
   }
   return text + paragraph(
-                    "least: the larger of bytes over bandwidth and FLOPs over rate, of a stage "
+                    "least: the larger of bytes over bandwidths and FLOPs over rate, of a stage "
                     "with parts the "
                     "sum of theirs; took: the median; ratio: took over least; path: % of the mean "
                     "end to end. "

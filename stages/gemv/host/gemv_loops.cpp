@@ -58,6 +58,45 @@ class row_walk {
   std::int64_t x_ = 0;
 };
 
+/// The sums of rows that are short, from four places on at once: as many as four equal parts of the
+/// range have. How many were summed, from `begin` on.
+template <int width>
+GRAPHLINE_INLINE std::int64_t sum_quarters(const gemv_form& form, const float* a, const float* x,
+                                           const operand_ends& ends, float* to, std::int64_t begin,
+                                           std::int64_t end) {
+  const gemv_axis inner = form.axes.empty() ? gemv_axis{} : form.axes.back();
+  // One vector for all rows of a run stays in registers, which is faster than anything else.
+  if (form.k >= long_row || (inner.x == 0 && form.k <= most_kept * width)) return 0;
+  const std::int64_t quarter = (end - begin) / rows_at_once;
+  const row_run run{form.k, inner.a, inner.x};
+  typename vectors<width>::bits kept;
+  keep_last<width>(run.extent, kept);
+  row_walk walks[rows_at_once] = {{form, begin},
+                                  {form, begin + quarter},
+                                  {form, begin + 2 * quarter},
+                                  {form, begin + 3 * quarter}};
+  for (std::int64_t done = 0; done < quarter;) {
+    std::int64_t count = quarter - done;
+    const float* rows[rows_at_once];
+    const float* vectors_of[rows_at_once];
+    float* sums[rows_at_once];
+    for (int i = 0; i < rows_at_once; ++i) {
+      count = std::min(count, walks[i].left());
+      rows[i] = a + walks[i].a();
+      vectors_of[i] = x + walks[i].x();
+      sums[i] = to + begin + i * quarter + done;
+    }
+    if (run.extent == 64) {
+      sum_rows_apart<width, 64>(run, rows, vectors_of, ends, kept, count, sums);
+    } else {
+      sum_rows_apart<width, 0>(run, rows, vectors_of, ends, kept, count, sums);
+    }
+    done += count;
+    for (row_walk& walk : walks) walk.advance(count);
+  }
+  return rows_at_once * quarter;
+}
+
 template <int width>
 GRAPHLINE_INLINE void sum_rows(const gemv_form& form, const float* a, const float* x, float* to,
                                std::int64_t begin, std::int64_t end) {
@@ -65,6 +104,7 @@ GRAPHLINE_INLINE void sum_rows(const gemv_form& form, const float* a, const floa
   const gemv_pieces pieces = pieces_of(form);
   const std::int64_t rows = form.rows();
   const gemv_axis inner = form.axes.empty() ? gemv_axis{} : form.axes.back();
+  if (pieces.count == 1) begin += sum_quarters<width>(form, a, x, ends, to, begin, end);
   while (begin < end) {
     const std::int64_t piece = begin / rows;
     const std::int64_t first = piece * pieces.piece;

@@ -104,8 +104,9 @@ GRAPHLINE_INLINE void sum_lanes(const typename vectors<width>::lanes (&sums)[row
        __builtin_shufflevector(first, second, 2, 3, 6, 7);
 }
 
-/// The products of a row, in `width` sums. With `length` the row is known to have as many elements.
-template <int width, int length>
+/// The products of a row, in `width` sums. With `length` the row is known to have as many elements;
+/// with `ask` what lies ahead is asked for.
+template <int width, int length, bool ask = true>
 GRAPHLINE_INLINE void add_products(std::int64_t extent, const float* a, const float* x,
                                    const operand_ends& ends,
                                    const typename vectors<width>::bits& kept,
@@ -114,13 +115,13 @@ GRAPHLINE_INLINE void add_products(std::int64_t extent, const float* a, const fl
   typename vectors<width>::lanes factors;
   const std::int64_t whole = length > 0 ? length : extent - extent % width;
   for (std::int64_t j = 0; j < whole; j += width) {
-    __builtin_prefetch(a + j + elements_ahead);
+    if constexpr (ask) __builtin_prefetch(a + j + elements_ahead);
     load(a + j, values);
     load(x + j, factors);
     sum += values * factors;
   }
   if (length == 0 && whole < extent) {
-    __builtin_prefetch(a + whole + elements_ahead);
+    if constexpr (ask) __builtin_prefetch(a + whole + elements_ahead);
     load_first<width>(a + whole, extent - whole, kept, ends.a, values);
     load_first<width>(x + whole, extent - whole, kept, ends.x, factors);
     sum += values * factors;
@@ -150,6 +151,28 @@ GRAPHLINE_INLINE void sum_short_rows(const row_run& run, const float* a, const f
     } else {
       for (std::int64_t row = 0; row < left; ++row) to[i + row] = result[row];
     }
+  }
+}
+
+/// The sums of rows that lie far apart: `count` neighbors from each of four places on, one row of
+/// each place after the other. A core that follows several rows of addresses waits less at the
+/// beginning of each page than one that follows a single row.
+template <int width, int length>
+GRAPHLINE_INLINE void sum_rows_apart(const row_run& run, const float* const (&a)[rows_at_once],
+                                     const float* const (&x)[rows_at_once],
+                                     const operand_ends& ends,
+                                     const typename vectors<width>::bits& kept, std::int64_t count,
+                                     float* const (&to)[rows_at_once]) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    typename vectors<width>::lanes sums[rows_at_once] = {};
+#pragma GCC unroll 4
+    for (int row = 0; row < rows_at_once; ++row) {
+      add_products<width, length, false>(run.extent, a[row] + i * run.a, x[row] + i * run.x, ends,
+                                         kept, sums[row]);
+    }
+    four_lanes result;
+    sum_lanes<width>(sums, result);
+    for (int row = 0; row < rows_at_once; ++row) to[row][i] = result[row];
   }
 }
 
@@ -236,13 +259,19 @@ GRAPHLINE_INLINE std::int64_t sum_first_rows(const row_run& run, const float* a,
   }
 }
 
+/// Which lanes of its last register a row has.
+template <int width>
+GRAPHLINE_INLINE void keep_last(std::int64_t extent, typename vectors<width>::bits& kept) {
+  for (int i = 0; i < width; ++i) kept[i] = i <= (extent - 1) % width ? -1 : 0;
+}
+
 /// The sums of `count` neighbouring rows. A row's sum is made in the same order of additions in
 /// whatever company.
 template <int width>
 GRAPHLINE_INLINE void sum_run(const row_run& run, const float* a, const float* x,
                               const operand_ends& ends, std::int64_t count, float* to) {
   typename vectors<width>::bits kept;
-  for (int i = 0; i < width; ++i) kept[i] = i <= (run.extent - 1) % width ? -1 : 0;
+  keep_last<width>(run.extent, kept);
   std::int64_t done = 0;
   if (run.extent >= long_row) {
     if (run.x == 0 && run.extent >= very_long_row) {

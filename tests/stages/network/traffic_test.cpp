@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "stages/host/memory_loops.hpp"
@@ -56,6 +58,24 @@ TEST(traffic, copies_every_element_whatever_their_number) {
   }
 }
 
+TEST(traffic, writes_zeros_over_every_element_and_past_none) {
+  const stage_kind kind = traffic_kind();
+  for (const std::int64_t count : {1, 3, 15, 16, 17, 262'145, 600'011}) {
+    const auto values = some_values(count);
+    for (const int threads : {1, 2}) {
+      stage_trial trial(kind, read_arguments(kind, "{method: write}"), {floats({count})}, threads);
+      EXPECT_EQ(trial.run({values}), std::vector<float>(values.size())) << count;
+    }
+  }
+  for (const std::int64_t count : {0, 1, 15, 16, 17, 31, 32, 33, 100}) {
+    alignas(64) float there[128];
+    std::fill(std::begin(there), std::end(there), 1.0F);
+    write_past_caches(there, 2, count);
+    EXPECT_EQ(std::count(std::begin(there), std::end(there), 2.0F), count);
+    EXPECT_EQ(there[count], 1.0F);
+  }
+}
+
 TEST(traffic, keeps_the_shape_of_a_copy_and_counts_what_moves) {
   const stage_shape copied = infer(traffic_kind(), "{method: copy}", {floats({3, 5})});
   EXPECT_EQ(copied.outputs, std::vector{floats({3, 5})});
@@ -69,12 +89,19 @@ TEST(traffic, keeps_the_shape_of_a_copy_and_counts_what_moves) {
   EXPECT_EQ(read.cost.flops, 15);
   EXPECT_EQ(read.cost.bytes_read, 60);
   EXPECT_EQ(read.cost.bytes_written, 4);
+
+  const stage_shape written = infer(traffic_kind(), "{method: write}", {floats({3, 5})});
+  EXPECT_EQ(written.outputs, std::vector{floats({3, 5})});
+  EXPECT_EQ(written.cost.flops, 0);
+  EXPECT_EQ(written.cost.bytes_read, 0);
+  EXPECT_EQ(written.cost.bytes_written, 60);
 }
 
 TEST(traffic, is_one_part_that_says_what_carries_it_out) {
   const stage_kind kind = traffic_kind();
   for (const auto& [method, choice] :
-       {std::pair{"read", sum_instructions()}, std::pair{"copy", copy_instructions()}}) {
+       {std::pair{"read", sum_instructions()}, std::pair{"write", store_instructions()},
+        std::pair{"copy", store_instructions()}}) {
     stage_trial trial(kind, read_arguments(kind, std::string("{method: ") + method + "}"),
                       {floats({40})});
     const auto parts = trial.parts();
@@ -82,7 +109,7 @@ TEST(traffic, is_one_part_that_says_what_carries_it_out) {
     EXPECT_EQ(parts[0].name, method);
     EXPECT_THAT(parts[0].choice, HasSubstr(std::string(choice)));
     ASSERT_TRUE(parts[0].cost);
-    EXPECT_EQ(parts[0].cost->bytes_read, 160);
+    EXPECT_EQ(parts[0].cost->bytes_read, std::string(method) == "write" ? 0 : 160);
     EXPECT_EQ(trial.enqueue_in_parts(), 1U);
     trial.wait();
     EXPECT_EQ(trial.operations(), std::vector{std::string("traffic ") + method});
@@ -92,8 +119,8 @@ TEST(traffic, is_one_part_that_says_what_carries_it_out) {
 TEST(traffic, refuses_what_it_cannot_read) {
   EXPECT_EQ(problems_of(traffic_kind(), "{method: read}", {{{4}, dtype::uint8}}),
             "1:1: traffic reads float32, but its input is uint8 [4]; declare that as float32\n");
-  EXPECT_EQ(problems_of(traffic_kind(), "{method: write}", {floats({4})}),
-            "1:10: unknown value 'write' for 'method' (known: read, copy)\n");
+  EXPECT_EQ(problems_of(traffic_kind(), "{method: move}", {floats({4})}),
+            "1:10: unknown value 'move' for 'method' (known: read, write, copy)\n");
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ graphline.section({
         [["plan", "as planned"], ["gain", "by time above the floor on the path"]], redraw)));
     }
     box.append(place, element("ul", { class: "notes" }, [
-      "least: the larger of what the bytes take at the memory roof and the FLOPs at the roof of " +
-        "their arithmetic; of a copy, its bytes at the bandwidth between host and device; of a " +
-        "stage with parts, their sum",
+      "least: the larger of what the bytes take at the bandwidths of reading, writing and " +
+        "copying and the FLOPs at the roof of their arithmetic; of a copy, its bytes at the " +
+        "bandwidth between host and device; of a stage with parts, their sum",
       "measured: the median frame's; of a stage under timing event, of a part under timing " +
         "layers, whose events lengthen it a little",
       "ratio: measured over least; its bar is full where nothing is left to gain",

@@ -1,0 +1,140 @@
+#include "framework/analysis/disturbance.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "framework/analysis/summary.hpp"
+
+namespace graphline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
+constexpr nanoseconds second = 1'000'000'000;
+
+/// Ten seconds on four cores that nothing disturbed.
+conditions_record quiet() {
+  conditions_record conditions;
+  conditions.lasted = 10 * second;
+  conditions.cores = 4;
+  conditions.load_before = 0.25;
+  conditions.load_after = 1.5;
+  conditions.steal = 0;
+  conditions.others = second;  // a fortieth of what the cores had
+  conditions.clock_before = 3000;
+  conditions.clock_after = 2900;
+  conditions.device_before = device_state{1980, 3201, {}, 0};
+  conditions.device_after = device_state{1965, 3201, {}, 0};
+  return conditions;
+}
+
+TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
+  run_record record;
+  record.threads = {"main", "worker 1"};
+  record.stages.resize(3);
+  record.stages[0].name = "copy";
+  record.stages[1].name = "work";
+  record.stages[1].on = side::cpu;
+  record.stages[1].threads = {1, 1};
+  record.stages[2].name = "elsewhere";
+  record.stages[2].on = side::cpu;
+  record.stages[2].threads = {0, 0};
+  record.conditions = quiet();
+  record.conditions->threads = {{"main", second, second / 100},
+                                {"worker 1", 3 * second, second},
+                                {"watcher 1", 0, second},
+                                {device_thread_name, second, second}};
+  EXPECT_EQ(disturbance_warning(record),
+            "disturbed (machine noise): thread 'worker 1' waited for a core 25 % of the time it "
+            "wanted one, which lengthens 'work'; thread 'host device' waited for a core 50 % of "
+            "the time it wanted one, which lengthens 'copy'");
+  for (auto& thread : record.conditions->threads) thread.waited = second / 50;
+  EXPECT_FALSE(disturbance_warning(record));
+}
+
+TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
+  EXPECT_THAT(disturbances_of(quiet()), IsEmpty());
+  EXPECT_THAT(disturbances_of({}), IsEmpty());
+  EXPECT_FALSE(disturbance_warning({}));
+}
+
+TEST(disturbances, name_what_other_processes_took) {
+  auto conditions = quiet();
+  conditions.others = 4 * second;  // a tenth: the limit
+  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
+  conditions.others = 12 * second;
+  EXPECT_THAT(disturbances_of(conditions),
+              ElementsAre("other processes kept 1.20 of 4 cores busy"));
+}
+
+TEST(disturbances, name_what_the_hypervisor_took) {
+  auto conditions = quiet();
+  conditions.steal = second * 2 / 5;  // a hundredth
+  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
+  conditions.steal = 2 * second;
+  EXPECT_THAT(disturbances_of(conditions),
+              ElementsAre("the hypervisor took 5.0 % of the cores' time (steal)"));
+}
+
+TEST(disturbances, are_none_below_what_the_system_s_ticks_tell) {
+  auto conditions = quiet();
+  conditions.lasted = 100'000'000;
+  conditions.others = 50'000'000;  // five ticks, an eighth of the cores
+  conditions.steal = 10'000'000;
+  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
+}
+
+TEST(disturbances, name_clocks_that_dropped_or_were_held_down) {
+  auto conditions = quiet();
+  conditions.clock_after = 2600;
+  conditions.device_after->clock = 1410;
+  conditions.device_before->slowed_by = {"the power limit"};
+  conditions.device_after->slowed_by = {"temperature", "the power limit"};
+  EXPECT_THAT(disturbances_of(conditions),
+              ElementsAre("the CPU's clock dropped from 3000 to 2600 MHz",
+                          "the device's clocks were held down by the power limit and temperature",
+                          "the device's clock dropped from 1980 to 1410 MHz"));
+}
+
+TEST(disturbances, name_others_on_the_device) {
+  auto conditions = quiet();
+  conditions.device_before->other_processes = 1;
+  EXPECT_THAT(disturbances_of(conditions), ElementsAre("1 other process used the device"));
+  conditions.device_after->other_processes = 3;
+  EXPECT_THAT(disturbances_of(conditions), ElementsAre("3 other processes used the device"));
+}
+
+TEST(disturbances, are_one_warning_of_their_run) {
+  run_record record;
+  record.conditions = quiet();
+  EXPECT_THAT(summarize(record).warnings, IsEmpty());
+  record.conditions->others = 12 * second;
+  record.conditions->steal = 2 * second;
+  EXPECT_THAT(summarize(record).warnings,
+              ElementsAre("disturbed (machine noise): other processes kept 1.20 of 4 cores busy; "
+                          "the hypervisor took 5.0 % of the cores' time (steal)"));
+}
+
+TEST(condition_facts, state_what_is_known_and_leave_out_the_rest) {
+  const auto facts = facts_of(quiet());
+  EXPECT_THAT(facts, Contains(Pair("load average", "0.25 before, 1.50 after")));
+  EXPECT_THAT(facts, Contains(Pair("other processes", "0.10 of 4 cores busy")));
+  EXPECT_THAT(facts, Contains(Pair("steal", "0.0 %")));
+  EXPECT_THAT(facts, Contains(Pair("CPU clock", "3000 MHz before, 2900 MHz after")));
+  EXPECT_THAT(facts, Contains(Pair("device clock", "1980 MHz before, 1965 MHz after")));
+  EXPECT_THAT(facts, Contains(Pair("device clocks held down by", "nothing")));
+  auto less = quiet();
+  less.steal.reset();
+  less.device_after.reset();
+  EXPECT_THAT(facts_of(less), Not(Contains(Pair("steal", testing::_))));
+  EXPECT_THAT(facts_of(less), Not(Contains(Pair(HasSubstr("device"), testing::_))));
+  EXPECT_THAT(facts_of({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace graphline
