@@ -71,7 +71,9 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 
 /// What the table would have said of a run that did not go well.
 void tell_trouble(const run_record& record) {
-  for (const auto& warning : summarize(record).warnings) {
+  const auto summary = summarize(record);
+  for (const auto& finding : summary.findings) fmt::print(stderr, "{}\n", finding);
+  for (const auto& warning : summary.warnings) {
     fmt::print(stderr, "warning: {}\n", printable(warning));
   }
   if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
