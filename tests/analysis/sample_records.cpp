@@ -139,6 +139,16 @@ run_record two_models_on_schedule(std::size_t count) {
   return record;
 }
 
+run_record overloaded_two_models(std::size_t count) {
+  auto record = run_of(timing_method::event, std::vector<frame_times>(count));
+  record.run.arrival = arrival::constant;
+  record.run.rate = 20;
+  for (std::size_t i = 0; i < count; ++i) {
+    record.frames[i].due = record.frames[0].begin + static_cast<nanoseconds>(i) * 50'000'000;
+  }
+  return record;
+}
+
 void add_graphs(run_record& to) {
   for (const char* name : {"backbone", "head"}) {
     graph_record graph;

@@ -34,6 +34,9 @@ run_record two_models_in_parts(std::size_t count);
 /// deadline is 80 ms. At least two frames.
 run_record two_models_on_schedule(std::size_t count);
 
+/// A run of `count` frames that were due every 50 ms and are done every 74 ms, one after another.
+run_record overloaded_two_models(std::size_t count);
+
 /// Adds what the two graphs of the pipeline cost: 2.1 ms to make, and 7 us less to launch than to
 /// enqueue what is in them, each time.
 void add_graphs(run_record& to);

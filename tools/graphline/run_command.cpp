@@ -69,10 +69,12 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// On standard error, what ended the run, and the warnings where no table has them.
+/// On standard error, what ended the run, and findings and warnings where no table has them.
 void tell_trouble(const run_record& record, bool quiet) {
   if (quiet) {
-    for (const auto& warning : summarize(record).warnings) {
+    const auto summary = summarize(record);
+    for (const auto& finding : summary.findings) fmt::print(stderr, "{}\n", finding);
+    for (const auto& warning : summary.warnings) {
       fmt::print(stderr, "warning: {}\n", printable(warning));
     }
   }

@@ -165,8 +165,8 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   json outputs = json::array();
   for (const auto& output : record.outputs) outputs.push_back(output_json(output));
   result["outputs"] = std::move(outputs);
-  result["findings"] = summary.findings;
   result["warnings"] = summary.warnings;
+  result["findings"] = summary.findings;
   if (summary.deadline) result["deadline"] = deadline_json(*summary.deadline);
   if (const auto& attribution = analysis.attribution) {
     result["attribution"] = attribution_json(record, *attribution);

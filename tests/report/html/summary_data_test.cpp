@@ -17,7 +17,7 @@ using json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 json summary_of(const run_record& record) {
-  return summary_data(record, summarize(record), floors(hold_against_roofline(record)));
+  return summary_data(record, analyse(record), floors(hold_against_roofline(record)));
 }
 
 /// The words of the first line of the terminal's table that begins with `name`.
@@ -59,8 +59,9 @@ TEST(summary_data, names_what_the_sample_does_not_carry) {
   const auto data = summary_of(samples::two_models(timing_method::event, 45));
   EXPECT_EQ(figure_of(data, "p95")["value"], "-");
   EXPECT_EQ(figure_of(data, "p99")["note"], "needs 299 frames, there are 45");
-  EXPECT_EQ(data["notes"][0], "\"-\" stands for too few frames: p95 needs 59, p99 needs 299");
-  EXPECT_EQ(figure_of(data, "p50")["note"], "half of the frames took longer");
+  EXPECT_EQ(data["notes"][0], "-: too few frames: p95 needs 59, p99 needs 299");
+  EXPECT_THAT(figure_of(data, "p50")["note"].get<std::string>(),
+              testing::StartsWith("half of the frames took longer; 95 %: "));
 }
 
 TEST(summary_data, tells_that_stages_wait_for_each_other_on_a_device_that_takes_turns) {

@@ -128,13 +128,13 @@ TEST(run_json, has_the_keys_of_the_contract_in_their_order) {
   EXPECT_THAT(first(9, keys(result["settings"])),
               ElementsAre("strategy", "graphs", "timing", "in_flight", "wait", "frames", "warmup",
                           "seed", "params"));
-  const auto shape = {"unit", "count", "mean", "stddev", "min",    "p50",
-                      "p90",  "p95",   "p99",  "max",    "samples"};
-  EXPECT_THAT(first(11, keys(result["end_to_end"])), ElementsAreArray(shape));
+  const auto shape = {"unit", "count", "mean", "stddev", "min", "p50",
+                      "p90",  "p95",   "p99",  "p99.9",  "max", "samples"};
+  EXPECT_THAT(first(12, keys(result["end_to_end"])), ElementsAreArray(shape));
   const auto& stages = result["stages"];
   EXPECT_THAT(first(5, keys(stages[0])),
               ElementsAre("name", "kind", "on", "device_time", "enqueue_time"));
-  EXPECT_THAT(first(11, keys(stages[0]["device_time"])), ElementsAreArray(shape));
+  EXPECT_THAT(first(12, keys(stages[0]["device_time"])), ElementsAreArray(shape));
   EXPECT_THAT(first(4, keys(stages[1])), ElementsAre("name", "kind", "on", "cpu_time"));
   EXPECT_THAT(first(3, keys(result["outputs"][0])), ElementsAre("tensor", "shape", "checksum"));
   EXPECT_THAT(first(2, keys(result["memory"])), ElementsAre("device_peak_bytes", "pinned_bytes"));
@@ -236,6 +236,30 @@ TEST(run_json, tells_of_frames_that_were_due_on_a_schedule) {
   EXPECT_EQ(result["settings"]["queue"], 2);
   EXPECT_EQ(result["settings"]["when_full"], "drop_newest");
   EXPECT_EQ(result["processor_time_ms"], 5200);
+}
+
+TEST(run_json, has_null_for_percentiles_that_grow_with_the_run_and_says_why) {
+  const auto result = of(samples::overloaded_two_models(300));
+  const auto& times = result["end_to_end"];
+  for (const char* key : {"mean", "stddev", "p50", "p90", "p95", "p99", "p99.9"}) {
+    EXPECT_TRUE(times[key].is_null()) << key;
+  }
+  EXPECT_EQ(times["why_absent"], "overloaded: latency grows with the run's length");
+  EXPECT_FALSE(times.contains("needs"));
+  EXPECT_TRUE(times["intervals"].empty());
+  EXPECT_EQ(times["samples"].size(), 300U);
+  EXPECT_EQ(times["samples"][1], 98.0);
+  EXPECT_EQ(result["load"]["overloaded"], true);
+  EXPECT_NEAR(result["load"]["latency_growth"]["value"].get<double>(), 480, 1e-6);
+  EXPECT_EQ(result["findings"].size(), 1U);
+  EXPECT_EQ(of(samples::two_models_on_schedule(45))["load"]["overloaded"], false);
+}
+
+TEST(run_json, has_the_interval_of_each_percentile_that_is_carried) {
+  const auto intervals = of(two_models(timing_method::event, 300))["end_to_end"]["intervals"];
+  EXPECT_THAT(keys(intervals), ElementsAre("p50", "p90", "p95", "p99"));
+  EXPECT_LE(intervals["p50"]["low"].get<double>(), intervals["p50"]["high"].get<double>());
+  EXPECT_TRUE(intervals["p99"]["high"].is_null());  // 368 frames carry it at the least
 }
 
 TEST(run_json, keeps_elements_of_the_outputs_and_null_for_those_that_are_no_number) {

@@ -102,6 +102,20 @@ TEST_F(result_reader, takes_what_each_timing_method_measures_for_a_stages_time) 
   EXPECT_EQ(run_of(two_models(timing_method::none, 5)).stages[0].what, std::nullopt);
 }
 
+TEST_F(result_reader, reads_that_latency_grew_with_the_run) {
+  const auto overloaded = run_of(samples::overloaded_two_models(300));
+  EXPECT_EQ(overloaded.end_to_end->why_unsettled(),
+            "overloaded: latency grows with the run's length");
+  EXPECT_FALSE(overloaded.end_to_end->percentile(0.5));
+  EXPECT_EQ(overloaded.end_to_end->count(), 300U);
+  // As versions before wrote it.
+  auto before = json::parse(run_json(samples::overloaded_two_models(300)));
+  before["end_to_end"].erase("why_absent");
+  before["end_to_end"].erase("intervals");
+  const auto run = std::get<saved_run>(read_result(write("before.json", before.dump())));
+  EXPECT_TRUE(run.end_to_end->percentile(0.5));
+}
+
 TEST_F(result_reader, reads_a_run_without_frames_and_one_that_failed) {
   auto record = two_models(timing_method::event, 0);
   record.failure = "stage 'noise', frame 0: no more memory";

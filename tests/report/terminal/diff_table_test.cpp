@@ -57,6 +57,12 @@ class run_diff_table : public samples::result_files {
   }
 };
 
+TEST_F(run_diff_table, compares_no_latency_of_an_overloaded_run) {
+  const auto text = table(sample_run(300, 1), samples::overloaded_two_models(300));
+  EXPECT_THAT(text, HasSubstr("no latency to compare: a run was overloaded"));
+  EXPECT_THAT(text, AllOf(HasSubstr("throughput"), Not(HasSubstr("p50")), Not(HasSubstr("needs"))));
+}
+
 TEST_F(run_diff_table, shows_a_run_that_became_faster) {
   const auto before = sample_run(45, 1);
   auto after = sample_run(60, 0.8);

@@ -44,6 +44,43 @@ TEST(run_table, shows_a_run_of_frames_that_were_due_on_a_schedule) {
   expect_golden("run_schedule.txt", run_table(samples::two_models_on_schedule(45)));
 }
 
+TEST(run_table, says_overload_first_and_shows_no_percentile_of_it) {
+  auto record = samples::overloaded_two_models(300);
+  record.run.deadline = 1'000'000'000;
+  const auto text = run_table(record);
+  // 24 ms more with each frame, 20 of which are due in a second; frames 0 to 38 take up to 986 ms.
+  EXPECT_LT(text.find("\noverloaded: completed 13.5 of 20 offered frame/s; latency grows by 480 ms "),
+            text.find("end to end (")) << text;
+  EXPECT_THAT(text, HasSubstr("\ndeadline of 1.00 s missed by 261 of 300 frames\n"));
+  EXPECT_THAT(text, HasSubstr("\n-: overloaded: latency grows with the run's length\n"));
+  EXPECT_THAT(text, Not(HasSubstr("needs")));
+  std::istringstream from(text.substr(text.find("end to end (")));
+  std::string headings;
+  std::string cells;
+  std::getline(from, headings);
+  std::getline(from, cells);
+  EXPECT_EQ(std::count(cells.begin(), cells.end(), '-'), 6) << cells;  // mean, stddev, p50 to p99
+}
+
+TEST(run_table, shows_the_intervals_of_percentiles_below_them) {
+  // A run of few different times: nearly all frames take 74 ms, six of them 99 ms.
+  std::vector<samples::frame_times> frames(600);
+  for (std::size_t i = 50; i < frames.size(); i += 100) frames[i].end_to_end = 99'000'000;
+  const auto text = run_table(samples::run_of(timing_method::none, frames));
+  EXPECT_THAT(text, HasSubstr("\n95 % from                      74.0  74.0  74.0  74.0\n"
+                              "to                             74.0  74.0  74.0  99.0\n"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("95 % from, to: confidence interval"));
+  EXPECT_LE(widest_line(text), 80U);
+}
+
+TEST(run_table, has_p99_9_where_it_is_carried) {
+  EXPECT_THAT(run_table(two_models(timing_method::none, 2994)), Not(HasSubstr("p99.9")));
+  const auto text = run_table(two_models(timing_method::none, 2995));
+  EXPECT_THAT(text, HasSubstr("  p99.9  "));
+  EXPECT_LE(widest_line(text), 80U);
+}
+
 TEST(run_table, shows_a_run_without_stage_times) {
   expect_golden("run_none.txt", run_table(two_models(timing_method::none, 45)));
 }
