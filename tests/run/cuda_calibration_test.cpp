@@ -58,6 +58,7 @@ TEST_F(cuda_calibration, measures_products_in_every_precision) {
   const auto d = open_cuda_device(0);
   const calibration_record record = calibrate(kinds_, *d, quick());
   const std::vector<std::string> all = {"read",
+                                        "write",
                                         "copy",
                                         "host_to_device_pinned",
                                         "device_to_host_pinned",

@@ -118,8 +118,9 @@ std::string fact(std::string_view name, std::string_view text, const look& as) {
 
 /// When it was measured, and by what.
 std::string origin(const calibration_record& record) {
-  constexpr std::string_view elsewhere[] = {"date",     "graphline", "system", "processor",
-                                            "compiler", "cores",     "oneTBB"};
+  constexpr std::string_view elsewhere[] = {"date",      "graphline", "build",     "commit",
+                                            "host name", "system",    "processor", "CPU governor",
+                                            "CPU clock", "compiler",  "cores",     "oneTBB"};
   std::string date = "at a time that is not known";
   std::string with;
   for (const auto& [name, value] : record.environment) {

@@ -55,8 +55,8 @@ class gpu_stages : public cuda_trial {
   }
 };
 
-TEST_F(gpu_stages, read_and_copy_a_tensor_as_the_host_does) {
-  for (const char* const method : {"read", "copy"}) {
+TEST_F(gpu_stages, read_write_and_copy_a_tensor_as_the_host_does) {
+  for (const char* const method : {"read", "write", "copy"}) {
     make("traffic", std::string("{method: ") + method + "}", {floats({200'003})});
     expect_as_on_host(1e-4, method);
   }

@@ -135,9 +135,9 @@ TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
   EXPECT_THAT(marker.after, ElementsAre(2, 3, 4, 5, 6, 7, 8));
 }
 
-TEST_F(cuda_stages, read_and_copy_a_tensor_as_the_host_does) {
+TEST_F(cuda_stages, read_write_and_copy_a_tensor_as_the_host_does) {
   const std::vector<std::vector<float>> values{some_values(20'011)};
-  for (const char* const method : {"read", "copy"}) {
+  for (const char* const method : {"read", "write", "copy"}) {
     make("traffic", std::string("{method: ") + method + "}", {floats({20'011})});
     const slot s = bind();
     set_inputs(s, values);
