@@ -46,8 +46,8 @@ struct cpu_call {
   std::span<const tensor_view> outputs;
 };
 
-/// CPU work. One object sees every frame, in order and one at a time, under any strategy and frames
-/// in flight, from any thread (docs/plugins.md). Exceptions end the run with stage and frame named.
+/// CPU work. One object serves all frames; it is never run by two threads at once, and frames reach
+/// it in order. Exceptions end the run with the stage and frame named.
 class cpu_stage {
  public:
   virtual ~cpu_stage() = default;

@@ -195,7 +195,9 @@ TEST_F(safetensors, names_files_of_other_formats) {
     write_raw(content);
     EXPECT_THAT(problem(), HasSubstr(expected));
     write_raw(content + std::string(10'000, '\0'));
-    if (content.size() > 20) EXPECT_THAT(problem(), HasSubstr(expected));
+    if (content.size() > 20) {
+      EXPECT_THAT(problem(), HasSubstr(expected));
+    }
   }
 }
 
