@@ -272,10 +272,8 @@ class frame_stages {
     if (jobs.empty()) return;
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const job& a, const job& b) { return a.after > b.after; });
-    const auto least = std::min_element(
-        jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready < b.ready; });
-    job set{0, least->ready, 0, jobs.back().after};
-    nanoseconds most = set.ready + without_splitting(std::move(work), r.cores) + set.after;
+    nanoseconds most = 0;
+    job set;
     for (const job& first : jobs) {
       nanoseconds sum = 0;
       for (const job& j : jobs) {
@@ -286,6 +284,14 @@ class frame_stages {
         most = time;
         set = {0, first.ready, sum, j.after};
       }
+    }
+    const auto least = std::min_element(
+        jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready < b.ready; });
+    const nanoseconds whole =
+        least->ready + without_splitting(std::move(work), r.cores) + jobs.back().after;
+    if (whole > most) {
+      most = whole;
+      set = {0, least->ready, 0, jobs.back().after};
     }
     if (most <= bound.time) return;
     bound = {most, r.what, {}};

@@ -296,35 +296,6 @@ TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
             "launch a 0-1, device a 1-40, device b 40-42, unnoticed c 42-44, cpu c 44-90");
 }
 
-TEST(attribution, takes_early_records_as_made_of_stages_in_turn) {
-  const auto make_early = [](made_run& made) {
-    made.record.tensors.clear();
-    made.record.threads.clear();
-    for (auto& stage : made.record.stages) {
-      stage.waits.clear();
-      stage.threads.clear();
-    }
-  };
-  // `noise` ran beside `backbone`, whatever is assumed.
-  auto beside = two_models(strategy::async)
-                    .frame(0, 100)
-                    .launch(0, 0, 5)
-                    .device(0, 5, 70)
-                    .cpu(1, 5, 30)
-                    .launch(2, 30, 32)
-                    .device(2, 70, 100);
-  make_early(beside);
-  EXPECT_EQ(path_of(beside), "launch backbone 0-5, device backbone 5-70, device head 70-100");
-  auto in_turn = there_and_back(strategy::overlap)
-                     .frame(0, 30)
-                     .cpu(0, 0, 10)
-                     .launch(1, 10, 11)
-                     .device(1, 11, 20)
-                     .cpu(2, 20, 30);
-  make_early(in_turn);
-  EXPECT_EQ(path_of(in_turn), "cpu in 0-10, launch net 10-11, device net 11-20, cpu out 20-30");
-}
-
 TEST(attribution, is_untimed_for_a_frame_without_stamps) {
   EXPECT_EQ(path_of(two_models(strategy::async).frame(3, 9)), "untimed 3-9");
   EXPECT_EQ(path_of(made_run(strategy::async).frame(3, 9)), "untimed 3-9");

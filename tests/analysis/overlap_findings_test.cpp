@@ -103,9 +103,9 @@ TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
     for (auto& stamp : run.stages[1].cpu) stamp = {stamp.begin + 1 * ms, stamp.end + 1 * ms};
   };
   auto record = made_experiment("e", {queued}, 3);
-  for_runs_of(record, 0, [](run_record& run) { run.device.backend = "host"; });
+  for_runs_of(record, 0, [](run_record& run) { run.device.one_at_a_time = true; });
   EXPECT_THAT(findings(record), Each(Not(HasSubstr("concurrently"))));
-  for_runs_of(record, 0, [](run_record& run) { run.device.backend = "cuda"; });
+  for_runs_of(record, 0, [](run_record& run) { run.device.one_at_a_time = false; });
   EXPECT_THAT(findings(record), Contains(HasSubstr("concurrently for 70.0 ms")));
 }
 

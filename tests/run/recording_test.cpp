@@ -68,6 +68,7 @@ TEST(recording, has_the_time_that_the_device_was_at_work_within_each_span) {
     }
   }
   spec.run.timing = timing_method::sync;
+  spec.run.graphs = graph_mode::stage;
   for (const auto& stage : run_of(spec).stages) EXPECT_THAT(stage.busy, IsEmpty());
 }
 
