@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "framework/base/units.hpp"
@@ -28,115 +27,73 @@ std::string with_interval(const bound_check& times) {
   return in_words(*times.value);
 }
 
-std::string count_of_late(const bound_check& times) {
-  return fmt::format("{} of {} frames late", times.late, times.frames);
+std::string estimate_sentence(const capacity_estimate& found, const capacity_settings& how) {
+  auto text = fmt::format("{} stays within {} up to {}", percentile_name(how.percentile),
+                          in_words(how.bound), rate_text(*found.rate));
+  if (found.low && found.high) {
+    text += fmt::format(" (95 % interval {} to {})", rate_text(*found.low), rate_text(*found.high));
+  }
+  return text + fmt::format(", from {} runs together, {} frames", found.runs, found.frames);
 }
 
-std::string best_sentence(const probe_summary& best, const capacity_settings& how, bool confirmed) {
+/// When the interval is not as narrow as asked for. Its width falls with the square root of the
+/// number of frames.
+std::optional<std::string> width_sentence(const capacity_estimate& found,
+                                          const capacity_settings& how) {
+  if (!found.enough) return "too few runs were made for this interval to be relied on";
+  const auto width = found.width();
+  if (!width) return "the interval has one end only: rates on both sides of it were not found";
+  if (*width <= how.within) return std::nullopt;
+  const double more = *width / how.within;
   auto text =
-      fmt::format("at {}, {} is within {}: {}", rate_text(best.rate),
-                  percentile_name(how.percentile), in_words(how.bound), with_interval(best.times));
-  if (best.verdict == bound_verdict::open) {
-    text += fmt::format(", by the count alone: {}, which these frames do not show with 95 %",
-                        count_of_late(best.times));
-  }
-  text += confirmed ? "; confirmed by runs of their own" : "; no longer run has confirmed it";
-  return text;
-}
-
-std::string worse_sentence(const probe_summary& worse, const capacity_settings& how) {
-  auto text = fmt::format("at {} it is not: ", rate_text(worse.rate));
-  if (worse.growing == worse.runs && worse.times.verdict != bound_verdict::fails) {
-    return text + "the queue grew over the whole of each run";
-  }
-  if (worse.cut_off) {
-    return text + "frames came faster than they were done, and the run was cut off";
-  }
-  text += fmt::format("{} is {}", percentile_name(how.percentile), with_interval(worse.times));
-  if (worse.verdict == bound_verdict::open) {
-    text += fmt::format(", by the count alone: {}", count_of_late(worse.times));
+      fmt::format("the interval is {:.1f} % wide, not {:.1f} %", 100 * *width, 100 * how.within);
+  if (how.arrival == arrival::poisson) {
+    text += fmt::format("; --frames {:.0f} would make it about that narrow",
+                        std::ceil(static_cast<double>(how.frames) * more * more));
   }
   return text;
 }
 
-std::string alone_sentence(const bound_check& alone, const capacity_settings& how) {
+std::optional<std::string> disturbed_sentence(const capacity_estimate& found) {
+  if (found.unsteady) {
+    return "in more than two fifths of the runs, frames took longer for themselves: all count, "
+           "but the machine may have been disturbed";
+  }
+  const auto left_out = std::count(found.disturbed.begin(), found.disturbed.end(), true);
+  if (left_out == 0) return std::nullopt;
   return fmt::format(
-      "no rate can keep {} within {}: of frames with no other beside them and no queue before them "
-      "it is {}, {}",
-      percentile_name(how.percentile), in_words(how.bound), with_interval(alone),
-      count_of_late(alone));
+      "{} left out and repeated: in {}, frames took longer for themselves than in "
+      "the others (machine noise)",
+      left_out == 1 ? "1 disturbed run was" : fmt::format("{} disturbed runs were", left_out),
+      left_out == 1 ? "it" : "them");
 }
 
-/// The highest rate that held or the lowest that failed, among those that `counts` admits.
-template <class Counts>
-std::optional<double> extreme_rate(const capacity_summary& summary, bool held, Counts counts) {
-  std::optional<double> found;
-  for (const auto& probe : summary.probes) {
-    if (probe.held != held || !counts(probe.rate)) continue;
-    if (!found || (held ? probe.rate > *found : probe.rate < *found)) found = probe.rate;
+/// Without an estimate.
+std::string nothing_found(const capacity_summary& summary, const capacity_settings& how) {
+  const auto name = percentile_name(how.percentile);
+  if (summary.alone.verdict == bound_verdict::fails) {
+    return fmt::format(
+        "no rate can keep {} within {}: of frames with no other beside them and no queue before "
+        "them it is {}, {} of {} frames late",
+        name, in_words(how.bound), with_interval(summary.alone), summary.alone.late,
+        summary.alone.frames);
   }
-  return found;
-}
-
-/// What runs say against each other, when one failed at no higher a rate than another held, and
-/// where the highest rate can lie with all of them: above each rate that held below those, and
-/// below each that failed above them.
-std::optional<std::string> contradiction_sentence(const capacity_summary& summary) {
-  const auto any = [](double) { return true; };
-  const auto failed = extreme_rate(summary, false, any);
-  const auto held = extreme_rate(summary, true, any);
-  if (!failed || !held || *failed > *held) return std::nullopt;
-  std::string text = "the runs contradict each other: ";
-  if (*failed == *held) {
-    text += fmt::format("at {} it held once and failed once", rate_text(*held));
-  } else {
-    text += fmt::format("it failed at {} and held at {}", rate_text(*failed), rate_text(*held));
+  const auto holds = [](const auto& probe) { return probe.held == probe.runs.size(); };
+  const auto by_rate = [](const auto& a, const auto& b) { return a.rate < b.rate; };
+  const auto& probes = summary.probes;
+  if (probes.empty()) return "no rate was judged";
+  const auto lowest = std::min_element(probes.begin(), probes.end(), by_rate);
+  const auto highest = std::max_element(probes.begin(), probes.end(), by_rate);
+  if (std::none_of(probes.begin(), probes.end(), holds)) {
+    return fmt::format(
+        "no rate was found at which {} is within {}; the lowest that was judged is {}", name,
+        in_words(how.bound), rate_text(lowest->rate));
   }
-  const auto low = extreme_rate(summary, true, [&](double rate) { return rate < *failed; });
-  const auto high = extreme_rate(summary, false, [&](double rate) { return rate > *held; });
-  text += "; with all of them, the highest lies ";
-  if (low && high) {
-    text += fmt::format("between {} and {}", rate_text(*low), rate_text(*high));
-  } else if (low) {
-    text += fmt::format("above {}", rate_text(*low));
-  } else if (high) {
-    text += fmt::format("below {}", rate_text(*high));
-  } else {
-    text += "anywhere";
+  if (std::all_of(probes.begin(), probes.end(), holds)) {
+    return fmt::format("{} is within {} at every rate that was judged, up to {}", name,
+                       in_words(how.bound), rate_text(highest->rate));
   }
-  return text + "; more --frames bring these together";
-}
-
-/// Where the highest rate lies as far as the verdicts carry it, when one of those about it is open.
-std::optional<std::string> carried_sentence(const capacity_summary& summary) {
-  const probe_summary* holds = nullptr;
-  const probe_summary* fails = nullptr;
-  for (const auto& probe : summary.probes) {
-    if (probe.verdict == bound_verdict::holds && (!holds || probe.rate > holds->rate)) {
-      holds = &probe;
-    }
-    if (probe.verdict == bound_verdict::fails && (!fails || probe.rate < fails->rate)) {
-      fails = &probe;
-    }
-  }
-  const auto open = [&](const std::optional<std::size_t>& i) {
-    return !i || summary.probes[*i].verdict == bound_verdict::open;
-  };
-  const bool clear = !open(summary.best) && !open(summary.worse);
-  if (clear || !holds || !fails || holds->rate >= fails->rate) return std::nullopt;
-  return fmt::format(
-      "with 95 % at each rate, the highest lies between {} and {}; more --frames "
-      "bring these together",
-      rate_text(holds->rate), rate_text(fails->rate));
-}
-
-/// Without a rate that held.
-std::string nothing_held(const capacity_summary& summary, const capacity_settings& how) {
-  if (summary.alone.verdict == bound_verdict::fails) return alone_sentence(summary.alone, how);
-  if (!summary.worse) return "no rate was judged";
-  return fmt::format("no rate was found at which {} is within {}; the lowest that was judged is {}",
-                     percentile_name(how.percentile), in_words(how.bound),
-                     rate_text(summary.probes[*summary.worse].rate));
+  return "the search ended before there were runs to estimate the capacity from";
 }
 
 }  // namespace
@@ -148,41 +105,21 @@ std::string rate_text(double frames_a_second) {
 
 std::vector<std::string> findings_of(const capacity_summary& summary,
                                      const capacity_settings& how) {
-  std::vector<std::string> found;
-  if (!summary.best) {
-    found.push_back(nothing_held(summary, how));
-    return found;
-  }
-  const auto& best = summary.probes[*summary.best];
-  found.push_back(best_sentence(best, how, summary.confirmed));
-  if (summary.worse) {
-    found.push_back(worse_sentence(summary.probes[*summary.worse], how));
-  } else {
-    found.push_back("no higher rate was found at which it is not");
-  }
-  if (auto contradiction = contradiction_sentence(summary)) {
-    found.push_back(std::move(*contradiction));
-  } else if (auto carried = carried_sentence(summary)) {
-    found.push_back(std::move(*carried));
-  }
+  const auto& estimate = summary.estimate;
+  if (!estimate.rate) return {nothing_found(summary, how)};
+  std::vector<std::string> found = {estimate_sentence(estimate, how)};
+  if (auto width = width_sentence(estimate, how)) found.push_back(std::move(*width));
+  if (auto disturbed = disturbed_sentence(estimate)) found.push_back(std::move(*disturbed));
   if (summary.closed_loop) {
     found.push_back(fmt::format("this is {:.0f} % of the {} of frames that are all due at once",
-                                100 * best.rate / *summary.closed_loop,
+                                100 * *estimate.rate / *summary.closed_loop,
                                 rate_text(*summary.closed_loop)));
-  }
-  constexpr double worth_telling = 2;
-  if (best.times.clustering >= worth_telling) {
-    found.push_back(fmt::format(
-        "late frames come together: {} frames say as much as {:.0f} independent ones, and are "
-        "judged as so many",
-        best.times.frames, static_cast<double>(best.times.frames) / best.times.clustering));
   }
   const auto needed = summary.closed_loop ? frames_for_queue(how, *summary.closed_loop) : 0;
   if (how.frames < needed) {
     found.push_back(
-        fmt::format("the rate may be too high by several percent: under a bound that is long "
-                    "against a frame, a "
-                    "queue takes longer than {} frames to build up; --frames {} would show it",
+        fmt::format("the rate may be too high: under a bound that is long against a frame, a queue "
+                    "takes longer than {} frames to build up; --frames {} would show it",
                     how.frames, needed));
   }
   return found;

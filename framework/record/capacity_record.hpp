@@ -16,17 +16,17 @@ struct capacity_settings {
   double percentile = 0.95;  ///< 0 < percentile < 1
   nanoseconds bound = 0;     ///< a frame that takes longer is late, and so is one that is dropped
   graphline::arrival arrival = graphline::arrival::constant;  ///< constant or poisson
-  double within = 0.02;     ///< how far apart rates that hold and do not may be, as a part of them
+  double within = 0.02;     ///< how wide the interval of the rate may be, as a part of the rate
   std::int64_t frames = 0;  ///< due in each run of the search; 0 as long as that is not decided
   std::uint64_t seed = 1;   ///< of the moments at which frames are due
 };
 
 /// One run of frames that arrive at one rate.
 struct capacity_run {
-  std::size_t probe = 0;    ///< runs of the same number ask about the same rate, one after another
-  double rate = 0;          ///< frames due in a second
-  bool confirming = false;  ///< a longer run, after the search, at the rate it found
-  bool cut_off = false;     ///< ended early, since too many frames were late for any doubt
+  std::size_t probe = 0;  ///< of the same number: at the same rate, and pooled or not
+  double rate = 0;        ///< frames due in a second
+  bool pooled = false;    ///< a run that the estimate rests on; others only find where it lies
+  bool cut_off = false;   ///< ended early, since too many frames were late for any doubt
   std::int64_t overdue =
       0;  ///< when cut off: not done, and due for longer than the bound; at least
   run_record record;

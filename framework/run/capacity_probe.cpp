@@ -27,7 +27,7 @@ class session_probe {
     const auto limit = enough_late(how_, request.frames);
     options.on_progress = [&](const progress& at) {
       if (request.on_progress) request.on_progress(at);
-      if (at.warmup || begun == 0) return;
+      if (!request.may_cut_off || at.warmup || begun == 0) return;
       if (overdue_frames(how_, rate, request.frames, now() - begun, at.done) >= limit) cut.raise();
     };
     capacity_run run;

@@ -5,10 +5,10 @@
 
 namespace graphline {
 
-/// The search's runs as those of a session whose plan has frames arrive. A run is cut off when,
-/// even if the rest of its frames were in time, late ones would be several times as many as the
-/// percentile allows: a queue that grows without end need not be watched. `s` and `stop` must
-/// outlive the function.
+/// The search's runs as those of a session whose plan has frames arrive. A run that may be cut off
+/// ends when, even if the rest of its frames were in time, late ones would be several times as many
+/// as the percentile allows: a queue that grows without end need not be watched. `s` and `stop`
+/// must outlive the function.
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
+#include <vector>
 
 #include "framework/analysis/capacity.hpp"
 #include "framework/base/random.hpp"
@@ -13,15 +13,11 @@ namespace {
 
 constexpr double lowest_part = 1e-3;  // of the closed loop's throughput; below, nobody asks
 constexpr double most_rate = 1e6;     // frames a second
+constexpr double near = 1.25;         // a rate that holds and one that does not
 constexpr std::int64_t closed_frames = 240;
 constexpr int most_raises = 10;
-
-/// Runs of one probe: so many first, more while the verdict is open.
-struct run_counts {
-  std::size_t first = 1;
-  std::size_t most = 4;
-  std::int64_t frames = 0;
-};
+constexpr std::size_t most_pooled = 40;
+constexpr std::size_t most_repeated = 14;  // of these, since they were disturbed
 
 class capacity_search {
  public:
@@ -34,7 +30,8 @@ class capacity_search {
   capacity_record search() {
     if (const auto ceiling = closed_loop()) {
       ceiling_ = *ceiling;
-      if (find_any() && narrow()) confirm();
+      closed_rate_ = *ceiling;
+      if (find_any() && narrow()) pool();
     }
     return std::move(record_);
   }
@@ -45,7 +42,7 @@ class capacity_search {
   /// Frames a second when the next is always there.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
-    record_.closed_loop = make_run({}, frames, 0, false).record;
+    record_.closed_loop = make_run({}, frames, false).record;
     if (ended(record_.closed_loop)) return std::nullopt;
     const auto throughput = summarize(record_).closed_loop;
     if (throughput && how().frames == 0) {
@@ -58,7 +55,7 @@ class capacity_search {
   bool find_any() {
     for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
       if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
-      const auto held = holds(rate, false);
+      const auto held = holds(rate);
       if (!held) return false;
       if (*held) return true;
     }
@@ -70,92 +67,81 @@ class capacity_search {
   /// higher ones are tried, until one does not hold.
   bool narrow() {
     for (int raises = 0; raises < most_raises;) {
-      const double high = fails_.value_or(ceiling_);
-      const bool narrow_enough = high <= *holds_ * (1 + how().within);
-      if (narrow_enough && fails_) return true;
-      const bool at_ceiling = !fails_ && (narrow_enough || raises > 0);
-      const auto held = holds(at_ceiling ? high : std::sqrt(*holds_ * high), false);
+      const double high = high_.value_or(ceiling_);
+      const bool narrow_enough = high <= *low_ * near;
+      if (narrow_enough && high_) return true;
+      const bool at_ceiling = !high_ && (narrow_enough || raises > 0);
+      const auto held = holds(at_ceiling ? high : std::sqrt(*low_ * high));
       if (!held) return false;
       if (at_ceiling && *held) {
-        if (ceiling_ >= most_rate) return true;
-        ceiling_ = std::min(most_rate, 1.1 * ceiling_);
+        if (ceiling_ >= most_rate) return false;
+        ceiling_ = std::min(most_rate, near * ceiling_);
         ++raises;
       }
     }
-    return true;
+    return false;
   }
 
-  /// Lowers the rate found, in steps that grow, until longer runs confirm it; then looks between
-  /// that rate and the one above it, by longer runs too.
-  void confirm() {
-    double low = *holds_;
-    std::optional<double> high;  // did not hold in longer runs
-    const double lowest = lowest_part * low;
-    for (double step = how().within;; step *= 2) {
-      const auto held = holds(low, true);
-      if (!held) return;
-      if (*held) break;
-      high = low;
-      low /= 1 + step;
-      if (low < lowest) return;
-    }
-    constexpr double rounding = 1e-9;
-    while (high && *high > low * (1 + how().within + rounding)) {
-      const double rate = std::sqrt(low * *high);
-      const auto held = holds(rate, true);
-      if (!held) return;
-      (*held ? low : *high) = rate;
+  /// Whether one run at a rate holds. Nothing when the search is to end.
+  std::optional<bool> holds(double rate) {
+    if (!run_at(rate, how().frames, false)) return std::nullopt;
+    const bool held = summaries_.back().held;
+    (held ? low_ : high_) = rate;
+    return held;
+  }
+
+  /// Runs about the capacity until its interval is narrow enough.
+  void pool() {
+    const std::int64_t frames = how().frames * (how().arrival == arrival::poisson ? 2 : 4);
+    const std::vector<double> about = {*low_, *high_};
+    const std::size_t before = record_.runs.size();
+    std::size_t repeated = 0;
+    capacity_estimate estimate;
+    while (estimate.runs < most_pooled && repeated < most_repeated) {
+      const bool again = !estimate.disturbed.empty() && estimate.disturbed.back();
+      double rate = estimate.next;
+      if (again) rate = record_.runs.back().rate;
+      if (rate <= 0) rate = about[(record_.runs.size() - before) % about.size()];
+      if (rate > most_rate || rate < lowest_part * ceiling_) return;
+      if (!run_at(rate, frames, true)) return;
+      estimate = estimate_capacity(how(), closed_rate_, record_.runs, summaries_);
+      repeated = record_.runs.size() - before - estimate.runs;
+      low_ = estimate.low;
+      high_ = estimate.high;
+      const auto width = estimate.width();
+      if (estimate.enough && width && *width <= how().within) return;
     }
   }
 
-  run_counts counts(bool confirming) const {
-    if (!confirming) return {1, 4, how().frames};
-    // A constant rate is the same each time; at random moments, one run may have been lucky.
-    if (how().arrival == arrival::poisson) return {4, 8, 2 * how().frames};
-    return {1, 2, 4 * how().frames};
+  /// False when the search is to end.
+  bool run_at(double rate, std::int64_t frames, bool pooled) {
+    auto run = make_run(rate, frames, pooled);
+    run.rate = rate;
+    run.pooled = pooled;
+    const auto same = std::find_if(
+        record_.runs.begin(), record_.runs.end(),
+        [&](const auto& other) { return other.rate == rate && other.pooled == pooled; });
+    run.probe = same == record_.runs.end() ? probes_++ : same->probe;
+    const bool last = !run.cut_off && ended(run.record);
+    summaries_.push_back(summarize(run, how()));
+    record_.runs.push_back(std::move(run));
+    if (last) return false;
+    if (options_.stop != nullptr && options_.stop->raised()) record_.interrupted = true;
+    return !record_.interrupted;
   }
 
-  /// Runs frames at a rate until it is clear whether it holds, or there are runs enough. Nothing
-  /// when the search is to end.
-  std::optional<bool> holds(double rate, bool confirming) {
-    const auto count = counts(confirming);
-    const std::size_t begin = record_.runs.size();
-    probe_summary found;
-    for (std::size_t i = 0; i < count.most; ++i) {
-      auto run = make_run(rate, count.frames, i, confirming);
-      run.probe = probes_;
-      run.rate = rate;
-      run.confirming = confirming;
-      const bool last = !run.cut_off && ended(run.record);
-      record_.runs.push_back(std::move(run));
-      if (last) return std::nullopt;
-      found = summarize(std::span(record_.runs).subspan(begin), how());
-      const bool holding = found.verdict == bound_verdict::holds && i + 1 >= count.first;
-      if (holding || found.verdict == bound_verdict::fails) break;
-    }
-    ++probes_;
-    if (!found.held) return std::nullopt;
-    auto& bracket = *found.held ? holds_ : fails_;
-    bracket = rate;
-    if (fails_ && holds_ && *fails_ <= *holds_) holds_.reset();  // a longer run knows better
-    if (options_.stop != nullptr && options_.stop->raised()) {
-      record_.interrupted = true;
-      return std::nullopt;
-    }
-    return found.held;
-  }
-
-  capacity_run make_run(std::optional<double> rate, std::int64_t frames, std::size_t index,
-                        bool confirming) {
+  capacity_run make_run(std::optional<double> rate, std::int64_t frames, bool pooled) {
     probe_request request;
     request.rate = rate;
     request.frames = frames;
-    // The same moments at each rate, so that rates differ by nothing else; others in each run of a
-    // rate, and to confirm.
-    request.seed = mix_seed(how().seed, 2 * index + (confirming ? 1 : 0));
+    request.seed = mix_seed(how().seed, made_++);  // arrivals of its own
+    // Of random arrivals, those of a run that is cut off were unlucky ones: leaving them out of the
+    // pool would raise the estimate.
+    request.may_cut_off = !pooled || how().arrival == arrival::constant;
     if (options_.on_progress) {
-      request.on_progress = [this, rate, confirming](const progress& at) {
-        options_.on_progress({rate, confirming, holds_, fails_, at});
+      if (pooled) ++pooled_;
+      request.on_progress = [this, rate](const progress& at) {
+        options_.on_progress({rate, pooled_, low_, high_, at});
       };
     }
     return probe_(request);
@@ -170,10 +156,14 @@ class capacity_search {
   const probe_function& probe_;
   const capacity_options& options_;
   capacity_record record_;
+  std::uint64_t made_ = 0;
   std::size_t probes_ = 0;
-  double ceiling_ = 0;
-  std::optional<double> holds_;
-  std::optional<double> fails_;
+  std::size_t pooled_ = 0;
+  std::vector<capacity_run_summary> summaries_;  // of the record's runs
+  double closed_rate_ = 0;                       // frames a second
+  double ceiling_ = 0;                           // no rate above it was tried yet
+  std::optional<double> low_;
+  std::optional<double> high_;
 };
 
 }  // namespace

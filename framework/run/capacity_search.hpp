@@ -14,7 +14,8 @@ namespace graphline {
 struct probe_request {
   std::optional<double> rate;  ///< frames due in a second; nothing: all at once
   std::int64_t frames = 0;
-  std::uint64_t seed = 1;  ///< of the moments at which they are due
+  std::uint64_t seed = 1;    ///< of the moments at which they are due
+  bool may_cut_off = false;  ///< may end early once its verdict is clear
   progress_function on_progress;
 };
 
@@ -25,10 +26,11 @@ using probe_function = std::function<capacity_run(const probe_request&)>;
 /// How far a search is.
 struct capacity_progress {
   std::optional<double> rate;  ///< that runs now; nothing: the closed loop
-  bool confirming = false;
-  std::optional<double> holds;  ///< the highest rate so far that held
-  std::optional<double> fails;  ///< the lowest that did not
-  progress run;                 ///< of the run that is under way
+  std::size_t pooled = 0;      ///< of the pooled runs, counting from 1; 0 before these
+  /// The estimate's ends so far; before it, the highest rate that held and the lowest that did not.
+  std::optional<double> low;
+  std::optional<double> high;
+  progress run;  ///< of the run that is under way
 };
 
 struct capacity_options {
@@ -40,19 +42,21 @@ struct capacity_options {
 /// and the tenth that is not counted.
 std::int64_t least_capacity_frames(double percentile);
 
-/// So many frames that a rate is judged in one run unless it is close to the highest: about twelve
-/// of them lie beyond the percentile. At least 100. With the closed loop's throughput known, at
-/// least what takes a second, though at most 20,000 for that; and as many as `frames_for_queue`
-/// where that takes at most half a minute.
+/// So many frames that a run judges a rate unless it is close to the highest: about twelve of them
+/// lie beyond the percentile. At least 100. With the closed loop's throughput known, at least what
+/// takes a second, though at most 20,000 for that; and as many as `frames_for_queue` where that
+/// takes at most half a minute.
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
 
 /// Searches for the highest rate at which the percentile holds. Half the throughput of the closed
-/// loop comes first, since frames alone may already take too long; then the gap between rates that
-/// hold and those that do not is halved until it is narrow enough. Without a number of frames, the
-/// search decides on one as soon as it knows the throughput. A rate at which the verdict is open
-/// runs again, up to four times in all. In the end the rate found is confirmed by fresh, longer
-/// runs, under `poisson` with other moments, and lowered as far as these ask for. Ends early, with
-/// what there is, when a run fails or is interrupted, or the stop request is raised.
+/// loop comes first, since frames alone may already take too long; then one run each at rates
+/// between those that hold and those that do not, until these are within a quarter of each other.
+/// From there on runs are pooled, four times as long under a constant rate and twice as long under
+/// `poisson`: each has arrivals of its own, at the rate that tells most by `estimate_capacity`, and
+/// one that was disturbed is repeated. They end when the interval is as narrow as `within` asks
+/// for, or after forty. Without a number of frames, the search decides on one as soon as it knows
+/// the throughput. Ends early, with what there is, when a run fails or is interrupted, or the stop
+/// request is raised.
 capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
                               const capacity_options& options = {});
 

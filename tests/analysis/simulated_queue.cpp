@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "framework/base/random.hpp"
 
@@ -10,6 +11,12 @@ namespace {
 
 double exponential(std::mt19937_64& generator, double mean) {
   return -std::log1p(-uniform_unit(generator)) * mean;
+}
+
+/// Box and Muller, "A note on the generation of random normal deviates", 1958.
+double normal(std::mt19937_64& generator) {
+  const double radius = std::sqrt(exponential(generator, 2));
+  return radius * std::cos(2 * std::numbers::pi * uniform_unit(generator));
 }
 
 /// P(wait <= t) in M/D/1 with service time 1 and load `rho`.
@@ -29,6 +36,11 @@ run_record simulated_queue::run(std::optional<double> rate, std::int64_t frames,
                                 std::uint64_t seed) const {
   std::mt19937_64 arrivals(mix_seed(seed, 1));
   std::mt19937_64 services(mix_seed(seed, 2));
+  std::mt19937_64 machine(mix_seed(seed, 3));
+  const bool stalls_once = rate && uniform_unit(machine) < stalls;
+  const auto stall_at =
+      static_cast<std::int64_t>(uniform_unit(machine) * static_cast<double>(frames));
+  const double stall = (20 + 40 * uniform_unit(machine)) * mean_service;
   run_record record;
   record.pipeline = "simulated";
   record.device.backend = "host";
@@ -40,6 +52,8 @@ run_record simulated_queue::run(std::optional<double> rate, std::int64_t frames,
   for (std::int64_t i = 0; i < frames; ++i) {
     const double begin = std::max(due, free);
     free = begin + (random ? exponential(services, mean_service) : mean_service);
+    if (noise > 0) free += std::max(-1.0, noise * normal(services)) * mean_service;
+    if (stalls_once && i == stall_at) free += stall;
     record.frames.push_back({std::llround(due), std::llround(begin), std::llround(free)});
     if (!rate) continue;
     due +=

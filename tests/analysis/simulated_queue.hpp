@@ -17,6 +17,10 @@ struct simulated_queue {
   /// Of a frame, in nanoseconds; exponential where `random`, else always the mean.
   double mean_service = 1e6;
   bool random = false;
+  /// Standard deviation of what comes on top of each service, normal, as a part of the mean.
+  double noise = 0;
+  /// In such a part of the runs, the machine stands still once, for twenty to sixty services.
+  double stalls = 0;
 
   /// A run of so many frames due at `rate` a second, or all at once.
   run_record run(std::optional<double> rate, std::int64_t frames, std::uint64_t seed) const;

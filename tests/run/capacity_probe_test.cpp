@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -34,11 +33,12 @@ class session_probe : public ::testing::Test {
     spec.run.when_full = when_full_;
     spec.run.queue = 4;
     session s(plan_for_host(spec, registry), *device_);
-    return make_session_probe(s, how_, &stop_)({rate, frames, seed, {}});
+    return make_session_probe(s, how_, &stop_)({rate, frames, seed, may_cut_off_, {}});
   }
 
   capacity_settings how_ = {.bound = 5'000'000};
   queue_policy when_full_ = queue_policy::block;
+  bool may_cut_off_ = true;
   std::int64_t stop_at_ = -1;
   stop_request stop_;
   std::unique_ptr<device> device_ = open_host_device(1);
@@ -71,7 +71,14 @@ TEST_F(session_probe, cuts_off_a_run_in_which_frames_come_much_faster_than_they_
   EXPECT_LT(probe.record.frames.size(), 10'000U);
   EXPECT_GE(probe.overdue, 1000);
   EXPECT_LE(probe.overdue + static_cast<std::int64_t>(probe.record.frames.size()), 20'000);
-  EXPECT_EQ(summarize(std::span(&probe, 1), how_).held, false);
+  EXPECT_FALSE(summarize(probe, how_).held);
+}
+
+TEST_F(session_probe, does_not_cut_off_a_run_that_is_to_count_as_it_is) {
+  may_cut_off_ = false;
+  const auto probe = run(1e5, 200);
+  EXPECT_FALSE(probe.cut_off);
+  EXPECT_EQ(probe.record.frames.size(), 200U);
 }
 
 TEST_F(session_probe, does_not_take_a_request_to_stop_for_a_verdict) {

@@ -117,11 +117,15 @@ class capacity_line {
   explicit capacity_line(bool quiet) : quiet_(quiet) {}
 
   void show(const capacity_progress& at) {
-    auto text = at.rate
-                    ? fmt::format("{}{}", at.confirming ? "confirming " : "", rate_text(*at.rate))
-                    : std::string("closed loop");
-    if (at.holds) text += fmt::format("; {} holds", rate_text(*at.holds));
-    if (at.fails) text += fmt::format("; {} does not", rate_text(*at.fails));
+    auto text = at.rate ? rate_text(*at.rate) : std::string("closed loop");
+    if (at.pooled > 0) text = fmt::format("run {} at {}", at.pooled, text);
+    if (at.low && at.high) {
+      text += fmt::format("; between {} and {}", rate_text(*at.low), rate_text(*at.high));
+    } else if (at.low) {
+      text += fmt::format("; above {}", rate_text(*at.low));
+    } else if (at.high) {
+      text += fmt::format("; below {}", rate_text(*at.high));
+    }
     if (!line_ || text != shown_) {
       line_.emplace(quiet_);
       shown_ = text;
@@ -207,14 +211,17 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       ->check(whole_number_from(1, 10'000'000));
   command
       ->add_option("--within", given->within,
-                   "How far apart a rate that holds and one that does not may be")
+                   "How wide the 95 % interval of the rate may be, as a part of the rate")
       ->type_name("PERCENT")
       ->capture_default_str();
   command->add_option("--json", given->json, "Write the result (- for standard output)")
       ->type_name("FILE");
   command->footer(
-      "The search takes some ten to thirty runs, each of --frames frames or four times as many:\n"
-      "minutes where a frame takes tens of milliseconds. A wider --within takes fewer.\n"
+      "About five runs of --frames frames find where the rate lies; then runs of two to four "
+      "times\n"
+      "as many are pooled until the interval is as narrow as --within: eight to forty of them, "
+      "that\n"
+      "is minutes where a frame takes tens of milliseconds. A wider --within takes fewer.\n"
       "Ctrl-C reports what is known by then.");
   add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });

@@ -28,8 +28,7 @@ std::string_view verdict_key(bound_verdict verdict) {
   return "?";
 }
 
-/// A sample against the bound; `verdict` may know more than the sample does.
-json check_json(const bound_check& times, bound_verdict verdict) {
+json check_json(const bound_check& times) {
   return {{"counted_frames", times.frames},
           {"late", times.late},
           {"unit", "ms"},
@@ -37,7 +36,7 @@ json check_json(const bound_check& times, bound_verdict verdict) {
           {"percentile", time_json(times.value)},
           {"interval", {time_json(times.low), time_json(times.high)}},
           {"clustering", times.clustering},
-          {"verdict", verdict_key(verdict)}};
+          {"verdict", verdict_key(times.verdict)}};
 }
 
 json samples_json(const run_record& record) {
@@ -45,41 +44,35 @@ json samples_json(const run_record& record) {
   return distribution_json(distribution::of(times), times);
 }
 
-json run_json(const capacity_run& run) {
+json run_json(const capacity_run& run, bool disturbed) {
   const auto& record = run.record;
   return {{"frames_due", record.run.frames},
           {"dropped", record.load.dropped.size()},
           {"overdue", run.overdue},
           {"cut_off", run.cut_off},
+          {"disturbed", disturbed},
           {"end_to_end", samples_json(record)},
           {"interrupted", record.interrupted && !run.cut_off},
           {"failure", record.failure ? json(*record.failure) : json()}};
 }
 
-json probe_json(const probe_summary& probe) {
-  json result = {{"rate", probe.rate}, {"confirming", probe.confirming}};
-  result.update(check_json(probe.times, probe.verdict));
-  result["held"] = probe.held ? json(*probe.held) : json();
+json probe_json(const probe_summary& probe, const capacity_record& record,
+                const capacity_estimate& found) {
+  json result = {{"rate", probe.rate}, {"pooled", probe.pooled}};
+  result.update(check_json(probe.times));
+  result["held_in"] = probe.held;
+  result["queue_grew_in"] = probe.growing;
   result["dropped"] = probe.dropped;
   result["cut_off"] = probe.cut_off;
-  result["queue_grew_in"] = probe.growing;
   result["runs"] = json::array();
-  return result;
-}
-
-json probes_json(const capacity_summary& summary, const std::vector<capacity_run>& runs) {
-  json result = json::array();
-  std::size_t next = 0;
-  for (const auto& probe : summary.probes) {
-    result.push_back(probe_json(probe));
-    auto& list = result.back()["runs"];
-    for (std::size_t i = 0; i < probe.runs; ++i) list.push_back(run_json(runs[next++]));
+  for (const auto i : probe.runs) {
+    result["runs"].push_back(run_json(record.runs[i], found.disturbed[i]));
   }
   return result;
 }
 
-json rate_of(const capacity_summary& summary, const std::optional<std::size_t>& probe) {
-  return probe ? json(summary.probes[*probe].rate) : json();
+json rate_json(const std::optional<double>& rate) {
+  return rate ? json(*rate) : json();
 }
 
 }  // namespace
@@ -99,16 +92,21 @@ std::string capacity_json(const capacity_record& record) {
   result["percentile"] = percentile_name(record.how.percentile);
   result["bound_ms"] = milliseconds(record.how.bound);
   result["within"] = record.how.within;
+  const auto& found = summary.estimate;
   result["capacity"] = {{"unit", "frame/s"},
-                        {"value", rate_of(summary, summary.best)},
-                        {"confirmed", summary.confirmed},
-                        {"lowest_that_failed", rate_of(summary, summary.worse)}};
+                        {"value", rate_json(found.rate)},
+                        {"interval", {rate_json(found.low), rate_json(found.high)}},
+                        {"runs", found.runs},
+                        {"frames", found.frames}};
   result["closed_loop"] = {{"unit", "frame/s"},
-                           {"value", summary.closed_loop ? json(*summary.closed_loop) : json()},
+                           {"value", rate_json(summary.closed_loop)},
                            {"end_to_end", samples_json(first)},
                            {"failure", first.failure ? json(*first.failure) : json()}};
-  result["alone"] = check_json(summary.alone, summary.alone.verdict);
-  result["probes"] = probes_json(summary, record.runs);
+  result["alone"] = check_json(summary.alone);
+  result["probes"] = json::array();
+  for (const auto& probe : summary.probes) {
+    result["probes"].push_back(probe_json(probe, record, found));
+  }
   result["findings"] = findings_of(summary, record.how);
   result["interrupted"] = record.interrupted;
   return json_text(result);

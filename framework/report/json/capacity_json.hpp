@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// The result file `graphline.capacity/1`: the highest rate that held, every rate that was tried
-/// with its verdict, and the end-to-end samples of every run. Starts with `json_beginning`.
+/// The result file `graphline.capacity/1`: the capacity with its interval, every rate that was
+/// tried, and the end-to-end samples of every run. Starts with `json_beginning`.
 std::string capacity_json(const capacity_record& record);
 
 }  // namespace graphline

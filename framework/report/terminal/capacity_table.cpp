@@ -36,7 +36,7 @@ std::string heading(const capacity_record& record, const look& as) {
   text += paragraph(fmt::format("{}, timing {}", way_of(way), to_word(way.timing)), 2, as);
   if (!first.parameters.empty()) text += paragraph(parameters_of(first), 2, as);
   text += paragraph(
-      fmt::format("highest rate with {} within {}; arrivals {}, {} a run",
+      fmt::format("highest rate with {} within {}; arrivals {}, {} a run of the search",
                   percentile_name(how.percentile), format_duration(static_cast<double>(how.bound)),
                   to_word(how.arrival), counted(how.frames, "frame")),
       2, as);
@@ -49,21 +49,15 @@ std::string heading(const capacity_record& record, const look& as) {
   return text;
 }
 
-std::string_view verdict_word(const probe_summary& probe) {
-  if (probe.verdict == bound_verdict::holds) return "holds";
-  if (probe.verdict == bound_verdict::fails) return "fails";
-  if (!probe.held) return "open";
-  return *probe.held ? "holds?" : "fails?";
-}
-
+/// "holds", or in how many of its runs it held.
 std::string verdict_cell(const probe_summary& probe, const look& as) {
-  auto in = tone::plain;
-  if (probe.verdict == bound_verdict::holds) in = tone::good;
-  if (probe.verdict == bound_verdict::fails) in = tone::bad;
-  auto text = toned(verdict_word(probe), in, as);
-  if (probe.confirming) text += " *";
+  const auto all = probe.runs.size();
+  auto text = fmt::format("held in {} of {}", probe.held, all);
+  if (probe.held == all) text = toned("holds", tone::good, as);
+  if (probe.held == 0) text = toned("fails", tone::bad, as);
+  if (!probe.pooled) text += " *";
   if (probe.cut_off) text += ", cut off";
-  if (probe.growing == probe.runs) text += ", queue grows";
+  if (probe.growing == all) text += ", queue grows";
   return text;
 }
 
@@ -76,7 +70,7 @@ std::string probe_table(const capacity_summary& summary, const capacity_settings
   };
   const bool drops = std::any_of(summary.probes.begin(), summary.probes.end(),
                                  [](const auto& probe) { return probe.dropped > 0; });
-  std::vector<text_table::column> columns = {{"frame/s"}, {"frames"}};
+  std::vector<text_table::column> columns = {{"frame/s"}, {"runs"}, {"frames"}};
   if (drops) columns.push_back({"dropped"});
   for (const auto& name :
        {std::string("late %"), fmt::format("p50 ({})", unit.name), percentile_name(how.percentile),
@@ -92,6 +86,7 @@ std::string probe_table(const capacity_summary& summary, const capacity_settings
   for (const auto& probe : probes) {
     const auto rate = rate_text(probe.rate);
     std::vector<std::string> cells = {rate.substr(0, rate.find(' ')),
+                                      fmt::to_string(probe.runs.size()),
                                       fmt::to_string(probe.times.frames)};
     if (drops) cells.push_back(fmt::to_string(probe.dropped));
     cells.push_back(three_digits(100 * probe.times.late_share(), 2));
@@ -107,19 +102,24 @@ std::string probe_table(const capacity_summary& summary, const capacity_settings
 std::string notes(const capacity_summary& summary, const look& as) {
   std::string text = paragraph(
       "from, to: 95 % interval of the percentile. Late: over the bound, dropped, or not waited for "
-      "any longer in a run that was cut off. The first tenth of each run is not counted.",
+      "any longer in a run that was cut off. The first tenth of each run is not counted. A run "
+      "holds when no more of its frames are late than may be.",
       0, as, tone::faint);
-  const bool guessed =
-      std::any_of(summary.probes.begin(), summary.probes.end(), [](const auto& probe) {
-        return probe.verdict == bound_verdict::open && probe.held.has_value();
-      });
-  const bool confirming = std::any_of(summary.probes.begin(), summary.probes.end(),
-                                      [](const auto& probe) { return probe.confirming; });
-  if (confirming)
-    text += paragraph("*: longer runs of their own, after the search.", 0, as, tone::faint);
-  if (guessed) {
-    text += paragraph("holds?, fails?: by the count of late frames; the interval holds the bound.",
-                      0, as, tone::faint);
+  if (std::any_of(summary.probes.begin(), summary.probes.end(),
+                  [](const auto& probe) { return !probe.pooled; })) {
+    text += paragraph("*: only to find about where; the estimate rests on the other runs.", 0, as,
+                      tone::faint);
+  }
+  return text;
+}
+
+std::string headline(const capacity_estimate& found) {
+  if (!found.rate) return "none found";
+  auto text = rate_text(*found.rate);
+  if (found.low && found.high) {
+    const auto low = rate_text(*found.low);
+    text += fmt::format(" (95 % interval {} to {})", low.substr(0, low.find(' ')),
+                        rate_text(*found.high));
   }
   return text;
 }
@@ -129,9 +129,7 @@ std::string notes(const capacity_summary& summary, const look& as) {
 std::string capacity_table(const capacity_record& record, const look& as) {
   const auto summary = summarize(record);
   std::string text = heading(record, as) + '\n';
-  text +=
-      fmt::format("capacity     {}\n", summary.best ? rate_text(summary.probes[*summary.best].rate)
-                                                    : std::string("none found"));
+  text += fmt::format("capacity     {}\n", headline(summary.estimate));
   if (summary.closed_loop) {
     text += fmt::format("closed loop  {}\n", rate_text(*summary.closed_loop));
   }

@@ -7,7 +7,8 @@
 
 namespace graphline {
 
-/// The highest rate at which the percentile held, for a person at a terminal: the rate, a table of
+/// The highest rate at which the percentile held, for a person at a terminal: the rate with
+/// its interval, a table of
 /// all rates that were tried, from the lowest to the highest, then what was found, in sentences.
 /// UTF-8, 80 columns unless names or numbers need more.
 std::string capacity_table(const capacity_record& record, const look& as = {});

@@ -34,9 +34,10 @@ capacity_record two_models_capacity(const std::vector<double>& rates) {
     record.runs.push_back({i, rates[i], false, false, 0, make(rates[i], 240, 1)});
   }
   if (rates.empty()) return record;
-  for (std::uint64_t seed = 2; seed < 6; ++seed) {
-    record.runs.push_back(
-        {rates.size(), rates.front(), true, false, 0, make(rates.front(), 480, seed)});
+  for (std::uint64_t seed = 2; seed < 18; ++seed) {
+    const std::size_t at = seed % 2;
+    record.runs.push_back({rates.size() + at, at == 0 ? 8.0 : 11.0, true, false, 0,
+                           make(at == 0 ? 8 : 11, 480, seed)});
   }
   return record;
 }
@@ -86,17 +87,22 @@ TEST(capacity_json, holds_the_rate_every_probe_and_every_sample) {
   EXPECT_EQ(json["bound_ms"], 60.0);
   EXPECT_EQ(json["settings"]["arrival"], "poisson");
   EXPECT_FALSE(json["settings"].contains("rate"));
-  EXPECT_EQ(json["capacity"]["value"], 6);
-  EXPECT_EQ(json["capacity"]["confirmed"], true);
-  EXPECT_EQ(json["capacity"]["lowest_that_failed"], 33.33);
+  const auto& found = json["capacity"];
+  const double truth = samples::md1_capacity(30e6, 0.95, 60e6);
+  EXPECT_NEAR(found["value"].get<double>(), truth, 0.02 * truth);
+  EXPECT_LE(found["interval"][0].get<double>(), truth);
+  EXPECT_GE(found["interval"][1].get<double>(), truth);
+  EXPECT_EQ(found["runs"], 16);
+  EXPECT_EQ(found["frames"], 16 * 432);
   EXPECT_NEAR(json["closed_loop"]["value"].get<double>(), 1e3 / 30, 0.01);
-  ASSERT_EQ(json["probes"].size(), 3U);
-  const auto& confirming = json["probes"][2];
-  EXPECT_EQ(confirming["verdict"], "holds");
-  EXPECT_EQ(confirming["held"], true);
-  ASSERT_EQ(confirming["runs"].size(), 4U);
-  EXPECT_EQ(confirming["runs"][0]["end_to_end"]["samples"].size(), 480U);
-  EXPECT_EQ(json["probes"][1]["held"], false);
+  ASSERT_EQ(json["probes"].size(), 4U);
+  const auto& pooled = json["probes"][2];
+  EXPECT_EQ(pooled["pooled"], true);
+  ASSERT_EQ(pooled["runs"].size(), 8U);
+  EXPECT_EQ(pooled["runs"][0]["end_to_end"]["samples"].size(), 480U);
+  EXPECT_EQ(pooled["runs"][0]["disturbed"], false);
+  EXPECT_EQ(json["probes"][1]["pooled"], false);
+  EXPECT_EQ(json["probes"][1]["held_in"], 0);
   EXPECT_FALSE(json["findings"].empty());
 }
 
