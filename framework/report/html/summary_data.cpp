@@ -188,15 +188,6 @@ json stages_data(const run_record& record, const run_summary& summary, const flo
   return {{"unit", unit.name}, {"enqueue_unit", launch_unit.name}, {"rows", std::move(rows)}};
 }
 
-/// Whether stages on several streams share a device that does one thing at a time.
-bool takes_turns_on_streams(const run_record& record) {
-  std::set<std::string_view> streams;
-  for (const auto& stage : record.stages) {
-    if (stage.on == side::device && !stage.stream.empty()) streams.insert(stage.stream);
-  }
-  return record.device.one_at_a_time && streams.size() > 1;
-}
-
 json notes_of(const run_record& record, const run_analysis& analysis, const floors& held) {
   json notes = json::array();
   if (const auto why = why_absent(*analysis.summary.end_to_end); !why.empty()) {
@@ -210,11 +201,6 @@ json notes_of(const run_record& record, const run_analysis& analysis, const floo
   if (held.any_stage()) notes.push_back(floor_note(record));
   notes.push_back(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
   const bool device_times = timing == timing_method::event || timing == timing_method::layers;
-  if (device_times && takes_turns_on_streams(record)) {
-    notes.push_back(
-        "the host device carries out one operation at a time: with several streams, a stage's "
-        "time holds its wait for the others");
-  }
   if (!device_times || record.clock_error == 0) return notes;
   auto clock = fmt::format("clock: device times stand on the host's clock to within {}",
                            words(record.clock_error));

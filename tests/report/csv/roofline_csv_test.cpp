@@ -29,7 +29,8 @@ TEST(roofline_csv, has_as_many_fields_in_each_row) {
 TEST(roofline_csv, has_no_median_of_too_few_frames) {
   const auto text = roofline_csv(samples::two_models_roofline(4));
   EXPECT_NE(text.find("stage,noise,,cpu.random_normal,cpu,,,,,,,,,,,,,\n"), std::string::npos);
-  EXPECT_NE(text.find(",170732.0325203252,,,"), std::string::npos) << "the earliest of head";
+  // 2,100,000 bytes at 12.3 GB/s, but for the 4 that are copied at 11.2 GB/s.
+  EXPECT_NE(text.find(",170732.0963995"), std::string::npos) << "the earliest of head";
 }
 
 TEST(roofline_csv, has_no_rows_where_there_is_nothing_to_hold_against) {

@@ -64,24 +64,6 @@ TEST(summary_data, names_what_the_sample_does_not_carry) {
               testing::StartsWith("half of the frames took longer; 95 %: "));
 }
 
-TEST(summary_data, tells_that_stages_wait_for_each_other_on_a_device_that_takes_turns) {
-  auto record = samples::two_models(timing_method::event, 45);
-  const auto tells = [&] {
-    return summary_of(record)["notes"].dump().find("its wait for the others") != std::string::npos;
-  };
-  std::vector<stage_record*> on_device;
-  for (auto& stage : record.stages) {
-    if (stage.on == side::device) on_device.push_back(&stage);
-  }
-  ASSERT_GE(on_device.size(), 2U);
-  for (auto* stage : on_device) stage->stream = "main";
-  EXPECT_FALSE(tells());
-  on_device.back()->stream = "beside";
-  EXPECT_TRUE(tells());
-  record.device.backend = "cuda";
-  EXPECT_FALSE(tells());
-}
-
 TEST(summary_data, tells_what_became_of_a_schedule) {
   const auto record = samples::two_models_on_schedule(300);
   const auto data = summary_of(record);
