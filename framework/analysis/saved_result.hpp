@@ -30,7 +30,7 @@ struct saved_origin {
   saved_facts environment;  ///< without the date
   /// The files that a pipeline or experiment was read from; empty where the result does not hold
   /// them, nothing of a kind that is made from none.
-  std::optional<std::vector<source_record>> sources;
+  std::optional<std::vector<source_record>> sources = {};
 };
 
 /// A stage as its run timed it.
