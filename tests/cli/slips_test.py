@@ -68,7 +68,7 @@ class command_line(Case):
             self.assertEqual(done.returncode, 141, words)  # as of a program that SIGPIPE ended
             self.assertEqual(done.stderr, "", words)
         self.assertEqual(json.loads(result.read_text())["end_to_end"]["count"], 12)
-        self.expect(left_alone("run", self.folder / "missing.yaml"), 2, "missing.yaml")
+        self.assertEqual(left_alone("run", self.folder / "missing.yaml").returncode, 2)
 
 
 class files(Case):
