@@ -201,7 +201,9 @@ TEST(capacity_search, cuts_no_run_off_that_an_estimate_of_random_arrivals_rests_
   const simulated_queue queue{.arrival = arrival::poisson};
   const auto how = settings_for(queue, 5'000'000, 240);
   find_capacity(how, [&](const probe_request& request) {
-    if (request.rate) EXPECT_EQ(request.may_cut_off, request.frames == how.frames);
+    if (request.rate) {
+      EXPECT_EQ(request.may_cut_off, request.frames == how.frames);
+    }
     return probe_of(queue)(request);
   });
 }
