@@ -59,14 +59,13 @@ bool keeps_growing(const capacity_run& run) {
 double mean_own_time(const run_record& record) {
   const auto& frames = record.frames;
   const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
-  const std::size_t first = std::min(unsettled(record), frames.size());
   double sum = 0;
-  for (std::size_t i = first; i < frames.size(); ++i) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
     auto free = frames[i].due;
     if (i >= in_flight) free = std::max(free, frames[i - in_flight].end);
     sum += static_cast<double>(frames[i].end - free);
   }
-  return first == frames.size() ? 0 : sum / static_cast<double>(frames.size() - first);
+  return frames.empty() ? 0 : sum / static_cast<double>(frames.size());
 }
 
 double median(std::vector<double> values) {
@@ -146,25 +145,36 @@ class random_arrivals {
     const double limit = queue_.limit_for(rate, allowed_);
     // Not zero where fewer frames wait than are allowed to be late.
     const double offset = allowed_ - queue_.late_share(rate, limit);
-    double w = 0, x = 0, xx = 0, y = 0, xy = 0, yy = 0;
+    struct point {
+      double at;
+      double difference;
+      double weight;
+    };
+    std::vector<point> points;
+    double w = 0, x = 0, xx = 0, y = 0, xy = 0;
     for (const auto& run : runs_) {
       const double expected = queue_.late_share(run.rate, limit);
-      const double weight = 1 / std::max(expected, allowed_ / 5);
-      const double at = std::log(run.rate / rate);
-      const double difference =
-          run.late - offset - queue_.late_share_of(run.arrivals, limit, run.skipped);
-      w += weight;
-      x += weight * at;
-      xx += weight * at * at;
-      y += weight * difference;
-      xy += weight * at * difference;
-      yy += weight * difference * difference;
+      const double in_reference = queue_.late_share_of(run.arrivals, limit, run.skipped);
+      const point p = {std::log(run.rate / rate), run.late - in_reference - offset,
+                       1 / std::max(expected, allowed_ / 5)};
+      w += p.weight;
+      x += p.weight * p.at;
+      xx += p.weight * p.at * p.at;
+      y += p.weight * p.difference;
+      xy += p.weight * p.at * p.difference;
+      points.push_back(p);
     }
     const double determinant = w * xx - x * x;
     const double at_rate = (xx * y - x * xy) / determinant;
     const double slope = (w * xy - x * y) / determinant;
-    const double rest = std::max(0.0, yy - at_rate * y - slope * xy);
-    const double variance = rest / static_cast<double>(runs_.size() - 2) * xx / determinant;
+    double variance = 0;
+    for (const auto& p : points) {
+      const double share = p.weight * (xx - x * p.at) / determinant;  // in `at_rate`
+      const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
+      const double rest = p.difference - at_rate - slope * p.at;
+      const double error = share * rest / std::max(1 - leverage, 0.1);
+      variance += error * error;
+    }
     // A share of frames is not known to less than a frame, however well the two agree.
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }

@@ -16,7 +16,7 @@ struct capacity_run_summary {
   double late = 0;                 ///< the share beyond the bound
   bool growing = false;            ///< see `held`
   /// Mean time of a frame from when it was due and those before it let it begin, to its end, in
-  /// nanoseconds: what it takes without the queue. 0 without frames.
+  /// nanoseconds: what it takes without the queue. Of the first tenth too. 0 without frames.
   double own_time = 0;
 
   /// No more frames late than the percentile allows. Under a constant rate, nor may the queue grow
