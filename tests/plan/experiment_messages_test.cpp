@@ -321,7 +321,7 @@ TEST(an_experiment_with_mistakes, is_planned_as_far_as_it_goes_without_saying_th
   diagnostics out;
   experiment_spec spec = read_experiment(source, out);
   const std::size_t read = out.all().size();
-  EXPECT_EQ(read, 2U) << out.render();
+  EXPECT_EQ(read, 3U) << out.render();
   spec.directory = folder.path();
   stage_registry registry = test_registry();
   plan_experiment(spec, registry, {}, out);

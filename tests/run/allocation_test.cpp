@@ -89,9 +89,9 @@ constexpr long besides = 1024;
 constexpr long of_thread = static_cast<long>(sizeof(std::uint32_t));
 constexpr long of_frame = static_cast<long>(sizeof(frame_record));
 
-TEST(run_record, grows_by_two_pairs_of_stamps_for_a_device_stage) {
+TEST(run_record, grows_by_two_pairs_of_stamps_and_a_busy_time_for_a_device_stage) {
   const long bytes = bytes_of_more_frames({make_stage("a", "device_mix", {})}, 2000);
-  EXPECT_NEAR(static_cast<double>(bytes), 2000 * (of_frame + 2 * 16 + of_thread), besides);
+  EXPECT_NEAR(static_cast<double>(bytes), 2000 * (of_frame + 2 * 16 + 8 + of_thread), besides);
 }
 
 TEST(run_record, grows_by_its_samples_and_nothing_else_over_100000_frames) {

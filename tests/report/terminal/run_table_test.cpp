@@ -49,8 +49,10 @@ TEST(run_table, says_overload_first_and_shows_no_percentile_of_it) {
   record.run.deadline = 1'000'000'000;
   const auto text = run_table(record);
   // 24 ms more with each frame, 20 of which are due in a second; frames 0 to 38 take up to 986 ms.
-  EXPECT_LT(text.find("\noverloaded: completed 13.5 of 20 offered frame/s; latency grows by 480 ms "),
-            text.find("end to end (")) << text;
+  EXPECT_LT(
+      text.find("\noverloaded: completed 13.5 of 20 offered frame/s; latency grows by 480 ms "),
+      text.find("end to end ("))
+      << text;
   EXPECT_THAT(text, HasSubstr("\ndeadline of 1.00 s missed by 261 of 300 frames\n"));
   EXPECT_THAT(text, HasSubstr("\n-: overloaded: latency grows with the run's length\n"));
   EXPECT_THAT(text, Not(HasSubstr("needs")));
@@ -67,8 +69,8 @@ TEST(run_table, shows_the_intervals_of_percentiles_below_them) {
   std::vector<samples::frame_times> frames(600);
   for (std::size_t i = 50; i < frames.size(); i += 100) frames[i].end_to_end = 99'000'000;
   const auto text = run_table(samples::run_of(timing_method::none, frames));
-  EXPECT_THAT(text, HasSubstr("\n95 % from                      74.0  74.0  74.0  74.0\n"
-                              "to                             74.0  74.0  74.0  99.0\n"))
+  EXPECT_THAT(text, HasSubstr("\n95 % from                            74.0  74.0  74.0  74.0\n"
+                              "to                                   74.0  74.0  74.0  99.0\n"))
       << text;
   EXPECT_THAT(text, HasSubstr("95 % from, to: confidence interval"));
   EXPECT_LE(widest_line(text), 80U);
