@@ -60,7 +60,8 @@ struct capacity_estimate {
 /// reference's limit is the wait that the allowed share of its frames exceeds at x in the long run.
 /// If x is the capacity, the share of late frames is the same in both at x, on average: the line
 /// through the runs' differences (over log rate, weighted by one over the late share that the
-/// reference expects, to which the variance is about proportional) is zero at x. The interval holds
+/// reference expects, to which the variance is about proportional, with standard errors that allow
+/// for another: HC3, MacKinnon and White 1985) is zero at x. The interval holds
 /// every x at which Student's t does not reject that with 95 %. The reference serves as a control
 /// variate (Law, "Simulation Modeling and Analysis", section 11.4): the better it resembles the
 /// pipeline, the narrower the interval; it need not for the interval to be right.
