@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from cli_test import GRAPHLINE, PIPELINES, Case, graphline
+from cli_test import GRAPHLINE, PIPELINES, Case, graphline, open_terminal
 
 SPINS = """pipeline: spins
 params:
