@@ -104,7 +104,8 @@ class diff(Case):
                     "a comparison of timing methods (graphline.overhead/1)")
         self.expect(graphline("diff", run, self.folder / "b.json"), 2, "no such file",
                     "(did you mean 'a.json'?)")
-        self.expect(graphline("diff", run, self.pipeline()), 2, "small.yaml:1:1: error: ")
+        self.expect(graphline("diff", run, self.pipeline()), 2,
+                    "small.yaml: error: this is a pipeline, not a result")
         self.expect(graphline("diff", run), 2, "AFTER.json")
 
         newer = self.changed(run, "newer.json", lambda r: r.update(schema="graphline.run/2"))

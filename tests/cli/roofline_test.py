@@ -129,20 +129,21 @@ class roofline(Case):
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
                     "small on host: all stages take as long as before", stream="stdout")
 
-    def test_settings_are_those_of_run_but_for_load_and_timing(self):
+    def test_stages_and_frames_follow_one_another_whatever_the_file_says(self):
         self.calibrate()
-        text = SMALL.replace("warmup: 2", "warmup: 2, arrival: constant, rate: 5, deadline: 1us")
+        text = SMALL.replace("warmup: 2", "warmup: 2, strategy: overlap, in_flight: 2, "
+                             "arrival: constant, rate: 5, deadline: 1us")
         done = self.graphline("roofline", self.pipeline(text), "--device", "host", "--frames", "6",
-                              "--graphs", "frame", "--in-flight", "2", "--json", "-", "--quiet")
+                              "--graphs", "off", "--json", "-", "--quiet")
         self.expect(done, 0)
         settings = json.loads(done.stdout)["settings"]
-        self.assertEqual((settings["frames"], settings["graphs"], settings["in_flight"]),
-                         (6, "frame", 2))
+        self.assertEqual((settings["frames"], settings["graphs"], settings["in_flight"],
+                          settings["strategy"]), (6, "off", 1, "serial"))
         self.assertEqual(settings["arrival"], "closed")
         self.assertNotIn("deadline_ms", settings)
-        self.assertEqual(done.stderr, "")
-        self.expect(self.graphline("roofline", self.pipeline(), "--timing", "sync"), 2,
-                    "unknown option '--timing'")
+        for option in ("--timing", "--strategy", "--in-flight"):
+            self.expect(self.graphline("roofline", self.pipeline(), option, "2"), 2,
+                        f"unknown option '{option}'")
 
     def test_a_pipeline_without_parts_runs_once_and_one_of_cpu_stages_has_no_floor(self):
         self.calibrate()

@@ -154,6 +154,7 @@ class terminal(Case):
 
     def test_watching_draws_one_line_again_and_erases_it(self):
         shown = on_terminal("run", self.pipeline(SLOW), "--watch", "--quiet", columns=80)
+        shown = shown.split("warning: disturbed")[0]  # on a busy machine
         lines = shown.split("\r")
         self.assertGreater(len(lines), 5)
         self.assertRegex(shown, r"\d+ of 300 frames  p50 \d[\d.]* p90 ")
