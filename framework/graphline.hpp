@@ -47,7 +47,6 @@
 
 #include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
-#include "framework/analysis/lower_bound.hpp"       // a time that no frame with these stage times can beat
 #include "framework/analysis/calibration_diff.hpp"  // one saved calibration against another
 #include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
@@ -55,7 +54,8 @@
 #include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
 #include "framework/analysis/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment_summary.hpp"   // configurations compared, with verdicts
-#include "framework/analysis/overhead.hpp"       // costs of timing methods, with their intervals
+#include "framework/analysis/lower_bound.hpp"  // a time that no frame with these stage times can beat
+#include "framework/analysis/overhead.hpp"     // costs of timing methods, with their intervals
 #include "framework/analysis/result_diff.hpp"    // one saved run against another
 #include "framework/analysis/roofline_diff.hpp"  // one saved roofline against another
 #include "framework/analysis/run_analysis.hpp"   // all that reports of a run share

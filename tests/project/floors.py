@@ -28,7 +28,7 @@ CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|cpp|hpp)$"
 BUILTIN = r"framework/(device/builtin/|graphline\.hpp$)"
 
 # Folders and files of the project, as expressions, that only some files may include. Without a CUDA
-# toolkit the parts made for `cuda` are not compiled, but for the marks of functions that run on both.
+# toolkit the parts made for `cuda` are not compiled, but for marks of functions that run on both.
 RESERVED = (
     (rf"(?!stages/cuda/host_device\.hpp$)({CUDA_STAGES})", rf"{CUDA_STAGES}|stages/builtin\.cpp$"),
     ("framework/device/host/", rf"{BUILTIN}|framework/device/host/|tools/|{HOST_STAGES}"),

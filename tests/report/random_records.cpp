@@ -138,22 +138,16 @@ class drawing {
     }
     if (coin()) result.busy = busy(result.device);
     result.parts = list([&] { return part_record{text(), text(), stamps(frames), cost()}; });
-    for (auto& part : result.parts) {
-      if (coin()) part.busy = busy(part.device);
-    }
+    for (auto& part : result.parts) part.busy = busy(part.device);
     result.operations = list([&] { return operation_record{text(), times(), times()}; });
     result.traced_runs = 1 + count() / 2;
     return result;
   }
 
-  /// Of each, any part.
   std::vector<nanoseconds> busy(const std::vector<stamp_pair>& device) {
-    std::vector<nanoseconds> result;
-    for (const auto& stamps : device) {
-      result.push_back(
-          static_cast<nanoseconds>(below(static_cast<std::size_t>(stamps.length()) + 1)));
-    }
-    return result;
+    auto times = lengths(device);
+    for (auto& t : times) t = static_cast<nanoseconds>(below(static_cast<std::size_t>(t) + 1));
+    return times;
   }
 
   tensor_record tensor(std::size_t stages) {
@@ -162,9 +156,7 @@ class drawing {
     result.type = type();
     result.on = word(side_words);
     if (stages > 0 && coin()) result.writer = below(stages);
-    for (std::size_t i = 0; i < stages; ++i) {
-      if (coin()) result.readers.push_back(i);
-    }
+    for (std::size_t i = below(2); i < stages; i += 1 + below(2)) result.readers.push_back(i);
     return result;
   }
 
@@ -216,9 +208,7 @@ class drawing {
             .clock_after = maybe([&] { return number(); }),
             .device_before = maybe([&] { return state(); }),
             .device_after = maybe([&] { return state(); }),
-            .threads = list([&] {
-              return thread_time{text(), time(), time()};
-            })};
+            .threads = {{text(), time(), time()}}};
   }
 
   run_record run(std::size_t frames) {
@@ -245,9 +235,8 @@ class drawing {
     record.launches = stamps(frames);
     record.threads = list([&] { return text(); });
     record.load = {times(), count(), count()};
-    if (coin()) {
-      record.calibration = {text(), list([&] { return figure(); }), list([&] { return text(); })};
-    }
+    record.calibration = {text(), list([&] { return figure(); }), list([&] { return text(); })};
+    if (coin()) record.calibration.reset();
     for (std::size_t n = below(4); n > 0; --n) {
       record.stages.push_back(stage(record.stages.size(), frames, record.threads.size()));
     }
@@ -352,9 +341,9 @@ void expect_same(const conditions_record& a, const conditions_record& b) {
                      b.clock_before, b.clock_after));
   expect_same(a.device_before, b.device_before);
   expect_same(a.device_after, b.device_after);
-  EXPECT_TRUE(std::ranges::equal(a.threads, b.threads, [](const auto& x, const auto& y) {
-    return std::tie(x.thread, x.on_cpu, x.waited) == std::tie(y.thread, y.on_cpu, y.waited);
-  }));
+  EXPECT_EQ(a.threads.at(0).thread, b.threads.at(0).thread);
+  EXPECT_EQ(a.threads.at(0).on_cpu, b.threads.at(0).on_cpu);
+  EXPECT_EQ(a.threads.at(0).waited, b.threads.at(0).waited);
 }
 
 void expect_same(const run_record& a, const run_record& b) {

@@ -217,7 +217,8 @@ class arrivals(Case):
         # One server of 10 ms, an arrival every 6 ms, room for one that waits.
         text = """stages:
   - {name: serve, kind: cpu.spin, duration: 10ms}
-run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1, when_full: drop_newest}
+run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1,
+      when_full: drop_newest}
 """
         free, waiting, dropped = 0.0, [], 0
         for i in range(120):

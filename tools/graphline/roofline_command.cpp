@@ -152,8 +152,10 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   add_quiet_option(*command, given->quiet);
   command->footer(
       "It runs the pipeline for the times of its stages, again for those of their parts, and\n"
-      "holds them against what 'graphline calibrate' has measured of the device. Stages and frames\n"
-      "follow one another, whatever the file says of strategy, frames in flight and arrivals. FILE may be - for standard output.\n"
+      "holds them against what 'graphline calibrate' has measured of the device. Stages and "
+      "frames\n"
+      "follow one another, whatever the file says of strategy, frames in flight and arrivals. FILE "
+      "may be - for standard output.\n"
       "docs/roofline.md says what the figures mean.");
   command->callback([&chosen, given] { chosen = [given] { return hold_pipeline(*given); }; });
 }

@@ -66,7 +66,8 @@ void append_csv_rows(std::string& text, const run_record& record, std::string_vi
     for (const auto& c : columns) {
       if (frame >= c.stamps->size()) continue;
       const bool told = c.busy != nullptr && frame < c.busy->size();
-      row(frame, c.fields, (*c.stamps)[frame], told ? std::optional((*c.busy)[frame]) : std::nullopt);
+      row(frame, c.fields, (*c.stamps)[frame],
+          told ? std::optional((*c.busy)[frame]) : std::nullopt);
     }
   }
 }

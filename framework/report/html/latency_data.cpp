@@ -85,8 +85,7 @@ json latency_data(const run_record& record, const run_summary& summary) {
     const auto& columns = summary.stages[i].columns;
     if (columns.empty() || !columns.front().times) continue;
     const auto what = columns.front().what;
-    list.push_back(
-        series(record.stages[i].name, times_of(record.stages[i], what), points));
+    list.push_back(series(record.stages[i].name, times_of(record.stages[i], what), points));
     list.back()["what"] = short_name(what);
   }
   json data = {{"frames", times.size()}, {"series", std::move(list)}, {"rows", rows_of(times)}};

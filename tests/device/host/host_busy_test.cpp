@@ -103,8 +103,7 @@ TEST(host_busy_time, counts_a_launched_graph_for_the_stream_that_launched_it) {
   const auto dev = open_host_device(1);
   function_operation operation("operation", work);
   timed_stream a(*dev, "a");
-  const auto exec =
-      dev->capture(*a.on, [&] { host_enqueue(*a.on, operation); })->instantiate();
+  const auto exec = dev->capture(*a.on, [&] { host_enqueue(*a.on, operation); })->instantiate();
   a.on->record(*a.begin);
   a.on->launch(*exec);
   a.on->launch(*exec);
