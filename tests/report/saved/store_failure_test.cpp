@@ -121,6 +121,40 @@ TEST_F(trial_store_test, keeps_what_it_has_when_the_disk_is_full) {
   EXPECT_EQ(resumed().size(), 3u);
 }
 
+TEST_F(trial_store_test, keeps_every_trial_it_added_while_the_disk_fills_and_goes_on_after) {
+  EXPECT_EQ(in_killed_process([&] {
+              ::signal(SIGXFSZ, SIG_IGN);
+              trial_store store(path_, sample_plan(), store_opening::fresh);
+              const auto add_fails = [&](std::size_t number) {
+                try {
+                  store.add(trial(number));
+                  return false;
+                } catch (const run_error&) {
+                  return true;
+                }
+              };
+              for (std::size_t i = 0; i < 3; ++i) {
+                if (add_fails(i)) return 1;
+              }
+              const auto full = fs::file_size(path_) + 100;
+              for (const auto most : {rlim_t{full}, RLIM_INFINITY}) {
+                const rlimit limit{most, RLIM_INFINITY};
+                ::setrlimit(RLIMIT_FSIZE, &limit);
+                if (add_fails(3) != (most == full)) return 2;
+                if (most == full && add_fails(3) != true) return 3;
+                if (fs::file_size(path_) < full - 100) return 4;
+              }
+              return 0;
+            }),
+            0);
+  const auto trials = resumed();
+  ASSERT_EQ(trials.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(trials[i].configuration, i % 2);
+    EXPECT_EQ(trials[i].block, i / 2);
+  }
+}
+
 TEST_F(trial_store_test, leaves_what_was_there_when_a_new_one_cannot_be_begun) {
   make(3, true);
   const auto before = read(path_);
