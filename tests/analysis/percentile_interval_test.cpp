@@ -135,6 +135,16 @@ TEST(percentile_interval, holds_the_truth_of_frames_that_stall_together) {
   EXPECT_GE(coverage(draw, 0.99, stalling_p99, 300), 88);
 }
 
+// What docs/metrics.md warns of: with few stalls in a run, nothing in it tells how rare they are.
+TEST(percentile_interval, falls_short_where_a_run_holds_few_stalls) {
+  const auto shortly = [](generator& from) { return stalling(from, 600, 5); };
+  EXPECT_GE(coverage(shortly, 0.5, 10 + 0.5 / 0.98, 300), 92);
+  EXPECT_GE(coverage(shortly, 0.99, stalling_p99, 300), 70);
+  const auto long_ones = [](generator& from) { return stalling(from, 600, 20); };
+  EXPECT_GE(coverage(long_ones, 0.5, 10 + 0.5 / 0.98, 300), 92);
+  EXPECT_LE(coverage(long_ones, 0.99, stalling_p99, 300), 60);
+}
+
 TEST(percentile_interval, for_independent_frames_would_hold_too_seldom_where_they_stall_together) {
   // What the blocks are for: by the binomial ranks of all frames.
   int held = 0;
