@@ -9,6 +9,7 @@ quiet enough; where it never was, by the scheduler's own figures, the test is sk
 
 import itertools
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -273,6 +274,115 @@ run: {{frames: {frames}, warmup: 2, arrival: constant, rate: {rate}}}
         result = run(self.folder, text, "--deadline", "4ms")
         self.assertEqual(result["deadline"]["missed"], 40)
         self.assertTrue(any("deadline" in f for f in result["findings"]), result["findings"])
+
+
+def nearest_rank(values, percent):
+    """The least value that at least so many percent of all are not above."""
+    return sorted(values)[-(-percent * len(values) // 100) - 1]
+
+
+class percentiles(Case):
+    POISSON = """stages:
+  - {name: serve, kind: cpu.spin, duration: 5ms}
+run: {frames: 600, warmup: 2, timing: event, arrival: poisson, rate: 130}
+"""
+
+    def test_are_those_of_an_exact_queue_with_the_same_arrivals(self):
+        def attempt():
+            result = run(self.folder, self.POISSON)
+            due = [frame / 1e6 for frame in result["record"]["frames"]["due"]]
+            free, exact = 0.0, []
+            for at in due:  # one server, first come, first served (Lindley)
+                free = max(free, at) + 5
+                exact.append(free - at)
+            for key, percent in (("p50", 50), ("p90", 90), ("p95", 95)):
+                known, told = nearest_rank(exact, percent), result["end_to_end"][key]
+                self.assertGreaterEqual(told, known - 1e-6, key)  # no frame is served faster
+                self.assertLessEqual(told, 1.05 * known, key)
+        self.until_quiet(attempt)
+
+    def test_are_the_nearest_ranks_of_what_was_measured_and_absent_where_too_few_frames_lie_beyond(
+            self):
+        result = run(self.folder, self.POISSON.replace("600", "200"))["end_to_end"]
+        for key, percent in (("p50", 50), ("p90", 90), ("p95", 95)):
+            self.assertEqual(result[key], nearest_rank(result["samples"], percent), key)
+        for key in ("p99", "p99.9"):
+            self.assertIsNone(result[key], key)
+
+
+class attribution(Case):
+    def test_of_random_pipelines_sums_to_the_frame_and_gives_each_stage_no_more_than_it_took(self):
+        for seed in range(8):
+            pipeline = Drawn(seed)
+            took = {name: time for name, _, time, _ in pipeline.stages}
+            for strategy in ("serial", "async", "overlap"):
+                def attempt():
+                    result = run(self.folder, pipeline.text(), "--strategy", strategy)
+                    found = result["attribution"]
+                    where = f"seed {seed}, {strategy}"
+                    total = sum(row["mean"] for row in found["rows"]) + found["residual"]["mean"]
+                    self.assertAlmostEqual(total, result["end_to_end"]["mean"], delta=2e-3,
+                                           msg=where)
+                    worked = {name: 0 for name in took}
+                    for row in found["rows"]:
+                        if row["what"] in ("cpu", "device"):
+                            worked[row["stage"]] += row["mean"]
+                    for name, on_path in worked.items():
+                        self.assertLessEqual(on_path, 1.05 * took[name] + 0.2, (where, name))
+                    if strategy == "serial":  # one after the other, so that each is all on the path
+                        for name, on_path in worked.items():
+                            self.assertGreaterEqual(on_path, 0.97 * took[name], (where, name))
+                    else:  # at least the longest chain of waits was
+                        self.assertGreaterEqual(sum(worked.values()), 0.97 * max(took.values()))
+                self.until_quiet(attempt)
+
+
+def rate_of_md1(service, bound, part):
+    """The rate at which so large a part of the frames of an M/D/1 queue is done within `bound`, by
+    Erlang's formula for how long they wait. In units of one time."""
+    def done_in_time(rate):
+        wait = bound - service
+        return (1 - rate * service) * sum(
+            (-rate * (wait - k * service)) ** k / math.factorial(k)
+            * math.exp(rate * (wait - k * service)) for k in range(int(wait // service) + 1))
+    low, high = 0, 1 / service
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if done_in_time(middle) > part else (low, middle)
+    return low
+
+
+class capacity(Case):
+    def interval(self, arrival, *options):
+        path = pathlib.Path(self.folder, "serve.yaml")
+        path.write_text("pipeline: serve\nstages: [{name: serve, kind: cpu.spin, duration: 5ms}]\n"
+                        f"run: {{warmup: 2, timing: none, arrival: {arrival}}}\n")
+        done = subprocess.run([GRAPHLINE, "capacity", path, "--device", "host", "--json", "-",
+                               *options], capture_output=True, text=True, timeout=280)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        disturbances[:] = [r for probe in result["probes"] for r in probe["runs"] if r["disturbed"]]
+        return result["capacity"]["interval"]
+
+    # An interval that holds the truth with 95 % may miss it once; not three times in a row.
+    tries = 3
+
+    def test_with_random_arrivals_is_that_of_the_exact_queue(self):
+        known = rate_of_md1(5e-3, 20e-3, 0.95)
+
+        def attempt():
+            low, high = self.interval("poisson", "--under", "20ms")
+            self.assertLessEqual(low, known)
+            self.assertGreaterEqual(high, 0.985 * known)  # the program itself takes a little
+            self.assertLessEqual(high - low, 0.25 * known)
+        self.until_quiet(attempt)
+
+    def test_with_a_constant_rate_is_one_over_the_time_of_service(self):
+        def attempt():
+            low, high = self.interval("constant", "--under", "20ms")
+            self.assertLessEqual(low, 200.2)
+            self.assertGreaterEqual(high, 0.97 * 200)
+        self.until_quiet(attempt)
 
 
 if __name__ == "__main__":
