@@ -140,7 +140,7 @@ class nms_batch : public testing::TestWithParam<batch_case> {};
 TEST_P(nms_batch, keeps_of_each_entry_what_the_entry_alone_would_keep) {
   constexpr std::int64_t entries = 5;
   constexpr std::int64_t count = 60;
-  constexpr std::size_t most = 25;
+  constexpr std::size_t most = 27;  // some entries keep more, some fewer
   const bool centered = std::string(GetParam().format) == "center";
   std::mt19937 generator(3);
   std::vector<float> corners;
@@ -171,7 +171,7 @@ TEST_P(nms_batch, keeps_of_each_entry_what_the_entry_alone_would_keep) {
 
   const shape of_scores =
       GetParam().scores_have_a_feature ? shape{entries, count, 1} : shape{entries, count};
-  stage_trial trial(nms_kind(), std::string("{max_outputs: 25, format: ") + GetParam().format + "}",
+  stage_trial trial(nms_kind(), std::string("{max_outputs: 27, format: ") + GetParam().format + "}",
                     {{{entries, count, 4}, dtype::float32}, {of_scores, dtype::float32}});
   EXPECT_EQ(trial.shape().outputs[0], (tensor_type{{entries, most}, dtype::int64}));
   EXPECT_EQ(trial.shape().outputs[1], (tensor_type{{entries}, dtype::int64}));
