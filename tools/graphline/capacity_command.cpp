@@ -178,7 +178,7 @@ exit_status measure_capacity(capacity_arguments& given) {
 
   if (!given.quiet) outputs.show(capacity_table(record, look_of(outputs.for_people())));
   tell_trouble(record);
-  outputs.write("--json", [&] { return capacity_json(record); });
+  outputs.write("--json", [&](text_sink& to) { to.append(capacity_json(record)); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;

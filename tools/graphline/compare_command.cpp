@@ -202,10 +202,11 @@ exit_status compare(compare_arguments& given) {
   if (!given.quiet) {
     outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
   }
-  outputs.write("--json",
-                [&] { return experiment_json(record, summary, findings_of(record, summary)); });
-  outputs.write("--csv", [&] { return experiment_csv(record); });
-  outputs.write("--html", [&] { return experiment_html(record, summary); });
+  outputs.write("--json", [&](text_sink& to) {
+    write_experiment_json(to, record, summary, findings_of(record, summary));
+  });
+  outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(experiment_html(record, summary)); });
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",

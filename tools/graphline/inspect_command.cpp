@@ -30,8 +30,8 @@ exit_status inspect(inspect_arguments& given) {
   result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}},
                          given.pipeline.files_of(p));
   outputs.show(inspect_table(summary, look_of(outputs.for_people())));
-  outputs.write("--json", [&] { return inspect_json(summary); });
-  outputs.write("--csv", [&] { return inspect_csv(summary); });
+  outputs.write("--json", [&](text_sink& to) { to.append(inspect_json(summary)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(inspect_csv(summary)); });
   outputs.finish();
   return exit_status::done;
 }

@@ -61,7 +61,7 @@ exit_status measure_overhead(overhead_arguments& given) {
 
   if (!given.quiet) outputs.show(overhead_table(record, look_of(outputs.for_people())));
   tell_trouble(record);
-  outputs.write("--json", [&] { return overhead_json(record); });
+  outputs.write("--json", [&](text_sink& to) { to.append(overhead_json(record)); });
   outputs.finish();
   if (!record.trials.empty() && record.trials.back().record.failure) {
     return exit_status::run_failed;

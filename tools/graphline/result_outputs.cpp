@@ -116,9 +116,9 @@ void result_outputs::attempt(const std::function<void()>& step) {
   }
 }
 
-void result_outputs::write(std::string_view option, const std::function<std::string()>& make) {
+void result_outputs::write(std::string_view option, const std::function<void(text_sink&)>& text) {
   for (auto& [asked, file] : results_) {
-    if (asked == option) attempt([&, &to = file] { to.commit(make()); });
+    if (asked == option) attempt([&, &to = file] { to.commit(text); });
   }
 }
 

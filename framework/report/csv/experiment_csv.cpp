@@ -8,18 +8,16 @@
 
 namespace graphline {
 
-std::string experiment_csv(const experiment_record& record) {
-  std::string text(experiment_csv_beginning);
-  text += csv_columns;
+void write_experiment_csv(text_sink& to, const experiment_record& record) {
+  to.append(experiment_csv_beginning).append(csv_columns);
   for (const auto& trial : record.trials) {
     const auto& configuration = record.configurations[trial.configuration];
     for (std::size_t m = 0; m < trial.members.size(); ++m) {
-      append_csv_rows(text, trial.members[m],
-                      fmt::format("{},{},{},", csv_field(configuration.name),
-                                  csv_field(configuration.members[m]), trial.block));
+      write_csv_rows(to, trial.members[m],
+                     fmt::format("{},{},{},", csv_field(configuration.name),
+                                 csv_field(configuration.members[m]), trial.block));
     }
   }
-  return text;
 }
 
 std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned) {

@@ -6,6 +6,7 @@
 
 #include "framework/report/csv/run_csv.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -13,6 +13,7 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/saved/result_files.hpp"
 
 namespace graphline {
