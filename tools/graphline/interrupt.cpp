@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "framework/base/error.hpp"
-#include "framework/report/file/unfinished_files.hpp"
+#include "framework/base/file/unfinished_files.hpp"
 
 namespace graphline {
 namespace {

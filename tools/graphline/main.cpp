@@ -19,7 +19,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 #include "tools/graphline/terminal_look.hpp"

@@ -11,7 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 namespace graphline {
 namespace {

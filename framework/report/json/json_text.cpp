@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "framework/base/json_reader.hpp"
+
 namespace graphline {
 
 namespace {
@@ -110,8 +112,8 @@ double milliseconds(double ns) {
 }
 
 json typed(const std::string& text) {
-  auto value = json::parse(text, nullptr, false);
-  if (value.is_number() || value.is_boolean()) return value;
+  auto value = find_json(text);
+  if (value && (value->is_number() || value->is_boolean())) return *std::move(value);
   return text;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "framework/record/calibration_record.hpp"
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 namespace graphline {
 

@@ -12,10 +12,11 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/locked_file.hpp"
-#include "framework/report/file/write_fully.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/write_fully.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/saved/store_header.hpp"
@@ -27,7 +28,6 @@ namespace graphline {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 
 /// Bringing what was written to the disk may take 1/100 of the time.
 constexpr nanoseconds least_between_syncs = 99;  // times as long as one takes
@@ -202,7 +202,7 @@ class trial_store::implementation {
     }
     file_ = owned_descriptor(open_locked(target_, O_RDWR | O_APPEND, path_));
     const auto outline = outline_of(target_);
-    const auto now = json::parse(store_header(planned));
+    const auto now = read_json(store_header(planned));
     const auto why =
         why_not_resumed(json_part(outline.header, quote(path_, 200)), json_part(now, "header"));
     if (!why.empty()) {

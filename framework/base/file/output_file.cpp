@@ -1,4 +1,4 @@
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/locked_file.hpp"
-#include "framework/report/file/unfinished_files.hpp"
-#include "framework/report/file/write_fully.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/unfinished_files.hpp"
+#include "framework/base/file/write_fully.hpp"
 
 namespace graphline {
 

@@ -1,4 +1,4 @@
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 #include <fmt/format.h>
 

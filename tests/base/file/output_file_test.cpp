@@ -1,4 +1,4 @@
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 namespace graphline {
 namespace {

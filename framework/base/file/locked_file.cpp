@@ -1,4 +1,4 @@
-#include "framework/report/file/locked_file.hpp"
+#include "framework/base/file/locked_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 namespace graphline {
 
