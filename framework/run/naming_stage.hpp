@@ -20,7 +20,7 @@ auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
                                         what, e.what()));
   } catch (const std::exception& e) {
     throw run_error(
-        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, e.what()));
+        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, reason_of(e)));
   }
 }
 

@@ -18,7 +18,7 @@ void add_check_command(CLI::App& program, action& chosen) {
                  "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
   command->callback([&chosen, options] {
     chosen = [options] {
-      fmt::print("{}", describe_plan(options->make_plan(), options->target(), look_of(stdout)));
+      print(stdout, describe_plan(options->make_plan(), options->target(), look_of(stdout)));
       return exit_status::done;
     };
   });

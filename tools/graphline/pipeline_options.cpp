@@ -11,6 +11,7 @@
 #include "framework/spec/settings_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/machine.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -116,7 +117,7 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
   plan result = graphline::make_plan(spec, stages_, machine, found);
   found.throw_if_errors();
-  if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
+  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
   return result;
 }
 

@@ -15,6 +15,7 @@ namespace graphline {
 namespace fs = std::filesystem;
 
 std::string reason(int code) {
+  if (code == EBADF) return "it is closed";
   return std::generic_category().message(code);
 }
 

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
-#include "framework/base/utf8.hpp"
 #include "framework/base/file/file_trouble.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
@@ -20,25 +22,43 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+[[noreturn]] void refuse_what_is_there(const std::string& name, const std::string& path) {
+  refuse_to_write(
+      path, fmt::format("{} is in the way and is no regular file; move it away", quote(name, 200)));
+}
+
 void lock(int descriptor, const std::string& name, const std::string& path) {
   struct stat opened {};
   struct stat named {};
+  if (::fstat(descriptor, &opened) == 0 && !S_ISREG(opened.st_mode))
+    refuse_what_is_there(name, path);
   // Whoever holds the lock is writing. The name may have gone between opening and locking: the
   // other run put what was opened elsewhere.
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  if (!locked || ::fstat(descriptor, &opened) != 0 || ::stat(name.c_str(), &named) != 0 ||
-      !same_file(opened, named)) {
+  if (!locked || ::stat(name.c_str(), &named) != 0 || !same_file(opened, named)) {
     refuse_to_write(path, "it is being written already, by another run or for another option");
-  }
-  if (!S_ISREG(opened.st_mode)) {
-    refuse_to_write(path, fmt::format("{} is in the way", quote(name, 200)));
   }
 }
 
 }  // namespace
 
+std::string behind_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as many as the system follows
+  fs::path at = path;
+  std::error_code none;
+  for (int i = 0; fs::is_symlink(at, none); ++i) {
+    const auto next = fs::read_symlink(at, none);
+    if (none || i == most_links) refuse_to_write(path, reason(none ? none.value() : ELOOP));
+    at = at.parent_path() / next;  // which is `next` where that begins at the root
+  }
+  return at.string();
+}
+
 int open_locked(const std::string& name, int flags, const std::string& path) {
-  const int descriptor = ::open(name.c_str(), flags | O_CLOEXEC, 0666);
+  // A pipe that nobody reads would be waited for; opened so, it gives ENXIO, as a socket does.
+  const int descriptor = ::open(name.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor < 0 && (errno == ENXIO || errno == ELOOP)) refuse_what_is_there(name, path);
   if (descriptor < 0) refuse_to_write(path, why_not_opened(name, errno));
   try {
     lock(descriptor, name, path);

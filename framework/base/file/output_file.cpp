@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
-#include "framework/base/text_file.hpp"
-#include "framework/base/units.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/file/unfinished_files.hpp"
 #include "framework/base/file/write_fully.hpp"
+#include "framework/base/text_file.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
@@ -88,8 +88,7 @@ void output_file::open_in_place() {
 }
 
 void output_file::open_beside() {
-  std::error_code not_there;
-  if (const auto real = fs::canonical(path_, not_there); !not_there) target_ = real.string();
+  target_ = behind_links(path_);
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
@@ -110,7 +109,7 @@ void output_file::reserve(std::uint64_t bytes) {
   if (code != 0) refuse_to_write(path_, why_not_reserved(folder_of(target_), bytes, code));
 }
 
-void output_file::commit(std::string_view text) {
+void output_file::commit(std::string_view text, std::string_view more) {
   if (descriptor_ < 0) throw std::logic_error("an output file is committed once");
   if (!text.starts_with(begun_)) throw std::logic_error("a result begins otherwise than announced");
   const auto fail = [this](int code) {
@@ -118,9 +117,10 @@ void output_file::commit(std::string_view text) {
     throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
   };
   if (const int code = write_fully(descriptor_, text.substr(begun_.size()))) fail(code);
+  if (const int code = write_fully(descriptor_, more)) fail(code);
   if (!part_.empty()) {
     // What was reserved beyond the text goes back.
-    if (::ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0) fail(errno);
+    if (::ftruncate(descriptor_, static_cast<off_t>(text.size() + more.size())) != 0) fail(errno);
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
     // Whole, it may stay; once renamed, the name may be another run's.

@@ -34,10 +34,10 @@ class output_file {
   /// True for "-" and "/dev/stdout": text for people then belongs on standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
-  /// Writes the whole text, which starts with `beginning`, and puts the file in its place. Once
-  /// only. Throws `run_error` when writing fails, `output_closed` where it was standard output that
-  /// nobody reads any more; the previous file is untouched then.
-  void commit(std::string_view text);
+  /// Writes the whole text, which starts with `beginning`, and `more` behind it, and puts the file
+  /// in its place. Once only. Throws `run_error` when writing fails, `output_closed` where it was
+  /// standard output that nobody reads any more; the previous file is untouched then.
+  void commit(std::string_view text, std::string_view more = {});
 
  private:
   void open_in_place();
