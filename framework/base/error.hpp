@@ -1,7 +1,5 @@
 #pragma once
 
-#include <exception>
-#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -46,14 +44,6 @@ class no_device_error : public error {
  public:
   explicit no_device_error(const std::string& message) : error(exit_status::no_device, message) {}
 };
-
-/// What an exception says, for a message; of too little memory the standard library says only
-/// "std::bad_alloc". Takes no memory itself.
-inline const char* reason_of(const std::exception& e) noexcept {
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
-                      dynamic_cast<const std::length_error*>(&e) != nullptr;
-  return memory ? "out of memory" : e.what();
-}
 
 /// A stop was requested before there was anything to report. Exit status 130.
 class interrupted_error : public error {

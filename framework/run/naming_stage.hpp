@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/plan/plan.hpp"
 
 namespace graphline {

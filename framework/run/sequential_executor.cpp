@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frames_in_order.hpp"
 #include "framework/run/stage_runner.hpp"

@@ -1,4 +1,5 @@
 #include "framework/run/stage_trace.hpp"
+#include "framework/base/reason.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "framework/device/host/host_worker.hpp"
+#include "framework/base/reason.hpp"
 
 #include <omp.h>
 #include <pthread.h>
