@@ -187,8 +187,8 @@ def drive(place, name, calls, most, nth):
                     if what:
                         others[what] = others.get(what, 0) + 1
                 except (Trouble, ValueError, subprocess.TimeoutExpired) as trouble:
-                    troubles.append(f"{name}: {call} {n}{' and after' if after else ''}: {trouble}\n"
-                                    f"    {said.strip()[-400:]}")
+                    troubles.append(f"{name}: {call} {n}{' and after' if after else ''}: "
+                                    f"{trouble}\n    {said.strip()[-400:]}")
     return tried, troubles, others
 
 
