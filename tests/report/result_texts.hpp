@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "framework/analysis/experiment_findings.hpp"
+#include "framework/base/file/text_sink.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
-#include "framework/report/file/text_sink.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"

@@ -109,7 +109,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   }
   if (given.quiet) {
     for (const auto& warning : record.warnings) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   } else {
     outputs.show(

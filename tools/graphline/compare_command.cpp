@@ -100,8 +100,7 @@ std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
 
 /// Text for people while a result may go to standard output.
 void say(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  print(stderr, text);
 }
 
 std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
@@ -175,9 +174,9 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    fmt::print("{}",
-               experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
-                                  look_of(stdout)));
+    print(stdout,
+          experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
+                             look_of(stdout)));
     return exit_status::done;
   }
 

@@ -43,6 +43,7 @@ void add_inspect_command(CLI::App& program, action& chosen) {
       "inspect", "Count parameters, FLOPs and bytes of each layer, without a device");
   auto given = std::make_shared<inspect_arguments>();
   given->pipeline.add_to(*command, {});
+  given->pipeline.add_no_plugins_option(*command);
   command->add_flag("--stages", given->stages_only, "Leave the layers of the stages out");
   command->add_option("--json", given->json, "Write the figures (- for standard output)")
       ->type_name("FILE");

@@ -31,8 +31,8 @@ struct overhead_arguments {
 void tell_trouble(const overhead_record& record) {
   for (const auto& trial : record.trials) {
     if (!trial.record.failure) continue;
-    fmt::print(stderr, "error: under timing {}: {}\n", to_word(trial.record.run.timing),
-               printable(*trial.record.failure));
+    print(stderr, fmt::format("error: under timing {}: {}\n", to_word(trial.record.run.timing),
+                              printable(*trial.record.failure)));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 namespace graphline {
 

@@ -54,11 +54,11 @@ calibration_record calibration_of(const device_properties& device) {
 void tell_trouble(const roofline_record& record, bool quiet) {
   if (quiet) {
     for (const auto& warning : warnings_of(record)) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   }
   for (const auto* run : {&record.stages, &record.layers}) {
-    if (run->failure) fmt::print(stderr, "error: {}\n", printable(*run->failure));
+    if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
   }
 }
 

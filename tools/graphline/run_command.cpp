@@ -73,12 +73,12 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 void tell_trouble(const run_record& record, bool quiet) {
   if (quiet) {
     const auto summary = summarize(record);
-    for (const auto& finding : summary.findings) fmt::print(stderr, "{}\n", finding);
+    for (const auto& finding : summary.findings) print(stderr, fmt::format("{}\n", finding));
     for (const auto& warning : summary.warnings) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   }
-  if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
+  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }
 
 exit_status run_pipeline(run_arguments& given) {

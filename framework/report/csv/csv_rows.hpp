@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 
 namespace graphline {
 

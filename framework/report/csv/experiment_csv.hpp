@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 
 namespace graphline {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
-#include "framework/report/file/text_sink.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 

@@ -4,6 +4,7 @@
 
 #include "framework/analysis/experiment_findings.hpp"
 #include "framework/analysis/sweep.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/experiment_figures_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
@@ -22,7 +23,7 @@ template <class T, class Write>
 json written(const T& value, Write write) {
   compact_json text;
   write(text, value);
-  return json::parse(text.take());
+  return read_json(text.take());
 }
 
 json pairs_of_texts(const std::vector<std::pair<std::string, std::string>>& pairs) {

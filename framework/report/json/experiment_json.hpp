@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "framework/analysis/experiment_summary.hpp"
+#include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/json_part.hpp"
 

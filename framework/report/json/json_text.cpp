@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/base/json_reader.hpp"
+
 namespace graphline {
 
 namespace {
@@ -118,8 +120,8 @@ double milliseconds(double ns) {
 }
 
 json typed(const std::string& text) {
-  auto value = json::parse(text, nullptr, false);
-  if (value.is_number() || value.is_boolean()) return value;
+  auto value = find_json(text);
+  if (value && (value->is_number() || value->is_boolean())) return *std::move(value);
   return text;
 }
 

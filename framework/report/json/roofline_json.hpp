@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/roofline_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 
 namespace graphline {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "framework/analysis/run_analysis.hpp"
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 #include "framework/report/json/json_beginning.hpp"
 
 namespace graphline {

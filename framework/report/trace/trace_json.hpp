@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/file/text_sink.hpp"
 
 namespace graphline {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "framework/base/clock.hpp"
-#include "framework/report/file/text_sink.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 

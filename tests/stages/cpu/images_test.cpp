@@ -169,6 +169,20 @@ TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
               fails_with("vast.jpg: 65500 x 65500 pixels", "268435456 allowed"));
 }
 
+TEST(images, fail_on_several_scans_that_would_take_more_memory_than_the_tensor_is_worth) {
+  const temporary_folder place;
+  auto contents = file_contents(folder + "/d_quarter.jpg");
+  const auto frame = contents.find("\xFF\xC0");
+  ASSERT_NE(frame, contents.npos);
+  contents[frame + 1] = '\xC2';  // progressive, of 16000 x 16000 pixels
+  for (const std::size_t at : {5U, 7U}) contents.replace(frame + at, 2, "\x3E\x80");
+  place.write("bomb.jpg", contents);
+  stage_trial trial(images_kind(), parameters(place.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); },
+              fails_with("cannot decode " + place.path(),
+                         "16000 x 16000 pixels in several scans would take more than 256 MiB"));
+}
+
 TEST(images, fail_on_a_file_that_has_gone) {
   const temporary_folder files;
   files.write("a.jpg", file_contents(folder + "/b_larger.jpg"));

@@ -19,7 +19,11 @@ class text_sink {
 
   text_sink& append(std::string_view text) {
     if (held_.size() + text.size() > most_held) flush();
-    held_ += text;
+    if (text.size() > most_held) {
+      take_(text);
+    } else {
+      held_ += text;
+    }
     return *this;
   }
 

@@ -1,4 +1,4 @@
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/unfinished_files.hpp"
+#include "framework/base/file/write_fully.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/locked_file.hpp"
-#include "framework/report/file/unfinished_files.hpp"
-#include "framework/report/file/write_fully.hpp"
 
 namespace graphline {
 
@@ -88,8 +88,7 @@ void output_file::open_in_place() {
 }
 
 void output_file::open_beside() {
-  std::error_code not_there;
-  if (const auto real = fs::canonical(path_, not_there); !not_there) target_ = real.string();
+  target_ = behind_links(path_);
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));

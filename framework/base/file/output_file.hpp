@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "framework/report/file/text_sink.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 
