@@ -19,7 +19,7 @@ TEST(experiment_labels, leave_out_what_all_configurations_share) {
                                       {made_of({{"timing", "none"}, {"in_flight", "2"}}),
                                        made_of({{"timing", "sync"}, {"in_flight", "2"}})},
                                       1);
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   EXPECT_THAT(labels.keys(), ElementsAre("timing"));
   EXPECT_THAT(labels.values(1), ElementsAre("sync"));
   EXPECT_EQ(labels.of(1), "timing=sync");
@@ -28,7 +28,7 @@ TEST(experiment_labels, leave_out_what_all_configurations_share) {
 TEST(experiment_labels, quote_names_that_were_given) {
   const auto record =
       made_experiment("e", {{"one by one", {{"strategy", "serial"}}}, {"at once"}}, 1);
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   EXPECT_THAT(labels.keys(), IsEmpty());
   EXPECT_EQ(labels.of(0), "'one by one'");
 }
@@ -36,7 +36,7 @@ TEST(experiment_labels, quote_names_that_were_given) {
 TEST(experiment_labels, list_names_as_one_reads_them) {
   const auto record = made_experiment(
       "e", {made_of({{"w", "1"}}), made_of({{"w", "2"}}), made_of({{"w", "3"}})}, 1);
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   EXPECT_EQ(labels.list({{0, 0}}), "w=1");
   EXPECT_EQ(labels.list({{0, 0}, {2, 0}}), "w=1 and w=3");
   EXPECT_EQ(labels.list(labels.all()), "all configurations");
