@@ -29,10 +29,10 @@ struct configuration_change {
 struct experiment_diff {
   origin_diff origin;
   std::vector<experiment_configuration> declared;  ///< by the first
-  double margin = 0.01;                       ///< of the first
-  before_after<double> tail;                  ///< the percentile
-  std::vector<configuration_change> changes;  ///< as in the first, then by figure
-  std::vector<std::string> only_before;       ///< configurations
+  double margin = 0.01;                            ///< of the first
+  before_after<double> tail;                       ///< the percentile
+  std::vector<configuration_change> changes;       ///< as in the first, then by figure
+  std::vector<std::string> only_before;            ///< configurations
   std::vector<std::string> only_after;
   before_after<bool> interrupted;
 };

@@ -15,9 +15,9 @@ inline constexpr std::string_view experiment_csv_beginning = "id,configuration,m
 /// The stamps of every trial, in the order in which trials ran: the rows of `run_csv`, each after
 /// the id and the name of the configuration, that of the pipeline in it, a column for each setting
 /// or parameter that varies (as the experiment names it, with "params." before the name of a column
-/// that is there anyway; empty where a configuration does not set it), the block and the trial (both
-/// from 0), and whether the trial counts in figures, failed, and was in a block in which the machine
-/// was disturbed. Quoted as in RFC 4180, lines end in LF.
+/// that is there anyway; empty where a configuration does not set it), the block and the trial
+/// (both from 0), and whether the trial counts in figures, failed, and was in a block in which the
+/// machine was disturbed. Quoted as in RFC 4180, lines end in LF.
 std::string experiment_csv(const experiment_record& record);
 
 /// About how large it becomes, for reserving it on the disk.
