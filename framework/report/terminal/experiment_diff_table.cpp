@@ -98,10 +98,9 @@ std::string figure_table(const experiment_diff& diff, figure what, std::string_v
       return change->verdict != verdict::faster && change->verdict != verdict::slower;
     });
   }
+  if (all == 0) return "";
   if (changes.empty()) {
-    return all == 0
-               ? ""
-               : paragraph(fmt::format("{}: no change known in any configuration\n", name), 2, as);
+    return paragraph(fmt::format("{}: no change known in any configuration", name), 2, as) + "\n";
   }
   double largest = 0;
   for (const auto* change : changes) {
