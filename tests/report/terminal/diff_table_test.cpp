@@ -235,6 +235,10 @@ saved_experiment experiment(std::vector<saved_configuration> configurations, std
                    .device = {{"backend", "host"}},
                    .settings = {{"trials", "6"}},
                    .environment = {{"graphline", "0.1.0"}}};
+  for (auto& configuration : configurations) {
+    configuration.who.configuration = result.declared.size();
+    result.declared.push_back({configuration.name, {}, {"two_models"}});
+  }
   result.configurations = std::move(configurations);
   return result;
 }
