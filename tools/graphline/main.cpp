@@ -43,6 +43,7 @@ Start here:
   graphline roofline PIPELINE.yaml   how far stages and layers are from the least time they need
   graphline report RESULT.json       what a saved result shows, as a page with --html FILE
   graphline diff OLD.json NEW.json   what changed between two saved results
+  graphline schema pipeline          the JSON Schema of pipeline files, for editors
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 3 the device cannot be had; 130 interrupted, with what was measured reported;
@@ -201,6 +202,7 @@ int run_command(int argc, char** argv) {
   add_report_command(program, chosen);
   add_diff_command(program, chosen);
   add_devices_command(program, chosen);
+  add_schema_command(program, chosen);
   add_stages_command(program, chosen);
   add_trial_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
