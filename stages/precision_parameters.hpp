@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "framework/base/precision.hpp"
-#include "framework/stage/parameter.hpp"
+#include "framework/spec/parameter.hpp"
 
 namespace graphline {
 

@@ -96,6 +96,7 @@ std::optional<log_ratio> log_ratio_of(const side_figure& before, const side_figu
 
 experiment_diff compare(const saved_experiment& before, const saved_experiment& after) {
   experiment_diff result{.origin = compare(before.origin, after.origin),
+                         .declared = before.declared,
                          .margin = before.margin,
                          .tail = {before.tail, after.tail},
                          .changes = {},
@@ -112,6 +113,7 @@ experiment_diff compare(const saved_experiment& before, const saved_experiment& 
       if (all_figures[i] == figure::tail && before.tail != after.tail) continue;
       if (!from[i].value && !to[i].value) continue;
       result.changes.push_back({.name = configuration.name,
+                                .who = configuration.who,
                                 .figure = all_figures[i],
                                 .values = {{from[i].value, to[i].value}},
                                 .trials = {from[i].trials, to[i].trials}});

@@ -15,6 +15,7 @@ namespace graphline {
 /// A figure of one configuration before and after.
 struct configuration_change {
   std::string name;
+  configuration_member who;  ///< in what the first declares
   graphline::figure figure = graphline::figure::p50;
   figure_change values;  ///< nanoseconds, or frames a second
   before_after<std::size_t> trials = {};
@@ -27,10 +28,11 @@ struct configuration_change {
 /// One experiment against another, configuration by configuration.
 struct experiment_diff {
   origin_diff origin;
-  double margin = 0.01;                       ///< of the first
-  before_after<double> tail;                  ///< the percentile
-  std::vector<configuration_change> changes;  ///< as in the first, then by figure
-  std::vector<std::string> only_before;       ///< configurations
+  std::vector<experiment_configuration> declared;  ///< by the first
+  double margin = 0.01;                            ///< of the first
+  before_after<double> tail;                       ///< the percentile
+  std::vector<configuration_change> changes;       ///< as in the first, then by figure
+  std::vector<std::string> only_before;            ///< configurations
   std::vector<std::string> only_after;
   before_after<bool> interrupted;
 };

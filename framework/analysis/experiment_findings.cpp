@@ -47,7 +47,7 @@ void grouped_texts::add(const std::string& text, const configuration_member& who
 
 std::vector<std::string> findings_of(const experiment_record& record,
                                      const experiment_summary& summary) {
-  const finding_source from{record, summary, experiment_labels(record)};
+  const finding_source from{record, summary, experiment_labels(record.configurations)};
   findings_list findings;
   add_overload_findings(from, findings);
   add_sweep_findings(from, findings);

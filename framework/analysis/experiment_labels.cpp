@@ -19,58 +19,71 @@ std::string joined(const assignment_list& assignments) {
   return text;
 }
 
-bool same_keys(const assignment_list& a, const assignment_list& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first; });
+/// The value that a configuration sets; empty where it does not set it.
+std::string value_of(const experiment_configuration& configuration, const std::string& key) {
+  const auto found = std::ranges::find(configuration.assignments, key,
+                                       &std::pair<std::string, std::string>::first);
+  return found == configuration.assignments.end() ? "" : found->second;
 }
 
 }  // namespace
 
-experiment_labels::experiment_labels(const experiment_record& record) : record_(record) {
-  if (record.configurations.empty()) return;
-  const auto& first = record.configurations.front().assignments;
-  const auto made = [&](const experiment_configuration& c) {
-    return c.name == joined(c.assignments) && same_keys(c.assignments, first);
-  };
-  if (!std::all_of(record.configurations.begin(), record.configurations.end(), made)) return;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const auto shared = [&](const experiment_configuration& c) {
-      return c.assignments[i].second == first[i].second;
-    };
-    if (std::all_of(record.configurations.begin(), record.configurations.end(), shared)) continue;
-    varied_.push_back(i);
-    keys_.push_back(first[i].first);
+experiment_labels::experiment_labels(const std::vector<experiment_configuration>& configurations)
+    : configurations_(configurations) {
+  constexpr std::size_t longest = 26;
+  for (const auto& c : configurations_) {
+    for (const auto& [key, value] : c.assignments) {
+      if (std::ranges::find(keys_, key) == keys_.end()) keys_.push_back(key);
+    }
   }
+  for (const auto& c : configurations_) {
+    named_ = named_ || c.name != joined(c.assignments) || c.assignments.size() != keys_.size();
+  }
+  std::erase_if(keys_, [&](const std::string& key) {
+    return std::ranges::all_of(configurations_, [&](const auto& c) {
+      return value_of(c, key) == value_of(configurations_.front(), key);
+    });
+  });
+  named_ = named_ || keys_.empty();
+  by_id_ = many() && (named_ || keys_.size() > 1);
+  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+    by_id_ = by_id_ || (named_ ? configurations_[c].name : varied(c)).size() > longest;
+  }
+}
+
+std::string experiment_labels::id(std::size_t configuration) {
+  return fmt::format("c{}", configuration + 1);
 }
 
 std::vector<std::string> experiment_labels::values(std::size_t configuration) const {
   std::vector<std::string> result;
-  for (const auto i : varied_) {
-    result.push_back(record_.configurations[configuration].assignments[i].second);
-  }
+  for (const auto& key : keys_) result.push_back(value_of(configurations_[configuration], key));
   return result;
 }
 
-std::string experiment_labels::of(std::size_t configuration) const {
-  if (keys_.empty()) return fmt::format("'{}'", record_.configurations[configuration].name);
+std::string experiment_labels::varied(std::size_t configuration) const {
   assignment_list shown;
-  for (const auto i : varied_) {
-    shown.push_back(record_.configurations[configuration].assignments[i]);
+  for (const auto& key : keys_) {
+    shown.emplace_back(key, value_of(configurations_[configuration], key));
   }
   return joined(shown);
 }
 
+std::string experiment_labels::of(std::size_t configuration) const {
+  if (by_id_) return id(configuration);
+  return named_ ? fmt::format("'{}'", configurations_[configuration].name) : varied(configuration);
+}
+
 std::string experiment_labels::of(const configuration_member& what) const {
-  const auto& members = record_.configurations[what.configuration].members;
+  const auto& [name, assignments, members] = configurations_[what.configuration];
   if (members.size() < 2) return of(what.configuration);
-  return fmt::format("'{} ({})'", members[what.member],
-                     record_.configurations[what.configuration].name);
+  return fmt::format("'{} ({})'", members[what.member], by_id_ ? id(what.configuration) : name);
 }
 
 std::vector<configuration_member> experiment_labels::all() const {
   std::vector<configuration_member> result;
-  for (std::size_t c = 0; c < record_.configurations.size(); ++c) {
-    for (std::size_t m = 0; m < record_.configurations[c].members.size(); ++m) {
+  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+    for (std::size_t m = 0; m < configurations_[c].members.size(); ++m) {
       result.push_back({c, m});
     }
   }

@@ -8,19 +8,39 @@
 
 namespace graphline {
 
-/// What the configurations of an experiment are called in reports. A name made of assignments is
-/// shown without those that all configurations share.
+/// From more configurations than these on, reports show each in one row, and details only where
+/// something changed.
+inline constexpr std::size_t few_configurations = 6;
+
+/// What the configurations of an experiment are called in reports: by name, one that is made of
+/// assignments without those that all configurations share; or by id, "c1", "c2" in declared order.
+/// Ids stand for names where one is longer than 26 bytes, with which tables fit into 80 columns,
+/// and where there are more than a few configurations, unless a single setting tells them apart. No
+/// name is ever cut. Refers to the configurations.
 class experiment_labels {
  public:
-  explicit experiment_labels(const experiment_record& record);
+  explicit experiment_labels(const std::vector<experiment_configuration>& configurations);
 
-  /// What varies, where all names are made of assignments to the same keys; else empty.
+  /// Whether ids stand for names.
+  bool by_id() const noexcept { return by_id_; }
+  bool many() const noexcept { return configurations_.size() > few_configurations; }
+
+  std::size_t size() const noexcept { return configurations_.size(); }
+  const std::string& name(std::size_t configuration) const {
+    return configurations_[configuration].name;
+  }
+  static std::string id(std::size_t configuration);
+
+  /// Whether configurations have names that were given, not made of what varies.
+  bool named() const noexcept { return named_; }
+
+  /// What varies: settings and parameters that are not the same in all configurations.
   const std::vector<std::string>& keys() const noexcept { return keys_; }
 
-  /// Values of `keys()`, in their order.
+  /// Values of `keys()`, in their order; empty where a configuration does not set it.
   std::vector<std::string> values(std::size_t configuration) const;
 
-  /// "timing=sync", or the name that was given: "'one by one'".
+  /// "timing=sync", the name that was given: "'one by one'", or the id.
   std::string of(std::size_t configuration) const;
 
   /// The same; of several pipelines at once: "'camera (together)'".
@@ -36,8 +56,12 @@ class experiment_labels {
   std::vector<configuration_member> all() const;
 
  private:
-  const experiment_record& record_;
-  std::vector<std::size_t> varied_;  ///< places in a configuration's assignments
+  /// "timing=sync in_flight=2", of what varies.
+  std::string varied(std::size_t configuration) const;
+
+  const std::vector<experiment_configuration>& configurations_;
+  bool named_ = false;
+  bool by_id_ = false;
   std::vector<std::string> keys_;
 };
 

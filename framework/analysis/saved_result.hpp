@@ -12,6 +12,7 @@
 #include "framework/analysis/roofline.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/record/calibration_record.hpp"
+#include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -73,6 +74,7 @@ struct saved_configuration {
   std::vector<run_record> trials;
   /// Nanoseconds, where the result states another p50 than that of all frames of all trials.
   std::optional<double> p50;
+  configuration_member who = {};  ///< in what the experiment declares
 };
 
 /// A result of `graphline compare`, or one of `graphline overhead`, whose configurations are the
@@ -86,6 +88,7 @@ struct saved_experiment {
   bool medians_only = false;
   /// Whether intervals may be drawn from the trials; not where no block of them is complete.
   bool complete = true;
+  std::vector<experiment_configuration> declared;
   std::vector<saved_configuration> configurations;
   bool interrupted = false;
 };

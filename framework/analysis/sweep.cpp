@@ -132,8 +132,8 @@ run_list runs_of(const experiment_record& record, const experiment_summary& summ
 /// The one parameter that varies, where each configuration is a pipeline with another number in its
 /// place.
 std::optional<std::string> swept_key(const experiment_record& record) {
-  const experiment_labels labels(record);
-  if (labels.keys().size() != 1) return std::nullopt;
+  const experiment_labels labels(record.configurations);
+  if (labels.named() || labels.keys().size() != 1) return std::nullopt;
   const auto alone = [](const experiment_configuration& c) { return c.members.size() == 1; };
   if (!std::all_of(record.configurations.begin(), record.configurations.end(), alone)) {
     return std::nullopt;
@@ -150,7 +150,7 @@ std::optional<std::string> swept_key(const experiment_record& record) {
 /// A point for each value that ran, without times; empty where one of them is no number.
 std::vector<sweep_point> points_of(const experiment_record& record,
                                    const std::vector<run_list>& runs) {
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   std::vector<sweep_point> points;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     sweep_point point;

@@ -17,11 +17,8 @@ cpu_set current_cpus() {
   return result;
 }
 
-void keep_to(const cpu_set& cpus) noexcept {
-  ::cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
+void keep_to(const ::cpu_set_t& cpus) noexcept {
+  static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
 }
 
 }  // namespace
@@ -40,14 +37,17 @@ cpu_set usable_cpus() {
   return cpus;
 }
 
-kept_to_cpus::kept_to_cpus(const cpu_set& cpus) {
+kept_to_cpus::kept_to_cpus(const cpu_set& cpus) noexcept {
   if (cpus.empty()) return;
-  before_ = current_cpus();
-  keep_to(cpus);
+  ::cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) before_ = set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  keep_to(set);
 }
 
 kept_to_cpus::~kept_to_cpus() {
-  if (!before_.empty()) keep_to(before_);
+  if (before_) keep_to(*before_);
 }
 
 }  // namespace graphline

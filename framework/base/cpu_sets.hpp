@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sched.h>
+
+#include <optional>
 #include <vector>
 
 namespace graphline {
@@ -27,13 +30,13 @@ cpu_set usable_cpus();
 /// no effect for none, and where the system refuses.
 class kept_to_cpus {
  public:
-  explicit kept_to_cpus(const cpu_set& cpus);
+  explicit kept_to_cpus(const cpu_set& cpus) noexcept;
   ~kept_to_cpus();
   kept_to_cpus(const kept_to_cpus&) = delete;
   kept_to_cpus& operator=(const kept_to_cpus&) = delete;
 
  private:
-  cpu_set before_;
+  std::optional<::cpu_set_t> before_;
 };
 
 }  // namespace graphline

@@ -29,16 +29,27 @@ std::uint32_t thread_number() noexcept {
   return own;
 }
 
-void name_thread(const std::string& name) {
-  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
-  const std::lock_guard lock(known().lock);
-  known().names[thread_number()] = name;
+void name_thread(std::string_view name) noexcept {
+  char shown[16] = {};
+  name.copy(shown, sizeof shown - 1);
+  ::pthread_setname_np(::pthread_self(), shown);
+  try {
+    const std::lock_guard lock(known().lock);
+    known().names[thread_number()] = name;
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::string thread_name(std::uint32_t number) {
   const std::lock_guard lock(known().lock);
   const auto found = known().names.find(number);
   return found != known().names.end() ? found->second : fmt::format("thread {}", number);
+}
+
+run_error no_thread(std::string_view what, const std::system_error& why) {
+  return run_error(
+      fmt::format("{}: {}; end other programs or raise the limit of threads (ulimit -u)", what,
+                  why.code().message()));
 }
 
 }  // namespace graphline

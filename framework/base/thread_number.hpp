@@ -2,6 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <system_error>
+
+#include "framework/base/error.hpp"
 
 namespace graphline {
 
@@ -10,10 +14,13 @@ namespace graphline {
 std::uint32_t thread_number() noexcept;
 
 /// Names the calling thread in reports and, cut to 15 bytes, in the system's and the vendor's
-/// tools.
-void name_thread(const std::string& name);
+/// tools. Without memory for that, reports show its number.
+void name_thread(std::string_view name) noexcept;
 
 /// The name of the thread that has, or had, a number: "thread 7" for one that was not named.
 std::string thread_name(std::uint32_t number);
+
+/// The error where a thread could not be started: "WHAT: the system's reason; the remedy".
+run_error no_thread(std::string_view what, const std::system_error& why);
 
 }  // namespace graphline

@@ -12,7 +12,12 @@ void batch_state::fail(const plan& p, std::optional<std::size_t> stage,
   stopping_ = true;
   // Tells a thread that waits for the slot of the frame, too: it stays as it is.
   change([&] {
-    if (!failure_) failure_ = describe_failure(p, stage, frame);
+    if (failure_) return;
+    try {
+      failure_ = describe_failure(p, stage, frame);
+    } catch (const std::bad_alloc&) {
+      failure_ = "out of memory";  // as short as a string holds by itself
+    }
   });
 }
 

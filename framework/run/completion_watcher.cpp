@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <system_error>
 #include <utility>
 
 #include "framework/base/thread_number.hpp"
@@ -20,21 +21,35 @@ completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wa
     watchers_.back()->queues.push_back(queues_.back().get());
     watcher_of_.push_back(watchers_.back().get());
   }
-  for (std::size_t i = 0; i < watchers_.size(); ++i) {
-    watchers_[i]->thread = std::thread([this, i] {
-      name_thread(fmt::format("watcher {}", i + 1));
-      watch(*watchers_[i]);
-    });
+  try {
+    for (std::size_t i = 0; i < watchers_.size(); ++i) {
+      watchers_[i]->thread = std::thread([this, i] {
+        name_thread(fmt::format("watcher {}", i + 1));
+        watch(*watchers_[i]);
+      });
+    }
+  } catch (const std::system_error& e) {
+    end();
+    throw no_thread("strategy 'overlap' could not start a thread that watches the device", e);
+  } catch (...) {
+    end();
+    throw;
   }
 }
 
 completion_watcher::~completion_watcher() {
+  end();
+}
+
+void completion_watcher::end() noexcept {
   ending_.store(true);
   for (auto& w : watchers_) {
     w->bell.fetch_add(1);
     w->bell.notify_one();
   }
-  for (auto& w : watchers_) w->thread.join();
+  for (auto& w : watchers_) {
+    if (w->thread.joinable()) w->thread.join();
+  }
 }
 
 void completion_watcher::expect(std::size_t index, const event& e, std::uint64_t token) {

@@ -48,6 +48,7 @@ class completion_watcher {
     std::thread thread;
   };
 
+  void end() noexcept;
   void watch(watcher& w);
   bool poll(watcher& w);
   void report(queue& q, std::exception_ptr problem);

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/error.hpp"
+#include "framework/base/thread_number.hpp"
 #include "framework/run/clock_watch.hpp"
 #include "framework/run/meeting.hpp"
 
@@ -76,10 +76,11 @@ class company {
       try {
         threads.emplace_back([this, i] { run_one(i); });
       } catch (const std::system_error& e) {
-        thrown_[i] = std::make_exception_ptr(run_error(fmt::format(
-            "'{}' could not be given a thread to run in: {}; end other programs or raise the limit "
-            "of threads (ulimit -u)",
-            runs_[i].name, e.what())));
+        thrown_[i] = std::make_exception_ptr(
+            no_thread(fmt::format("'{}' could not be given a thread to run in", runs_[i].name), e));
+        meeting_.leave(i, true);
+      } catch (...) {
+        thrown_[i] = std::current_exception();
         meeting_.leave(i, true);
       }
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/plan/plan.hpp"
 
 namespace graphline {
@@ -20,7 +21,7 @@ auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
                                         what, e.what()));
   } catch (const std::exception& e) {
     throw run_error(
-        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, e.what()));
+        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, reason_of(e)));
   }
 }
 

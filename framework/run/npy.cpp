@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string>
 
 #include "framework/base/error.hpp"
+#include "framework/base/file/output_file.hpp"
 
 namespace graphline {
 namespace {
@@ -50,13 +48,14 @@ std::string header(const tensor_type& type) {
 
 void write_npy(const std::filesystem::path& path, const tensor_type& type,
                std::span<const std::byte> data) {
-  std::ofstream file(path, std::ios::binary);
   const std::string head = header(type);
-  file.write(head.data(), static_cast<std::streamsize>(head.size()));
-  file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
-  file.close();
-  if (!file) {
-    throw run_error(fmt::format("{}: cannot write: {}", path.string(), std::strerror(errno)));
+  try {
+    output_file file(path.string(), {}, head.size() + data.size());
+    file.commit([&](text_sink& to) {
+      to.append(head).append({reinterpret_cast<const char*>(data.data()), data.size()});
+    });
+  } catch (const input_error& refused) {
+    throw run_error(refused.what());  // of the command line only the folder was
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/run/executor.hpp"
 #include "framework/run/frames_in_order.hpp"
 #include "framework/run/stage_runner.hpp"
@@ -15,7 +17,7 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
   try {
     throw;
   } catch (const std::exception& e) {
-    return fmt::format("{}: {}", where, e.what());
+    return fmt::format("{}: {}", where, reason_of(e));
   } catch (...) {
     return fmt::format("{}: an exception that is no std::exception", where);
   }

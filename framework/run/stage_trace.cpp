@@ -1,4 +1,5 @@
 #include "framework/run/stage_trace.hpp"
+#include "framework/base/reason.hpp"
 
 #include <fmt/format.h>
 
@@ -64,7 +65,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
       }
     }
   } catch (const std::exception& e) {
-    record.warnings.push_back(fmt::format("operations were not traced: {}", e.what()));
+    record.warnings.push_back(fmt::format("operations were not traced: {}", reason_of(e)));
   }
 }
 

@@ -150,10 +150,15 @@ void task_graph::put(item i, pile& into) {
     into.cpu_stage = i;
   } else {
     state_.one_more();
-    if (into.in_pool) {
-      pool_->spawn(hand_over{this, i});
-    } else {
-      pool_->enqueue(hand_over{this, i});
+    try {
+      if (into.in_pool) {
+        pool_->spawn(hand_over{this, i});
+      } else {
+        pool_->enqueue(hand_over{this, i});
+      }
+    } catch (...) {
+      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+      state_.one_less();
     }
   }
 }

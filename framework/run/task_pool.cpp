@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <system_error>
 
-#include "framework/base/error.hpp"
 #include "framework/base/thread_number.hpp"
 
 namespace graphline {
@@ -48,10 +47,9 @@ void task_pool::add_thread(const cpu_set& cpus) {
       arena_.execute([this] { group_.wait(); });
     });
   } catch (const std::system_error& e) {
-    throw run_error(
-        fmt::format("strategy 'overlap' could not be given thread {} for CPU stages: {}; end other "
-                    "programs or raise the limit of threads (ulimit -u)",
-                    threads_.size() + 1, e.what()));
+    throw no_thread(fmt::format("strategy 'overlap' could not be given thread {} for CPU stages",
+                                threads_.size() + 1),
+                    e);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/configuration_grid.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/parameter_reference.hpp"
@@ -35,7 +36,7 @@ configuration_spec read_configuration(const node& item, diagnostics& out) {
   configuration_spec configuration;
   configuration.name = read_configuration_name(item, out);
   for (const auto& [key, value] : item.members()) {
-    if (key.text == "name") continue;
+    if (find_parameter(configuration_keys(), key.text) != nullptr) continue;
     if (value.is_null()) {
       out.error(value.where(), fmt::format("the value of {} is missing", quote(key.text)));
       continue;
@@ -74,6 +75,12 @@ std::size_t read_baseline(const node& value, const std::vector<configuration_spe
 }
 
 }  // namespace
+
+const std::vector<parameter>& configuration_keys() {
+  static const std::vector<parameter> keys = {
+      required(structure_key("name", "label", "Name of the configuration, in every table."))};
+  return keys;
+}
 
 std::vector<configuration_spec> read_configurations(const node& section, const node* baseline,
                                                     diagnostics& out) {

@@ -5,8 +5,12 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/experiment_spec.hpp"
 #include "framework/spec/node.hpp"
+#include "framework/spec/parameter.hpp"
 
 namespace graphline {
+
+/// The keys of a configuration beside what it sets.
+const std::vector<parameter>& configuration_keys();
 
 /// Reads the list of `configurations:`, each a name and what it sets. All are compared with the one
 /// that `baseline` names, by default the first; `baseline` may be null.

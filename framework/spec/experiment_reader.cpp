@@ -14,6 +14,7 @@
 #include "framework/spec/configuration_grid.hpp"
 #include "framework/spec/configuration_list.hpp"
 #include "framework/spec/experiment_settings_reader.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/member_reader.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
@@ -26,11 +27,7 @@ namespace graphline {
 namespace {
 
 /// A key that cannot stand beside `together`, and why.
-struct excluded_key {
-  const char* key;
-  const char* instead;
-};
-constexpr excluded_key not_with_together[] = {
+constexpr std::pair<const char*, const char*> not_with_together[] = {
     {"pipeline", "each member names its own"},
     {"params", "each member has its own"},
     {"run", "each member has its own"},
@@ -43,6 +40,13 @@ constexpr excluded_key not_with_together[] = {
     {"baseline", "each member is compared with itself alone"},
     {"exclude", "there is no grid to leave anything out of"},
 };
+
+/// The settings of the run that stand at the top of an experiment on one pipeline.
+constexpr const char* keys_at_top[] = {"frames", "warmup"};
+
+bool stands_at_top(const std::string& key) {
+  return std::ranges::find(keys_at_top, key) != std::end(keys_at_top);
+}
 
 /// The member of a mapping that has this key, with the key's place, or null.
 const node::member* find_member(const node& mapping, std::string_view key) {
@@ -91,13 +95,9 @@ void refuse_references(const node& n, std::set<std::pair<std::size_t, std::size_
 }
 
 void check_top_keys(const node& root, diagnostics& out) {
-  std::vector<std::string> known = {"experiment", "description",    "pipeline", "params",
-                                    "run",        "frames",         "warmup",   "vary",
-                                    "baseline",   "configurations", "exclude",  "together"};
-  const std::vector<std::string>& how = experiment_setting_keys();
-  known.insert(known.end(), how.begin(), how.end());
   check_keys_beside_run(root, "an experiment",
-                        "write it under 'run', or under 'vary' with a list of values", known, out);
+                        "write it under 'run', or under 'vary' with a list of values",
+                        names_of(experiment_keys()), out);
 }
 
 named read_experiment_name(const node& root, const place& file, diagnostics& out) {
@@ -132,9 +132,7 @@ named read_pipeline_path(const node& root, const place& file, diagnostics& out) 
 /// `run:` with `frames` and `warmup`, which stand beside it.
 std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
   std::vector<assignment> list;
-  const auto at_top = [](const assignment& a) {
-    return a.key.text == "frames" || a.key.text == "warmup";
-  };
+  const auto at_top = [](const assignment& a) { return stands_at_top(a.key.text); };
   if (const node* n = root.find("run")) list = read_run_assignments(*n, out);
   for (const assignment& a : list) {
     if (!at_top(a)) continue;
@@ -144,7 +142,7 @@ std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
   }
   std::erase_if(list, at_top);
   settings ignored;
-  for (const char* key : {"frames", "warmup"}) {
+  for (const char* key : keys_at_top) {
     const node::member* found = find_member(root, key);
     if (found == nullptr) continue;
     read_setting(ignored, key, found->value, out);
@@ -213,6 +211,52 @@ void read_together(const node& root, const node& together, experiment_spec& spec
 }
 
 }  // namespace
+
+const std::vector<parameter>& experiment_keys() {
+  static const std::vector<parameter> keys = [] {
+    std::vector<parameter> list = {
+        required(structure_key("experiment", "name", "Name of the experiment, in every result.")),
+        {.name = "description", .type = parameter_type::text, .help = "What it is, for people."},
+        {.name = "pipeline",
+         .type = parameter_type::path,
+         .help = "File of the pipeline whose configurations are compared, relative to the "
+                 "experiment's folder; required unless there is 'together'."},
+        structure_key("params", "mapping of parameters",
+                      "Values of the pipeline's parameters, for all configurations."),
+        structure_key("run", "mapping of common settings", "Settings of all configurations.")};
+    for (const char* key : keys_at_top) list.push_back(*find_parameter(run_keys(), key));
+    list.insert(
+        list.end(),
+        {structure_key("vary", "mapping to lists of values",
+                       "A grid: settings and parameters of the pipeline, each with the values to "
+                       "compare."),
+         structure_key("baseline", "name or mapping of values",
+                       "What others are compared with: some values of 'vary', or the name of one "
+                       "of the 'configurations'; the first when left out."),
+         structure_key("configurations", "list of configurations",
+                       "What is compared, in the place of 'vary'."),
+         structure_key("exclude", "list of mappings of values",
+                       "Parts of the grid of 'vary' that do not run."),
+         structure_key("together", "list of members",
+                       "Pipelines that run at once, compared with each alone.")});
+    const std::vector<parameter>& how = experiment_setting_keys();
+    list.insert(list.end(), how.begin(), how.end());
+    return list;
+  }();
+  return keys;
+}
+
+std::vector<std::string> keys_not_beside_together() {
+  std::vector<std::string> keys;
+  for (const auto& [key, instead] : not_with_together) keys.emplace_back(key);
+  return keys;
+}
+
+std::vector<parameter> common_run_keys() {
+  std::vector<parameter> keys = run_keys();
+  std::erase_if(keys, [](const parameter& p) { return stands_at_top(p.name); });
+  return keys;
+}
 
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out) {
   experiment_spec spec;

@@ -1,11 +1,23 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/experiment_spec.hpp"
+#include "framework/spec/parameter.hpp"
 
 namespace graphline {
+
+/// The keys at the top of an experiment file. Those that begin with "x-" are the writer's own.
+const std::vector<parameter>& experiment_keys();
+
+/// Those of them that an experiment on several pipelines does not take.
+std::vector<std::string> keys_not_beside_together();
+
+/// The keys of its `run:`; the other settings of a run stand at the top.
+std::vector<parameter> common_run_keys();
 
 /// Turns an experiment file's text into its spec: the grid of `vary:` is spelled out, and each
 /// configuration has its reference. Everything that is wrong in the file itself goes to `out`, all

@@ -1,12 +1,30 @@
 #include "framework/spec/input_reader.hpp"
 
+#include <optional>
 #include <string>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 
 namespace graphline {
+
+const std::vector<parameter>& input_keys() {
+  static const std::vector<parameter> keys = {
+      {.name = "shape",
+       .type = parameter_type::shape,
+       .help = "Its extents, outermost first.",
+       .required = true},
+      {.name = "dtype",
+       .type = parameter_type::element,
+       .help = "Type of its elements.",
+       .default_value = std::string(to_string(tensor_type{}.element))},
+      word_key("fill", "What it is filled with before the first frame.",
+               std::optional(input_spec{}.fill)),
+      word_key<side>("on", "Where it lives; where it is read first when left out.")};
+  return keys;
+}
 
 std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
   std::vector<input_spec> inputs;
@@ -23,7 +41,7 @@ std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
       continue;
     }
     if (!check_mapping(value, name.text, out)) continue;
-    check_keys(value, owner, {"shape", "dtype", "fill", "on"}, out);
+    check_keys(value, owner, names_of(input_keys()), out);
 
     if (const node* n = value.find("shape")) {
       const auto extents = read_shape(*n, "shape", out);

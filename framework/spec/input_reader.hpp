@@ -4,11 +4,15 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
+#include "framework/spec/parameter.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
 
-/// Reads the `inputs:` section, a mapping from names to {shape, dtype, fill, on}. An input whose
+/// The keys of an input.
+const std::vector<parameter>& input_keys();
+
+/// Reads the `inputs:` section, a mapping from names to inputs. An input whose
 /// shape could not be read is left out.
 std::vector<input_spec> read_inputs(const node& section, diagnostics& out);
 

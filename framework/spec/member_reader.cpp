@@ -9,6 +9,7 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/spec/assignment_reader.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 
@@ -45,7 +46,7 @@ named read_member_name(const node& item, const named& pipeline, diagnostics& out
 
 member_spec read_member(const node& item, diagnostics& out) {
   check_keys_beside_run(item, "a member of 'together'", "write it under 'run' of the member",
-                        {"name", "pipeline", "priority", "run", "params"}, out);
+                        names_of(member_keys()), out);
   member_spec member;
   member.pipeline = read_pipeline_path(item, out);
   member.name = read_member_name(item, member.pipeline, out);
@@ -71,6 +72,19 @@ void check_duplicates(const std::vector<member_spec>& members, diagnostics& out)
 }
 
 }  // namespace
+
+const std::vector<parameter>& member_keys() {
+  static const std::vector<parameter> keys = {
+      structure_key("name", "label", "Name of the member; that of its file when left out."),
+      {.name = "pipeline",
+       .type = parameter_type::path,
+       .help = "Pipeline file, relative to the experiment's folder.",
+       .required = true},
+      word_key<priority>("priority", "Of all its streams; as in its file when left out."),
+      structure_key("run", "mapping of settings", "Settings that differ from its file's."),
+      structure_key("params", "mapping of parameters", "Values of its parameters.")};
+  return keys;
+}
 
 std::vector<member_spec> read_members(const node& section, diagnostics& out) {
   std::vector<member_spec> members;

@@ -111,11 +111,12 @@ std::optional<std::string> read_text(const node& n, std::string_view what, diagn
   return std::nullopt;
 }
 
-std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out) {
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out,
+                                         std::string_view unit) {
   if (n.is_scalar()) {
     if (const auto duration = parse_duration(n.text())) return duration;
     // Whether a unit is all that is missing shows when one is added.
-    if (const std::string proposal = n.text() + "ms"; parse_duration(proposal)) {
+    if (const auto proposal = fmt::format("{}{}", n.text(), unit); parse_duration(proposal)) {
       out.error(n.where(), fmt::format("'{}' needs a unit, such as {}", what, proposal));
       return std::nullopt;
     }

@@ -27,8 +27,9 @@ std::optional<double> read_number(const node& n, std::string_view what, diagnost
 std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out);
 std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out);
 
-/// A duration with its unit, such as 20ms; without a unit the message proposes one.
-std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
+/// A duration with its unit, such as 20ms; without one the message proposes `unit`.
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out,
+                                         std::string_view unit = "ms");
 
 /// A part of a whole as a percentage, more than 0 and less than 100: 0.01 for 1%.
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);

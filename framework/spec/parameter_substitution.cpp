@@ -17,11 +17,6 @@
 namespace graphline {
 namespace {
 
-const std::vector<std::string>& backends() {
-  static const std::vector<std::string> names = {"cuda", "host"};
-  return names;
-}
-
 /// Whether `n` is a scalar, or a list of such however deep; reports what is not.
 bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   if (n.is_sequence()) {
@@ -45,7 +40,7 @@ bool is_plain(const node& n, std::string_view name, diagnostics& out) {
 /// if something is wrong with it.
 node choose(const node& n, const named& name, const std::string& backend, diagnostics& out) {
   if (!n.is_mapping()) return is_plain(n, name.text, out) ? n : node();
-  check_keys(n, "parameter " + quote(name.text), backends(), out);
+  check_keys(n, "parameter " + quote(name.text), parameter_backends(), out);
   bool plain = true;
   for (const auto& [key, entry] : n.members()) plain = is_plain(entry, name.text, out) && plain;
   if (const node* chosen = n.find(backend)) return plain ? *chosen : node();
@@ -82,6 +77,11 @@ bool is_given(const std::string& name, const reading_options& options) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& parameter_backends() {
+  static const std::vector<std::string> names = {"cuda", "host"};
+  return names;
+}
 
 parameter_values::parameter_values(const node& section, const reading_options& options,
                                    diagnostics& out) {

@@ -10,6 +10,9 @@
 
 namespace graphline {
 
+/// The backends by which a parameter may differ: {cuda: 32, host: 1}.
+const std::vector<std::string>& parameter_backends();
+
 /// The values of a file's `params:` section for one backend, with what the options set applied,
 /// ready to be put in the place of `$name`.
 class parameter_values {

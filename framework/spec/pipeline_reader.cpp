@@ -8,6 +8,7 @@
 
 #include "framework/base/text_file.hpp"
 #include "framework/spec/input_reader.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/parameter_reference.hpp"
@@ -90,6 +91,23 @@ std::vector<named> read_plugins(const node& section, diagnostics& out) {
 
 }  // namespace
 
+const std::vector<parameter>& pipeline_keys() {
+  static const std::vector<parameter> keys = {
+      required(structure_key("pipeline", "name", "Name of the pipeline, in every result.")),
+      {.name = "description", .type = parameter_type::text, .help = "What it is, for people."},
+      structure_key("params", "mapping of parameters",
+                    "Values that '$NAME' stands for elsewhere in the file, and that --set and "
+                    "experiments override."),
+      structure_key("plugins", "path or list of paths",
+                    "Shared libraries that bring stage kinds, relative to the file's folder."),
+      structure_key("inputs", "mapping of inputs",
+                    "Tensors that are there before the first frame and stay the same."),
+      required(structure_key("stages", "list of stages", "What the pipeline does.")),
+      structure_key("run", "mapping of settings",
+                    "How it runs, unless the command line says otherwise.")};
+  return keys;
+}
+
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out) {
   pipeline_spec spec;
@@ -108,8 +126,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   parameters.report_unused(out);
   spec.parameters = parameters.resolved();
 
-  check_keys(document, "a pipeline",
-             {"pipeline", "description", "params", "plugins", "inputs", "stages", "run"}, out);
+  check_keys(document, "a pipeline", names_of(pipeline_keys()), out);
   spec.name = read_pipeline_name(root, file, out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");

@@ -3,147 +3,108 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <optional>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/node_reading.hpp"
 
 namespace graphline {
 namespace {
 
-using read_function = void (*)(settings&, const node&, diagnostics&);
-
-struct setting {
-  const char* key;
-  read_function read;
-};
-
-/// "100,000,000", whatever the locale.
-std::string with_commas(std::int64_t value) {
-  std::string digits = fmt::to_string(value);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
+parameter key(std::string name, std::string help) {
+  return {.name = std::move(name), .help = std::move(help)};
 }
 
-template <class T>
-void read_in_range(T& to, const node& value, const char* key, std::int64_t least, std::int64_t most,
-                   diagnostics& out) {
-  const auto number = read_integer(value, key, out);
-  if (!number) return;
-  if (*number < least || *number > most) {
-    out.error(value.where(), fmt::format("'{}' must be from {} to {}, found {}", key, least,
-                                         with_commas(most), *number));
-    return;
-  }
-  to = static_cast<T>(*number);
-}
-
-template <class T>
-void read_into(T& to, const std::optional<T>& value) {
-  if (value) to = *value;
-}
-
-void read_deadline(settings& run, const node& value, diagnostics& out) {
-  const auto deadline = read_duration(value, "deadline", out);
-  if (!deadline) return;
-  if (*deadline <= 0) {
-    out.error(value.where(), "'deadline' must be more than zero");
-    return;
-  }
-  run.deadline = deadline;
-}
-
-void read_rate(settings& run, const node& value, diagnostics& out) {
-  const auto rate = read_number(value, "rate", out);
-  if (!rate) return;
-  if (!can_be_kept(*rate)) {
-    out.error(value.where(), fmt::format("'rate' must be from 0.000001 to 1,000,000 frames a "
-                                         "second, found {}",
-                                         value.text()));
-    return;
-  }
-  run.rate = rate;
+parameter whole_number(std::string name, std::string help, double least,
+                       std::optional<double> most) {
+  return {.name = std::move(name), .help = std::move(help), .minimum = least, .maximum = most};
 }
 
 // The one list of what can be set.
-constexpr setting all_settings[] = {
-    {"strategy",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.strategy, read_word<strategy>(value, "strategy", out));
-     }},
-    {"graphs",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.graphs, read_word<graph_mode>(value, "graphs", out));
-     }},
-    {"timing",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.timing, read_word<timing_method>(value, "timing", out));
-     }},
-    {"wait",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.wait, read_word<wait_mode>(value, "wait", out));
-     }},
-    {"priorities",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.priorities, read_boolean(value, "priorities", out));
-     }},
-    {"in_flight",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.in_flight, value, "in_flight", 1, 64, out);
-     }},
-    {"frames",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.frames, value, "frames", 1, 100'000'000, out);
-     }},
-    {"warmup",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.warmup, value, "warmup", 0, 1'000'000, out);
-     }},
-    {"seed",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.seed, value, "seed", 0, std::numeric_limits<std::int64_t>::max(), out);
-     }},
-    {"threads",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.threads, value, "threads", 0, 1024, out);
-     }},
-    {"deadline", read_deadline},
-    {"arrival",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.arrival, read_word<arrival>(value, "arrival", out));
-     }},
-    {"rate", read_rate},
-    {"queue",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_in_range(run.queue, value, "queue", 1, 1'000'000, out);
-     }},
-    {"when_full",
-     [](settings& run, const node& value, diagnostics& out) {
-       read_into(run.when_full, read_word<queue_policy>(value, "when_full", out));
-     }},
-};
+const std::vector<setting<settings>>& all_settings() {
+  static const std::vector<setting<settings>> table = {
+      setting_of(&settings::strategy,
+                 key("strategy",
+                     "How frames are scheduled: one host thread that waits for each device stage, "
+                     "one that waits only where a CPU stage reads a device result, or every stage "
+                     "as soon as its inputs are ready.")),
+      setting_of(&settings::graphs,
+                 key("graphs",
+                     "How device work is launched: operation by operation, one graph per device "
+                     "stage, or the whole frame as one graph.")),
+      setting_of(&settings::timing,
+                 key("timing", "How stages are measured; 'layers' adds device time per layer.")),
+      setting_of(&settings::wait,
+                 key("wait",
+                     "How the host waits for the device: polling, polling and yielding the core, "
+                     "or asleep until woken.")),
+      setting_of(&settings::priorities,
+                 key("priorities", "Whether streams have the priorities of their stages.")),
+      setting_of(
+          &settings::in_flight,
+          whole_number("in_flight", "Maximum number of frames begun and not yet complete.", 1, 64)),
+      setting_of(&settings::frames, whole_number("frames", "Measured frames.", 1, 100'000'000)),
+      setting_of(&settings::warmup,
+                 whole_number("warmup", "Frames before the measured ones that are not reported.", 0,
+                              1'000'000)),
+      setting_of(&settings::seed,
+                 whole_number("seed", "Seed of weights, inputs, random stages and random arrivals.",
+                              0, {})),
+      setting_of(
+          &settings::threads,
+          whole_number("threads", "Compute threads of the host device; 0 means half the cores.", 0,
+                       1024)),
+      setting_of(&settings::deadline,
+                 {.name = "deadline",
+                  .type = parameter_type::duration,
+                  .help = "A frame that takes longer than this has missed its deadline.",
+                  .minimum = 1}),
+      setting_of(&settings::arrival,
+                 key("arrival",
+                     "When frames are due: each as soon as there is room for it, at a constant "
+                     "rate, or at random moments of a Poisson process.")),
+      setting_of(&settings::rate,
+                 {.name = "rate",
+                  .type = parameter_type::number,
+                  .help = "Frames due in a second, on average; required unless 'arrival' is "
+                          "closed, and not allowed then.",
+                  .unit = "frames a second",
+                  .minimum = lowest_rate,
+                  .maximum = highest_rate}),
+      setting_of(&settings::queue,
+                 whole_number("queue",
+                              "Maximum number of due frames that wait to begin; not with closed "
+                              "arrival.",
+                              1, 1'000'000)),
+      setting_of(&settings::when_full,
+                 key("when_full",
+                     "What happens to a frame that is due while the queue is full: it waits, the "
+                     "oldest frame in the queue is dropped, or the new one is.")),
+  };
+  return table;
+}
 
 }  // namespace
 
+const std::vector<parameter>& run_keys() {
+  static const std::vector<parameter> keys = keys_of(all_settings());
+  return keys;
+}
+
 const std::vector<std::string>& setting_keys() {
-  static const std::vector<std::string> keys = [] {
-    std::vector<std::string> list;
-    for (const setting& s : all_settings) list.emplace_back(s.key);
-    return list;
-  }();
+  static const std::vector<std::string> keys = names_of(run_keys());
   return keys;
 }
 
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out) {
-  const auto* found = std::ranges::find(all_settings, key, &setting::key);
-  if (found == std::end(all_settings)) {
+  const auto found = std::ranges::find(
+      all_settings(), key, [](const auto& s) -> const auto& { return s.key.name; });
+  if (found == all_settings().end()) {
     out.error(value.where(), fmt::format("unknown setting {}{}", quote(key),
                                          suggestion(key, setting_keys(), setting_keys().size())));
-    return;
+  } else if (const auto read = read_value(found->key, value, "", out)) {
+    found->store(run, *read);
   }
-  found->read(run, value, out);
 }
 
 void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,

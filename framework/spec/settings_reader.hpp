@@ -5,11 +5,15 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
+#include "framework/spec/parameter.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
 
-/// The keys of a `run:` section, which are also the words a command line sets them by.
+/// The keys of a `run:` section: what can be set about a run, what it takes and its default.
+const std::vector<parameter>& run_keys();
+
+/// Their names, which are also the words a command line sets them by.
 const std::vector<std::string>& setting_keys();
 
 /// Sets one of them. What is wrong with the key or the value goes to `out` and changes nothing.

@@ -9,20 +9,15 @@
 #include <utility>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/key_table.hpp"
 #include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 
 namespace graphline {
 namespace {
 
-const std::vector<std::string>& stage_keys() {
-  static const std::vector<std::string> keys = {"name",   "kind",  "reads",
-                                                "writes", "after", "priority"};
-  return keys;
-}
-
 bool is_stage_key(const std::string& key) {
-  return std::ranges::find(stage_keys(), key) != stage_keys().end();
+  return find_parameter(stage_keys(), key) != nullptr;
 }
 
 /// The key that was likely meant to be `missing`, one that every stage has: "nmae" is more likely a
@@ -30,7 +25,7 @@ bool is_stage_key(const std::string& key) {
 const node::member* slip_for(const node& stage, std::string_view missing) {
   if (stage.find(missing) != nullptr) return nullptr;
   const auto found = std::ranges::find_if(stage.members(), [&](const node::member& m) {
-    return !is_stage_key(m.key.text) && nearest(m.key.text, stage_keys()) == missing;
+    return !is_stage_key(m.key.text) && nearest(m.key.text, names_of(stage_keys())) == missing;
   });
   return found == stage.members().end() ? nullptr : &*found;
 }
@@ -89,6 +84,23 @@ void check_duplicates(const std::vector<stage_spec>& stages, diagnostics& out) {
 }
 
 }  // namespace
+
+const std::vector<parameter>& stage_keys() {
+  static const std::vector<parameter> keys = {
+      required(structure_key("name", "name", "Name of the stage, in every table.")),
+      {.name = "kind",
+       .type = parameter_type::text,
+       .help = "What the stage does; 'graphline stages' lists the kinds.",
+       .required = true},
+      structure_key("reads", "name or list of names",
+                    "Tensors that it reads: inputs of the pipeline, or what other stages write."),
+      structure_key("writes", "name or list of names",
+                    "Names of the tensors that it writes; named after the stage when left out."),
+      structure_key("after", "name or list of names",
+                    "Stages that must finish first without handing over data."),
+      word_key("priority", "Of the stage's stream.", std::optional(stage_spec{}.priority))};
+  return keys;
+}
 
 std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   std::vector<stage_spec> stages;

@@ -4,9 +4,13 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
+#include "framework/spec/parameter.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
+
+/// The keys that every stage has, whatever its kind.
+const std::vector<parameter>& stage_keys();
 
 /// Reads the `stages:` section, a list of mappings. Keys that every stage has are taken out; the
 /// others are the parameters of its kind, which are not looked at here. Reports duplicate names. A

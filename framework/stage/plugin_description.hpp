@@ -12,9 +12,9 @@ namespace graphline {
 
 /// The plug-in ABI of these headers. Raise it with every change after which a plug-in that was
 /// built before would no longer fit: a class that plug-ins use (in framework/base, framework/stage,
-/// spec/node.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses or moves a member or
-/// a virtual function, or something that exists comes to mean something else. Kinds, layers and
-/// everything else that plug-ins do not see leave it as it is.
+/// spec/node.hpp, spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses
+/// or moves a member or a virtual function, or something that exists comes to mean something else.
+/// Kinds, layers and everything else that plug-ins do not see leave it as it is.
 inline constexpr std::uint32_t plugin_abi = 4;
 
 /// A number that differs when what plug-ins and programs hand each other is laid out differently in

@@ -15,6 +15,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/near_file.hpp"
 #include "framework/base/version.hpp"
+#include "framework/stage/elf_symbol.hpp"
 #include "framework/stage/plugin_description.hpp"
 
 namespace graphline {
@@ -88,6 +89,19 @@ void check_description(const std::string& path, const plugin_description& found)
   }
 }
 
+constexpr std::string_view no_plugin =
+    "is no Graphline plug-in: it has no GRAPHLINE_PLUGIN(registry) {...} of "
+    "framework/stage/plugin.hpp, or is cut short or made for another machine";
+
+/// What the file says of how it was built; its code runs as soon as it is opened as a library.
+plugin_description description_in(const std::string& path, const std::string& file) {
+  plugin_description found;
+  const auto data = exported_data(file, "graphline_plugin", sizeof found);
+  if (!data || !data->starts_with(plugin_magic)) refuse(path, no_plugin);
+  std::memcpy(&found, data->data(), sizeof found);
+  return found;
+}
+
 /// Opens the library and answers what adds its kinds. It is never closed: the kinds are code of it.
 register_function open_library(const std::string& path, const std::string& file) {
   // All symbols now, so that none is found missing in the middle of a run; and for itself alone, so
@@ -97,23 +111,15 @@ register_function open_library(const std::string& path, const std::string& file)
     refuse(path, fmt::format("cannot be loaded: {}; 'ldd -r {}' shows what it lacks",
                              loader_message(file), path));
   }
-  const auto* description =
-      static_cast<const plugin_description*>(::dlsym(library, "graphline_plugin"));
   void* const registers = ::dlsym(library, "graphline_register_kinds");
-  if (description == nullptr || registers == nullptr ||
-      std::string_view(description->magic, sizeof description->magic) != plugin_magic) {
-    refuse(
-        path,
-        "is a shared library but no Graphline plug-in: it has no GRAPHLINE_PLUGIN(registry) {...}"
-        " of framework/stage/plugin.hpp");
-  }
-  check_description(path, *description);
+  if (registers == nullptr) refuse(path, no_plugin);
   return reinterpret_cast<register_function>(registers);
 }
 
 /// The kinds of a plug-in, in a registry of their own, so that one that fails half-way leaves
 /// nothing behind.
 stage_registry kinds_of(const std::string& path, const std::string& file) {
+  check_description(path, description_in(path, file));
   const register_function register_kinds = open_library(path, file);
   stage_registry kinds;
   try {

@@ -16,8 +16,8 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
+#include "framework/spec/parameter.hpp"
 #include "framework/stage/cost.hpp"
-#include "framework/stage/parameter.hpp"
 
 namespace graphline {
 

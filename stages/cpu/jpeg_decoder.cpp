@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 
+/// What decoding a picture may take at least, beside the picture: enough for 44 million pixels in
+/// several scans. More only for a tensor that is larger than that.
+constexpr std::size_t least_memory = std::size_t{256} << 20;
+
 /// libjpeg's error manager with the way back out of it. libjpeg must not return from an error and
 /// is C, which an exception must not pass through; so errors jump to the setjmp of the step that
 /// called libjpeg, over frames of libjpeg alone.
@@ -71,9 +75,11 @@ class decompressor {
     return true;
   }
 
-  /// Starts at `scale_denominator`-th the size; `info` then tells the size of the output.
-  bool start(unsigned scale_denominator) {
+  /// Starts at `scale_denominator`-th the size; `info` then tells the size of the output. A picture
+  /// in several scans is held whole: not where that takes more than `most_bytes`.
+  bool start(unsigned scale_denominator, std::size_t most_bytes) {
     if (setjmp(trap_.way_out) != 0) return false;
+    info_.mem->max_memory_to_use = static_cast<long>(most_bytes);
     info_.out_color_space = JCS_RGB;
     info_.scale_num = 1;
     info_.scale_denom = scale_denominator;
@@ -95,6 +101,7 @@ class decompressor {
 
   const jpeg_decompress_struct& info() const noexcept { return info_; }
   const char* message() const noexcept { return trap_.message; }
+  bool too_large() const noexcept { return trap_.manager.msg_code == JERR_NO_BACKING_STORE; }
 
  private:
   jpeg_decompress_struct info_{};
@@ -123,7 +130,16 @@ void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
 
   const std::size_t times =
       std::min(info.image_width / least_width, info.image_height / least_height);
-  require(jpeg.start(times >= 8 ? 8 : times >= 4 ? 4 : times >= 2 ? 2 : 1));
+  const auto most_bytes =
+      std::max(least_memory, 4 * sizeof(float) * 3 * least_height * least_width);
+  const bool started = jpeg.start(times >= 8 ? 8 : times >= 4 ? 4 : times >= 2 ? 2 : 1, most_bytes);
+  if (!started && jpeg.too_large()) {
+    throw run_error(fmt::format(
+        "cannot decode {}: its {} x {} pixels in several scans would take more than {} MiB of "
+        "memory; make it smaller or save it in one scan (not progressive)",
+        file, info.image_width, info.image_height, most_bytes >> 20));
+  }
+  require(started);
   image.width = info.output_width;
   image.height = info.output_height;
   image.pixels.resize(image.width * image.height * 3);

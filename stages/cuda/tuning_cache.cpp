@@ -3,14 +3,18 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <mutex>
-#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "framework/base/json_reader.hpp"
 
 namespace graphline {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr const char* schema = "graphline.tuning/1";
 
@@ -22,11 +26,14 @@ json no_plans() {
 }
 
 json read(const fs::path& file) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return no_plans();  // a pipe would be waited for
   std::ifstream in(file, std::ios::binary);
-  json content = json::parse(in, nullptr, false);
-  const bool sound = content.is_object() && content.value("schema", json()) == schema &&
-                     content.contains("plans") && content["plans"].is_object();
-  return sound ? content : no_plans();
+  auto content = find_json(std::string(std::istreambuf_iterator<char>(in), {}));
+  const bool sound = content && content->is_object() &&
+                     content->value("schema", json()) == schema && content->contains("plans") &&
+                     (*content)["plans"].is_object();
+  return sound ? *std::move(content) : no_plans();
 }
 
 /// Readers see the old file or the new one, never a part.

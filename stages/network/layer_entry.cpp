@@ -81,6 +81,13 @@ std::optional<entry_parts> split(const node& written, diagnostics& out) {
 
 }  // namespace
 
+std::vector<parameter> parameters_of(const layer_kind& kind) {
+  std::vector<parameter> all = kind.parameters;
+  all.push_back(name_parameter);
+  all.push_back(reads_parameter);
+  return all;
+}
+
 layer_entry read_layer(const node& written, diagnostics& out) {
   layer_entry entry{.place = written.where()};
   const auto parts = split(written, out);
@@ -94,9 +101,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
     return entry;
   }
 
-  std::vector<parameter> schema = entry.kind->parameters;
-  schema.push_back(name_parameter);
-  schema.push_back(reads_parameter);
+  const std::vector<parameter> schema = parameters_of(*entry.kind);
   diagnostics found;
   const node nothing = node::mapping({}, entry.place);
   entry.values =

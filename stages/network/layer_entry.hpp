@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
@@ -19,6 +20,9 @@ struct layer_entry {
   std::string subject = {};                       ///< in messages: "conv2d" or "conv2d 'stem'"
   graphline::place place = {};
 };
+
+/// What a layer of this kind takes: its own parameters, and those of every layer.
+std::vector<parameter> parameters_of(const layer_kind& kind);
 
 /// Reads an entry of `layers`: a kind's name, or a mapping of that one key to its parameters.
 layer_entry read_layer(const node& written, diagnostics& out);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/spec/parameter.hpp"
 #include "framework/stage/cost.hpp"
-#include "framework/stage/parameter.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {

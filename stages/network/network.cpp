@@ -48,7 +48,8 @@ stage_kind network_kind() {
        .type = parameter_type::tree,
        .help = "List of layers, applied in order; see below.",
        .default_value = {},
-       .required = true},
+       .required = true,
+       .structure = "list of layers"},
       {.name = "weights",
        .type = parameter_type::path,
        .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "

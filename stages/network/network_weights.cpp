@@ -129,17 +129,23 @@ named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& valu
   return tensor;
 }
 
+/// The file may have changed since it was checked.
 std::vector<named_tensor> read_weights(const network_definition& network, const arguments& values) {
-  safetensors_file file(values.text("weights"));
   diagnostics found;
-  check_tensors(file, network, values.where("weights"), found);
-  found.throw_if_errors();
   std::vector<named_tensor> tensors;
-  for (const network_layer& layer : network.layers) {
-    for (const weight_spec& weight : layer.weights) {
-      tensors.push_back(as_tensor(weight, file.read_float32(weight.name, weight.shape)));
+  try {
+    safetensors_file file(values.text("weights"));
+    check_tensors(file, network, values.where("weights"), found);
+    for (const network_layer& layer : network.layers) {
+      if (found.has_errors()) break;
+      for (const weight_spec& weight : layer.weights) {
+        tensors.push_back(as_tensor(weight, file.read_float32(weight.name, weight.shape)));
+      }
     }
+  } catch (const input_error& problem) {
+    found.error(values.where("weights"), problem.what());
   }
+  found.throw_if_errors();
   return tensors;
 }
 

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/base/near_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "stages/weights/float_conversion.hpp"
@@ -22,14 +21,10 @@ namespace graphline {
 
 namespace {
 
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;
 
 /// The format's own bound on a header.
 constexpr std::uint64_t largest_header = 100'000'000;
-
-/// A header is an object of objects with lists: what is nested deeper is none, and would take many
-/// times the memory of its text.
-constexpr int deepest_header = 3;
 
 /// Far more than the dimensions of any tensor.
 constexpr std::size_t most_extents = 64;
@@ -150,27 +145,21 @@ void safetensors_file::read_header() {
   file_.read(text.data(), static_cast<std::streamsize>(length));
   if (!file_) fail("cannot be read");
 
-  // The parser keeps the last of two equal keys; the format forbids them.
-  std::set<std::string> keys;
-  std::string twice;
-  const auto notice = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > deepest_header) fail("is not sound: its header is nested too deeply");
-    if (depth == 1 && event == json::parse_event_t::key) {
-      const auto key = parsed.get<std::string>();
-      if (!keys.insert(key).second) twice = key;
-    }
-    return true;
-  };
-  const json header = json::parse(text, notice, /*allow_exceptions=*/false);
+  json header;
+  try {
+    header = read_json(text);
+  } catch (const json_error& why) {
+    fail(fmt::format("is no safetensors file: its header is no JSON object: {}", why.what()));
+  }
   if (!header.is_object()) fail("is no safetensors file: its header is no JSON object");
-  if (!twice.empty()) fail(fmt::format("has two tensors named '{}'", twice));
-
   for (const auto& [name, value] : header.items()) {
     if (name == "__metadata__") continue;
     entry tensor;
     const std::string problem = read_entry(value, tensor);
-    if (!problem.empty()) fail(fmt::format("is not sound: tensor '{}' {}", name, problem));
-    entries_.emplace(name, std::move(tensor));
+    if (!problem.empty()) fail(fmt::format("is not sound: tensor {} {}", quote(name), problem));
+    if (!entries_.emplace(name, std::move(tensor)).second) {
+      fail(fmt::format("has two tensors named {}", quote(name)));
+    }
   }
   data_start_ = 8 + length;
   check_layout(size - data_start_);
@@ -187,7 +176,8 @@ void safetensors_file::check_layout(std::uint64_t data_bytes) const {
     const auto& [name, range] = *tensor;
     if (range.begin != reached) {
       fail(fmt::format(
-          "is not sound: tensor '{}' starts at byte {} of the data, {} byte {}", name, range.begin,
+          "is not sound: tensor {} starts at byte {} of the data, {} byte {}", quote(name),
+          range.begin,
           range.begin < reached ? "inside another that ends at" : "leaving a gap after", reached));
     }
     reached = range.end;

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
+#include "framework/analysis/contrast.hpp"
+#include "framework/analysis/member_figures.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 
@@ -193,6 +197,30 @@ TEST(experiment_summary, compares_stages_by_name_where_both_time_them_alike) {
   for (const auto& c : s.stage_comparisons) {
     EXPECT_EQ(c.ratio, 1);
     EXPECT_EQ(c.verdict, verdict::same);
+  }
+}
+
+TEST(experiment_summary, has_intervals_of_stages_by_students_t_with_a_degree_less_than_blocks) {
+  // Two-sided 5 % of 4, 5 and 9 degrees of freedom: Abramowitz and Stegun, table 26.10.
+  for (const auto& [blocks, t] :
+       {std::pair<std::size_t, double>{5, 2.776445}, {6, 2.570582}, {10, 2.262157}}) {
+    auto record = two_methods(blocks, {timing_method::event, timing_method::event});
+    std::array<std::vector<std::vector<nanoseconds>>, 2> times;
+    for (auto& trial : record.trials) {
+      auto& run = trial.members[0];
+      run.stages.resize(1);  // one interval stands at 5 % alone
+      const auto factor = static_cast<nanoseconds>(trial.block * (trial.configuration + 2));
+      for (auto& s : run.stages[0].device) s.end += s.length() * factor % 97 / 100;
+      times[trial.configuration].push_back(lengths(run.stages[0].device));
+    }
+    const auto s = summarize(record);
+    ASSERT_EQ(s.stage_comparisons.size(), 1u);
+    const auto draws = draws_for(blocks, record.how.seed);
+    const auto by = contrast::of(resample_percentile(pooled_times(times[1]), 0.5, draws),
+                                 resample_percentile(pooled_times(times[0]), 0.5, draws), blocks);
+    ASSERT_GT(by->error(), 0);
+    const auto& range = *s.stage_comparisons[0].ratio_range;
+    EXPECT_NEAR(std::log(range.high / range.low) / (2 * by->error()), t, 1e-5);
   }
 }
 

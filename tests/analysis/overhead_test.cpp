@@ -31,6 +31,26 @@ TEST(overhead, is_not_widened_by_drift_that_a_block_shares) {
   EXPECT_GT(*event->end_to_end->spread, 20e3);
 }
 
+TEST(overhead, has_quartiles_by_nearest_rank_from_four_trials_on) {
+  // Of every two of these the difference is another one.
+  const std::vector<double> times = {64, 1, 16, 4, 128, 2, 8, 32};
+  const auto spread = [&](std::size_t trials) {
+    auto some = times;
+    std::ranges::sort(some);
+    some.resize(trials);
+    std::ranges::reverse(some);
+    return trial_figure::of(some)->spread;
+  };
+  EXPECT_FALSE(spread(3));
+  EXPECT_EQ(spread(4), 4 - 1);   // the 3rd and the 1st of 4
+  EXPECT_EQ(spread(5), 8 - 2);   // the 4th (of 3.75) and the 2nd (of 1.25)
+  EXPECT_EQ(spread(6), 16 - 2);  // the 5th (of 4.5) and the 2nd (of 1.5)
+  EXPECT_EQ(spread(7), 32 - 2);  // the 6th (of 5.25) and the 2nd (of 1.75)
+  EXPECT_EQ(spread(8), 32 - 2);  // the 6th and the 2nd
+  EXPECT_EQ(trial_figure::of(times)->trials, times);
+  EXPECT_EQ(trial_figure::of(times)->spread, 32 - 2);
+}
+
 TEST(overhead, gives_each_stage_the_time_its_method_reports) {
   const auto s = summarize(samples::two_models_overhead(4));
   ASSERT_EQ(s.stages, (std::vector<std::string>{"backbone", "noise", "head"}));

@@ -10,6 +10,7 @@
 
 #include "framework/record/run_record.hpp"
 #include "framework/report/trace/trace_json.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -80,7 +80,7 @@ class every_page(ExperimentCase):
     def test_shows_names_as_they_are(self):
         self.show(self.page("odd"))
         self.assertEqual(self.browser.text("h1"), "<b>\"odd\" & 'names'</b></script><!--")
-        names = [row[0] for row in self.rows("#configurations .strips")]
+        names = [row[1] for row in self.rows("#configurations .strips")]
         self.assertEqual(names, ["<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line \ufffd",
                                  "שלב אחרון 最后"])
         self.assertEqual(self.browser.all("main img, main u, header b, main i"), [])
@@ -154,25 +154,28 @@ class many_configurations(ExperimentCase):
         self.choose("configurations", "Only with", "overlap batch=12")
         self.assertEqual(self.browser.text("#configurations .controls [role=status]"),
                          "1 of 60 shown")
-        self.assertEqual([row[:2] for row in self.rows("#configurations .strips")],
-                         [["overlap", "12"]])
+        self.assertEqual([row[:3] for row in self.rows("#configurations .strips")],
+                         [["c47", "overlap", "12"]])
         # A group's title and what it is compared with stay.
         self.assertEqual(len(self.rows("#comparisons .strips")), 3)
         self.assertEqual(len(self.rows("#stages figure table")), 1)
         self.choose("configurations", "Only with", "nothing has this")
         self.assertIn("nothing has this", self.browser.text(
             "#configurations .note[role=status]:not(.controls *)"))
+        self.choose("configurations", "Only with", "c4")  # and not c40
+        self.assertEqual([row[0] for row in self.rows("#configurations .strips")], ["c4"])
         self.choose("configurations", "Only with", "")
         self.assertEqual(len(self.rows("#configurations .strips")), 60)
 
     def test_are_sorted_by_a_figure(self):
         self.show(self.page("many"))
-        for figure, column, down in (("p50", 2, False), ("throughput", 4, True)):
+        for figure, column, down in (("p50", 3, False), ("throughput", 5, True)):
             self.choose("configurations", "Sorted by", figure)
             figures = [float(row[column]) for row in self.rows("#configurations .strips")]
             self.assertEqual(figures, sorted(figures, reverse=down))
         self.choose("configurations", "Sorted by", "written")
-        self.assertEqual(self.rows("#configurations .strips")[0][:2], ["serial", "1"])
+        self.assertEqual(self.rows("#configurations .strips")[0][:3],
+                         ["c1", "serial", "1"])
 
     def test_are_switched_off_and_on_in_a_chart(self):
         self.show(self.page("many"))
@@ -188,7 +191,7 @@ class many_configurations(ExperimentCase):
         self.assertEqual(self.browser.run(DATASETS, chart), [])
         self.browser.run(press, first)
         self.assertEqual([label for label, _ in self.browser.run(DATASETS, chart)],
-                         ["strategy=serial batch=1"])
+                         ["c1"])
         self.browser.run(press, everything)
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 60)
 

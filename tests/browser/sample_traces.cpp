@@ -8,6 +8,7 @@
 
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/sample_records.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -108,8 +108,9 @@ class verdicts(CompareCase):
 
     def test_the_whole_grid_is_shown_without_its_trials(self):
         done = self.compare("--check")
-        for fragment in ("2 configurations, 6 trials of 6 frames each: about", "length=1ms",
-                         "length=3ms", "in random order (seed 1)"):
+        for fragment in ("2 configurations, 6 trials of 6 frames each: about",
+                         "id  length  a trial (ms)  compared with\nc1  1ms", "\nc2  3ms",
+                         "in random order (seed 1)"):
             self.assertIn(fragment, done.stdout)
         self.assertEqual(done.stderr, "")
         self.assertFalse(self.store.exists())

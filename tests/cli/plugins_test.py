@@ -58,6 +58,15 @@ run: {{frames: 4, warmup: 1}}
         self.expect(graphline("run", self.using(self.folder / "small.yaml")), 2,
                     "is not a shared library")
 
+    def test_none_of_their_code_runs_where_it_is_not_wanted(self):
+        path = self.using(PLUGINS / "good.so")
+        for command in ("check", "inspect"):
+            self.expect(graphline(command, path, "--no-plugins"), 2,
+                        f"{path}:2:11: error: plug-in '{PLUGINS / 'good.so'}' is code, which "
+                        "--no-plugins keeps from running")
+            self.expect(graphline(command, path), 0)
+            self.expect(graphline(command, self.pipeline(), "--no-plugins"), 0)
+
     def test_a_kind_of_theirs_that_is_misspelt_is_suggested(self):
         path = self.using(PLUGINS / "good.so", kind="test.ad")
         self.expect(graphline("check", path), 2,

@@ -116,7 +116,7 @@ class files(Case):
             ("short.safetensors", whole[:40], at_file, "is truncated: the header has"),
             ("huge.safetensors", b"\xff" * 7 + b"\x7f{}", at_file, "is no safetensors file"),
             ("deep.safetensors", struct.pack("<Q", 10**6) + b'{"a":' + b"[" * (10**6 - 5),
-             at_file, "nested too deeply"),
+             at_file, "nested more than 64 deep"),
             ("shape.safetensors", safetensors({**sound, "0.weight": [8, 3, 5, 5]}), at_layer,
              "'0.weight': expected F32 [8, 3, 3, 3], found F32 [8, 3, 5, 5]"),
             ("few.safetensors", safetensors({"0.weight": [8, 3, 3, 3]}), at_layer,

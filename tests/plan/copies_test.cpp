@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::testing {
@@ -70,6 +73,25 @@ TEST(inserted_copies, are_as_urgent_as_the_stages_they_serve) {
                              .priority(priority::high));
   EXPECT_EQ(stage_of(p, "copy:x").priority, priority::high);
   EXPECT_EQ(p.streams[stage_of(p, "copy:x").stream].priority, priority::high);
+}
+
+TEST(inserted_copies, make_their_stream_as_urgent_as_the_most_urgent_of_them) {
+  for (const auto& [first, second] : {std::pair{priority::low, priority::high},
+                                      {priority::high, priority::low},
+                                      {priority::low, priority::normal}}) {
+    const plan p = plan_of(spec_builder()
+                               .input("x", {4}, side::cpu)
+                               .input("y", {4}, side::cpu)
+                               .stage("a", "gpu", {"x"})
+                               .priority(first)
+                               .stage("b", "gpu", {"y"})
+                               .priority(second));
+    EXPECT_EQ(stage_of(p, "copy:x").priority, first);
+    EXPECT_EQ(stage_of(p, "copy:y").priority, second);
+    ASSERT_EQ(stage_of(p, "copy:x").stream, stage_of(p, "copy:y").stream);
+    const planned_stream& copies = p.streams[stage_of(p, "copy:x").stream];
+    EXPECT_EQ(copies.priority, std::min(first, second)) << copies.name;
+  }
 }
 
 TEST(inputs, live_where_they_are_read_first) {

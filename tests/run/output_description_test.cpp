@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "tests/base/guarded.hpp"
+
 namespace graphline {
 namespace {
 
@@ -29,6 +31,19 @@ TEST(output_description, keeps_all_elements_of_a_small_tensor) {
   EXPECT_THAT(describe<std::int32_t>(dtype::int32, {-7}).values, ElementsAre(-7));
   EXPECT_THAT(describe<std::uint8_t>(dtype::uint8, {0, 255}).values, ElementsAre(0, 255));
   EXPECT_THAT(describe<float>(dtype::float32, {}).values, IsEmpty());
+}
+
+TEST(output_description, reads_nothing_beside_the_tensor) {
+  for (const std::size_t count : {1U, 7U, 8U, 9U, 300U}) {
+    const std::vector<std::uint8_t> numbers(count, 7);
+    const auto expected = describe(dtype::uint8, numbers);
+    for (const test::guard at : test::guards) {
+      const test::guarded<std::uint8_t> tensor(numbers, at);
+      const auto found = describe_output("y", expected.type, std::as_bytes(tensor.span()));
+      EXPECT_EQ(found.checksum, expected.checksum) << count;
+      EXPECT_EQ(found.values, expected.values) << count;
+    }
+  }
 }
 
 TEST(output_description, converts_half_precision) {

@@ -75,7 +75,18 @@ std::string name_of(const way& w) {
          std::string(to_word(w.graphs)) + "_" + std::string(to_word(w.wait));
 }
 
-class every_strategy : public testing::TestWithParam<way> {};
+class every_strategy : public testing::TestWithParam<way> {
+ protected:
+  static void set(settings& run, std::int64_t frames) {
+    run.strategy = GetParam().how;
+    run.in_flight = GetParam().in_flight;
+    run.graphs = GetParam().graphs;
+    run.wait = GetParam().wait;
+    run.frames = frames;
+    run.warmup = 0;
+    run.timing = timing_method::event;
+  }
+};
 
 TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
   const auto dev = open_host_device(1);
@@ -84,13 +95,8 @@ TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
   for (int round = 0; round < 16; ++round) {
     constexpr std::int64_t frames = 20;
     auto pipeline = make_random(generator, frames + 2 - 1);
-    auto& run = pipeline.spec.run;
-    run.strategy = GetParam().how;
-    run.in_flight = GetParam().in_flight;
-    run.graphs = GetParam().graphs;
-    run.wait = GetParam().wait;
-    run.frames = frames;
-    run.warmup = 2;
+    set(pipeline.spec.run, frames);
+    pipeline.spec.run.warmup = 2;
     session s(plan_for_host(pipeline.spec, registry), *dev);
     const auto methods = s.timing_methods();
     run_options options;
@@ -110,38 +116,48 @@ TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
   }
 }
 
+void expect_frames_in_order_and_stages_within(const run_record& record) {
+  ASSERT_FALSE(record.failure) << *record.failure;
+  for (std::size_t f = 0; f < record.frames.size(); ++f) {
+    const auto& frame = record.frames[f];
+    EXPECT_LE(frame.begin, frame.end);
+    if (f > 0) {
+      EXPECT_LE(record.frames[f - 1].begin, frame.begin);
+    }
+    for (const auto& stage : record.stages) {
+      const auto& column = stage.on == side::cpu ? stage.cpu : stage.device;
+      ASSERT_EQ(column.size(), record.frames.size()) << stage.name;
+      EXPECT_LE(frame.begin, column[f].begin) << stage.name;
+      EXPECT_LE(column[f].begin, column[f].end) << stage.name;
+      EXPECT_LE(column[f].end, frame.end) << stage.name;
+    }
+  }
+}
+
 TEST_P(every_strategy, begins_and_ends_frames_in_order_and_stages_within_their_frame) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();
   std::mt19937 generator(11);
   for (int round = 0; round < 10; ++round) {
     auto pipeline = make_random(generator, 0);
-    auto& run = pipeline.spec.run;
-    run.strategy = GetParam().how;
-    run.in_flight = GetParam().in_flight;
-    run.graphs = GetParam().graphs;
-    run.wait = GetParam().wait;
-    run.frames = 30;
-    run.warmup = 0;
-    run.timing = timing_method::event;
+    set(pipeline.spec.run, 30);
     session s(plan_for_host(pipeline.spec, registry), *dev);
-    const run_record record = s.run();
-    ASSERT_FALSE(record.failure) << *record.failure;
-    for (std::size_t f = 0; f < record.frames.size(); ++f) {
-      const auto& frame = record.frames[f];
-      EXPECT_LE(frame.begin, frame.end);
-      if (f > 0) {
-        EXPECT_LE(record.frames[f - 1].begin, frame.begin);
-      }
-      for (const auto& stage : record.stages) {
-        const auto& column = stage.on == side::cpu ? stage.cpu : stage.device;
-        ASSERT_EQ(column.size(), record.frames.size()) << stage.name;
-        EXPECT_LE(frame.begin, column[f].begin) << stage.name;
-        EXPECT_LE(column[f].begin, column[f].end) << stage.name;
-        EXPECT_LE(column[f].end, frame.end) << stage.name;
-      }
-    }
+    expect_frames_in_order_and_stages_within(s.run());
   }
+}
+
+TEST_P(every_strategy, ends_a_frame_after_a_slow_last_stage_that_all_others_overtake) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  pipeline_spec spec;
+  spec.name = {"overtaken"};
+  spec.stages = {make_stage("slow", "device_slow", {}, 5), make_stage("quick", "device_mix", {}),
+                 make_stage("cpu", "cpu_mix", {})};
+  spec.stages[0].priority = priority::low;
+  spec.stages[1].priority = priority::high;
+  set(spec.run, 4);
+  session s(plan_for_host(spec, registry), *dev);
+  expect_frames_in_order_and_stages_within(s.run());
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,7 +1,9 @@
 #include "tests/run/test_kinds.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "framework/device/host/host_device.hpp"
@@ -104,6 +106,39 @@ class parted_stage final : public device_stage {
   std::int64_t salt_;
 };
 
+/// Sleeps twice, so that other streams get their turn in between, then mixes.
+class slow_work final : public device_work {
+ public:
+  slow_work(std::int64_t salt, const stage_tensors& tensors) : sleep_(salt), mix_(salt, tensors) {}
+  void enqueue(stream& s) override {
+    host_enqueue(s, sleep_);
+    host_enqueue(s, sleep_);
+    mix_.enqueue(s);
+  }
+
+ private:
+  struct sleep final : host_operation {
+    explicit sleep(std::int64_t ms) : milliseconds(ms) {}
+    std::string_view name() const noexcept override { return "sleep"; }
+    void run() override { std::this_thread::sleep_for(milliseconds); }
+    std::chrono::milliseconds milliseconds;
+  };
+
+  sleep sleep_;
+  mix_work mix_;
+};
+
+class slow_stage final : public device_stage {
+ public:
+  explicit slow_stage(std::int64_t salt) : salt_(salt) {}
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<slow_work>(salt_, tensors);
+  }
+
+ private:
+  std::int64_t salt_;
+};
+
 /// Fails at the execution its salt counts.
 class failing_work final : public device_work, public host_operation {
  public:
@@ -191,6 +226,11 @@ stage_registry make_registry(hook h) {
     return std::make_unique<parted_stage>(c.arguments.integer("salt"));
   };
   registry.add(std::move(parted));
+  auto slow = base_kind("device_slow", side::device);
+  slow.make_device["host"] = [](device&, const stage_config& c) {
+    return std::make_unique<slow_stage>(c.arguments.integer("salt"));
+  };
+  registry.add(std::move(slow));
   auto failing = base_kind("device_fail", side::device);
   failing.make_device["host"] = [](device&, const stage_config& c) {
     return std::make_unique<failing_stage>(c.arguments.integer("salt"));

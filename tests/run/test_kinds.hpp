@@ -23,8 +23,9 @@ std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, s
 
 /// Kinds for tests: `cpu_mix` and `device_mix` read any number of int64 tensors of the shape [64]
 /// and write one, element by element `mixed` (device stages with frame 0, since they do not know
-/// it); `device_parts` is `device_mix` with two parts, "0.mix" and "1.settle"; `device_fail` fails
-/// at its n-th execution; and a `copy`.
+/// it); `device_parts` is `device_mix` with two parts, "0.mix" and "1.settle"; `device_slow` is
+/// `device_mix` after two operations of as many milliseconds as its salt; `device_fail` fails at
+/// its n-th execution; and a `copy`.
 stage_registry make_registry(hook h = {});
 
 /// A stage of those kinds.

@@ -161,9 +161,9 @@ TEST(a_plugin, is_refused_when_its_compiler_or_headers_do_not_fit) {
 TEST(a_plugin, is_refused_when_it_does_not_say_that_it_is_one) {
   stage_registry registry;
   EXPECT_THAT([&] { load_plugin(file_of("no_plugin"), registry); },
-              refused_with(HasSubstr("is a shared library but no Graphline plug-in")));
+              refused_with(HasSubstr("is no Graphline plug-in: ")));
   EXPECT_THAT([&] { load_plugin(file_of("other_magic"), registry); },
-              refused_with(HasSubstr("is a shared library but no Graphline plug-in")));
+              refused_with(HasSubstr("is no Graphline plug-in: ")));
 }
 
 TEST(a_plugin, is_refused_when_it_fails_to_register_or_registers_nothing) {
@@ -206,7 +206,7 @@ TEST(a_plugin, that_is_no_shared_library_is_refused_with_the_remedy) {
   const folder other;
   std::ofstream(other / "cut_off.so") << "\177ELF and no more";
   EXPECT_THAT([&] { load_plugin(other / "cut_off.so", registry); },
-              refused_with(HasSubstr("cut_off.so' cannot be loaded: ")));
+              refused_with(HasSubstr("cut_off.so' is no Graphline plug-in: ")));
   EXPECT_THAT([&] { load_plugin(file_of("lacks_a_symbol"), registry); },
               refused_with(AllOf(HasSubstr("cannot be loaded: undefined symbol: defined_nowhere"),
                                  HasSubstr("ldd -r"))));

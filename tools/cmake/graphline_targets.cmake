@@ -17,11 +17,17 @@ function(graphline_library name)
   set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
 endfunction()
 
-# graphline_test(NAME SOURCES ... USES ...)
+# graphline_test(NAME SOURCES ... USES ... [SECONDS N])
 #   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME and labelled
-#   with its folder of tests/.
+#   with its folder of tests/. SECONDS: what a test may take, 60 unless it is given, so that one
+#   that never ends is found soon; sanitizers slow all of them down.
 function(graphline_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "SECONDS" "SOURCES;USES" ${ARGN})
+  if(GRAPHLINE_SANITIZE)
+    set(ARG_SECONDS 300)
+  elseif(NOT ARG_SECONDS)
+    set(ARG_SECONDS 60)
+  endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gmock GTest::gtest_main
     graphline_warnings)
@@ -34,5 +40,5 @@ function(graphline_test name)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
   string(REGEX REPLACE "/.*" "" folder ${folder})
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${folder} TIMEOUT 300)
+    PROPERTIES LABELS ${folder} TIMEOUT ${ARG_SECONDS})
 endfunction()

@@ -74,7 +74,8 @@ exit_status show_kept(const calibrate_arguments& given) {
                                   calibration_store(cache_folder()).path_of(device)};
     outputs.show(calibration_table(record, notes, look_of(outputs.for_people())));
   }
-  outputs.write("--json", [&] { return calibration_json(record, given.clock_mhz); });
+  outputs.write("--json",
+                [&](text_sink& to) { to.append(calibration_json(record, given.clock_mhz)); });
   outputs.finish();
   return exit_status::done;
 }
@@ -108,13 +109,14 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   }
   if (given.quiet) {
     for (const auto& warning : record.warnings) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   } else {
     outputs.show(
         calibration_table(record, {given.clock_mhz, {}, kept_in}, look_of(outputs.for_people())));
   }
-  outputs.write("--json", [&] { return calibration_json(record, given.clock_mhz); });
+  outputs.write("--json",
+                [&](text_sink& to) { to.append(calibration_json(record, given.clock_mhz)); });
   outputs.finish();
   return record.interrupted ? exit_status::interrupted : exit_status::done;
 }

@@ -95,9 +95,10 @@ void set_load(settings& run, const std::string& arrivals) {
     run.arrival = arrival::constant;
   }
   if (run.rate) {
-    fmt::print(stderr,
-               "note: the pipeline's rate of {} is not used: the rate is what is looked for\n",
-               rate_text(*run.rate));
+    print(
+        stderr,
+        fmt::format("note: the pipeline's rate of {} is not used: the rate is what is looked for\n",
+                    rate_text(*run.rate)));
   }
   run.rate = 1;  // each run has one of its own
 }
@@ -147,7 +148,7 @@ bool failed(const capacity_record& record) {
 /// On standard error, whatever becomes of the table: the run that failed and ended the search.
 void tell_trouble(const capacity_record& record) {
   const auto tell = [](const run_record& run) {
-    if (run.failure) fmt::print(stderr, "error: {}\n", printable(*run.failure));
+    if (run.failure) print(stderr, fmt::format("error: {}\n", printable(*run.failure)));
   };
   tell(record.closed_loop);
   for (const auto& run : record.runs) tell(run.record);
@@ -178,7 +179,7 @@ exit_status measure_capacity(capacity_arguments& given) {
 
   if (!given.quiet) outputs.show(capacity_table(record, look_of(outputs.for_people())));
   tell_trouble(record);
-  outputs.write("--json", [&] { return capacity_json(record); });
+  outputs.write("--json", [&](text_sink& to) { to.append(capacity_json(record)); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;

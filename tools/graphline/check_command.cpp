@@ -16,9 +16,10 @@ void add_check_command(CLI::App& program, action& chosen) {
   options->add_to(
       *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
                  "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
+  options->add_no_plugins_option(*command);
   command->callback([&chosen, options] {
     chosen = [options] {
-      fmt::print("{}", describe_plan(options->make_plan(), options->target(), look_of(stdout)));
+      print(stdout, describe_plan(options->make_plan(), options->target(), look_of(stdout)));
       return exit_status::done;
     };
   });

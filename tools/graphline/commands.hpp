@@ -22,6 +22,7 @@ void add_inspect_command(CLI::App& program, action& chosen);
 void add_report_command(CLI::App& program, action& chosen);
 void add_devices_command(CLI::App& program, action& chosen);
 void add_roofline_command(CLI::App& program, action& chosen);
+void add_schema_command(CLI::App& program, action& chosen);
 void add_stages_command(CLI::App& program, action& chosen);
 void add_trial_command(CLI::App& program, action& chosen);
 

@@ -100,8 +100,7 @@ std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
 
 /// Text for people while a result may go to standard output.
 void say(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  print(stderr, text);
 }
 
 std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
@@ -175,9 +174,9 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    fmt::print("{}",
-               experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
-                                  look_of(stdout)));
+    print(stdout,
+          experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
+                             look_of(stdout)));
     return exit_status::done;
   }
 
@@ -202,10 +201,11 @@ exit_status compare(compare_arguments& given) {
   if (!given.quiet) {
     outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
   }
-  outputs.write("--json",
-                [&] { return experiment_json(record, summary, findings_of(record, summary)); });
-  outputs.write("--csv", [&] { return experiment_csv(record); });
-  outputs.write("--html", [&] { return experiment_html(record, summary); });
+  outputs.write("--json", [&](text_sink& to) {
+    write_experiment_json(to, record, summary, findings_of(record, summary));
+  });
+  outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(experiment_html(record, summary)); });
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",

@@ -18,16 +18,16 @@ exit_status list_devices() {
     const auto found = backend.list(reason);
     if (found.empty()) {
       const auto text = fmt::format("{:<8} none: {}", backend.name, reason);
-      fmt::print("{}", paragraph(text, 9, as));
+      print(stdout, paragraph(text, 9, as));
     }
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
       const auto line =
           fmt::format("{:<8} {}, {}", name, device.name, format_bytes(device.memory_bytes));
-      fmt::print("{}", paragraph(line, 9, as));
+      print(stdout, paragraph(line, 9, as));
       for (const auto& [key, value] : device.details) {
-        fmt::print("{}", paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));
+        print(stdout, paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));
       }
     }
   }

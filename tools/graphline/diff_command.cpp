@@ -28,7 +28,7 @@ exit_status show_difference(const diff_arguments& given) {
         // Of the same kind, which reading has made sure of.
         const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
         outputs.show(diff_table(diff, look_of(outputs.for_people())));
-        outputs.write("--json", [&] { return diff_json(diff); });
+        outputs.write("--json", [&](text_sink& to) { to.append(diff_json(diff)); });
       },
       results.before);
   outputs.finish();

@@ -11,6 +11,7 @@
 #include "framework/plan/data_checksums.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 
@@ -29,7 +30,7 @@ experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   experiment_plan planned = plan_experiment(spec, stages_, machine, found);
   found.throw_if_errors();
   for (auto& data : data_checksums(planned)) planned.files.push_back(std::move(data));
-  if (show_warnings && !found.all().empty()) fmt::print(stderr, "{}\n", found.render());
+  if (show_warnings && !found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
   return planned;
 }
 

@@ -30,8 +30,8 @@ exit_status inspect(inspect_arguments& given) {
   result_outputs outputs({{"--json", given.json, json_beginning}, {"--csv", given.csv, "level,"}},
                          given.pipeline.files_of(p));
   outputs.show(inspect_table(summary, look_of(outputs.for_people())));
-  outputs.write("--json", [&] { return inspect_json(summary); });
-  outputs.write("--csv", [&] { return inspect_csv(summary); });
+  outputs.write("--json", [&](text_sink& to) { to.append(inspect_json(summary)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(inspect_csv(summary)); });
   outputs.finish();
   return exit_status::done;
 }
@@ -43,6 +43,7 @@ void add_inspect_command(CLI::App& program, action& chosen) {
       "inspect", "Count parameters, FLOPs and bytes of each layer, without a device");
   auto given = std::make_shared<inspect_arguments>();
   given->pipeline.add_to(*command, {});
+  given->pipeline.add_no_plugins_option(*command);
   command->add_flag("--stages", given->stages_only, "Leave the layers of the stages out");
   command->add_option("--json", given->json, "Write the figures (- for standard output)")
       ->type_name("FILE");

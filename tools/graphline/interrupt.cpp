@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "framework/base/error.hpp"
-#include "framework/report/file/unfinished_files.hpp"
+#include "framework/base/file/unfinished_files.hpp"
 
 namespace graphline {
 namespace {
@@ -23,7 +23,9 @@ void end_by(int signal) {
 }
 
 void handle(int signal) {
+  // A lost terminal is told of more than once, by the kernel and by the shell.
   if (signalled.exchange(true)) {
+    if (signal == SIGHUP) return;
     end_by(signal);
     return;
   }
@@ -42,6 +44,11 @@ const stop_request& stop_on_interrupt() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  // As nohup sets it, who started the program wants it to go on without a terminal.
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
+    ::sigaction(SIGHUP, &action, nullptr);
+  }
   return raised_by_signal;
 }
 

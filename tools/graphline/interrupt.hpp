@@ -6,9 +6,9 @@
 
 namespace graphline {
 
-/// Makes Ctrl-C (and SIGTERM) raise a stop request, so that what was measured is reported and
-/// saved; a second one ends the program at once, and removes what it has begun to write. Answers
-/// the request to poll.
+/// Makes Ctrl-C, SIGTERM and a lost terminal (SIGHUP, unless it is ignored) raise a stop request,
+/// so that what was measured is reported and saved; a second one, other than SIGHUP, ends the
+/// program at once, and removes what it has begun to write. Answers the request to poll.
 const stop_request& stop_on_interrupt();
 
 /// Throws `interrupted_error` where a command was stopped before `what`, "a frame was done" for

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -8,18 +9,21 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/unfinished_files.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
-#include "framework/report/file/file_trouble.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -39,6 +43,7 @@ Start here:
   graphline roofline PIPELINE.yaml   how far stages and layers are from the least time they need
   graphline report RESULT.json       what a saved result shows, as a page with --html FILE
   graphline diff OLD.json NEW.json   what changed between two saved results
+  graphline schema pipeline          the JSON Schema of pipeline files, for editors
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 3 the device cannot be had; 130 interrupted, with what was measured reported;
@@ -51,14 +56,37 @@ Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 /// number), as most end whose reader goes away.
 constexpr int reader_gone = 128 + SIGPIPE;
 
-/// Nobody is left to hear where this cannot be written: the exit status has to do.
-void tell(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
+/// Nobody is left to hear where this cannot be written: the exit status has to do. Takes no memory,
+/// of which there may be none left.
+int report(std::string_view message, exit_status status) noexcept {
+  if (message.find("error: ") == message.npos) print(stderr, "error: ");
+  print(stderr, message);
+  print(stderr, "\n");
+  return static_cast<int>(status);
 }
 
-int report(const std::string& message, exit_status status) {
-  tell((message.find("error: ") == std::string::npos ? "error: " : "") + message + '\n');
-  return static_cast<int>(status);
+constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
+
+/// Where an exception can go no further, as in a thread of a library: a message, and no file that
+/// is half written.
+[[noreturn]] void end_without_memory() noexcept {
+  try {
+    if (const auto problem = std::current_exception()) std::rethrow_exception(problem);
+  } catch (const std::bad_alloc&) {
+    remove_unfinished();
+    std::_Exit(report(out_of_memory, exit_status::run_failed));
+  } catch (...) {
+  }
+  std::abort();  // a fault of the program, which a core file helps to find
+}
+
+/// Opens what is closed of standard input, output and error, so that no file of ours gets its
+/// number and with it what is printed. Not for writing: that fails, as where it is closed.
+void occupy_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDONLY) != descriptor) std::_Exit(1);  // nobody to be told
+  }
 }
 
 /// Whether standard output is a pipe whose reader has gone, as `head` does when it has seen enough.
@@ -73,7 +101,7 @@ int delivered(int status) {
   if (nobody_reads_output() && std::ferror(stdout) != 0) return reader_gone;
   if (status != static_cast<int>(exit_status::done)) return status;
   if (code == 0 && std::ferror(stdout) == 0) return status;
-  const auto why = code == 0 ? "a part of it was lost" : std::generic_category().message(code);
+  const auto why = code == 0 ? "a part of it was lost" : reason(code);
   return report("cannot write to standard output: " + why, exit_status::run_failed);
 }
 
@@ -150,12 +178,13 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
                           suggestion(name, words));
     break;
   }
-  tell(fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
-                   command == &program ? "graphline" : "graphline " + command->get_name()));
+  print(stderr,
+        fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
+                    command == &program ? "graphline" : "graphline " + command->get_name()));
   return static_cast<int>(exit_status::bad_input);
 }
 
-int run_program(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
                    "graphline");
   program.set_version_flag("-V,--version", "graphline " + std::string(version()));
@@ -173,12 +202,13 @@ int run_program(int argc, char** argv) {
   add_report_command(program, chosen);
   add_diff_command(program, chosen);
   add_devices_command(program, chosen);
+  add_schema_command(program, chosen);
   add_stages_command(program, chosen);
   add_trial_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {
-    std::fputs(program.help().c_str(), stdout);
+    print(stdout, program.help());
     return static_cast<int>(exit_status::bad_input);
   }
   try {
@@ -188,18 +218,22 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return report_usage(program, problem, argc, argv);
   }
+  refuse_empty_values(program);
+  return static_cast<int>(chosen());
+}
+
+int run_program(int argc, char** argv) {
   try {
-    refuse_empty_values(program);
-    return static_cast<int>(chosen());
+    return run_command(argc, argv);
   } catch (const output_closed&) {
     return reader_gone;
   } catch (const error& e) {
     return report(e.what(), e.status());
   } catch (const std::bad_alloc&) {
-    return report("out of memory; make the tensors or --frames smaller", exit_status::run_failed);
+    return report(out_of_memory, exit_status::run_failed);
   } catch (const std::exception& e) {
     if (std::ferror(stdout) != 0 && nobody_reads_output()) return reader_gone;
-    return report(e.what(), exit_status::run_failed);
+    return report(reason_of(e), exit_status::run_failed);
   }
 }
 
@@ -207,6 +241,8 @@ int run_program(int argc, char** argv) {
 }  // namespace graphline
 
 int main(int argc, char** argv) {
+  graphline::occupy_standard_descriptors();  // before anything is opened
+  std::set_terminate(graphline::end_without_memory);
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::remember_command_line(argv);

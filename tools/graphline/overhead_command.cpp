@@ -31,8 +31,8 @@ struct overhead_arguments {
 void tell_trouble(const overhead_record& record) {
   for (const auto& trial : record.trials) {
     if (!trial.record.failure) continue;
-    fmt::print(stderr, "error: under timing {}: {}\n", to_word(trial.record.run.timing),
-               printable(*trial.record.failure));
+    print(stderr, fmt::format("error: under timing {}: {}\n", to_word(trial.record.run.timing),
+                              printable(*trial.record.failure)));
   }
 }
 
@@ -61,7 +61,7 @@ exit_status measure_overhead(overhead_arguments& given) {
 
   if (!given.quiet) outputs.show(overhead_table(record, look_of(outputs.for_people())));
   tell_trouble(record);
-  outputs.write("--json", [&] { return overhead_json(record); });
+  outputs.write("--json", [&](text_sink& to) { to.append(overhead_json(record)); });
   outputs.finish();
   if (!record.trials.empty() && record.trials.back().record.failure) {
     return exit_status::run_failed;

@@ -6,11 +6,13 @@
 #include <cstdio>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/plan/data_files.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/machine.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -79,6 +81,11 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
   }
 }
 
+void pipeline_options::add_no_plugins_option(CLI::App& command) {
+  command.add_flag("--no-plugins", no_plugins_,
+                   "Refuse a pipeline that names plug-ins, which are code: run none of it");
+}
+
 std::vector<std::string> pipeline_options::files_of(const plan& p) const {
   const auto data = data_files(p);
   std::vector<std::string> files(data.begin(), data.end());
@@ -112,11 +119,19 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   }
   if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
   if (adjust) adjust(spec.run);
+  for (const auto& plugin : spec.plugins) {
+    if (!no_plugins_) break;
+    found.error(plugin.place,
+                fmt::format("plug-in {} is code, which --no-plugins keeps from running; "
+                            "leave the option out once you trust it",
+                            quote(plugin.text, 200)));
+  }
+  if (no_plugins_ && !spec.plugins.empty()) found.throw_if_errors();
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
   plan result = graphline::make_plan(spec, stages_, machine, found);
   found.throw_if_errors();
-  if (!found.all().empty()) fmt::print(stderr, "{}\n", found.render());
+  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
   return result;
 }
 

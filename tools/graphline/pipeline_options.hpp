@@ -22,6 +22,9 @@ class pipeline_options {
   /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
   void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
 
+  /// Adds --no-plugins, for commands that only look at a pipeline.
+  void add_no_plugins_option(CLI::App& command);
+
   /// What commands read for a plan: the pipeline's file, as it was given, and what its stages take
   /// from files.
   std::vector<std::string> files_of(const plan& p) const;
@@ -50,6 +53,7 @@ class pipeline_options {
                  const std::function<void(settings&)>& adjust);
 
   stage_registry stages_ = builtin_stages();
+  bool no_plugins_ = false;
   std::string path_;
   std::string device_ = "auto";
   std::vector<std::string> set_;

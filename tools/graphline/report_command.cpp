@@ -63,9 +63,9 @@ void report(const report_arguments& given, const run_record& record) {
        {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
       {given.result});
   if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
-  outputs.write("--html", [&] { return run_html(record, {given.frames}); });
-  outputs.write("--trace", [&] { return trace_json(record); });
-  outputs.write("--csv", [&] { return run_csv(record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, {given.frames})); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
+  outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
 }
 
@@ -88,8 +88,8 @@ void report(const report_arguments& given, const experiment_record& record) {
   if (outputs.empty()) {
     outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
   }
-  outputs.write("--html", [&] { return experiment_html(record); });
-  outputs.write("--csv", [&] { return experiment_csv(record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(experiment_html(record)); });
+  outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, record); });
   outputs.finish();
 }
 
@@ -110,8 +110,8 @@ void report(const report_arguments& given, const roofline_record& record) {
       {{"--html", given.html, html_beginning}, {"--csv", given.csv, roofline_csv_header}},
       {given.result});
   if (outputs.empty()) outputs.show(roofline_table(record, look_of(outputs.for_people())));
-  outputs.write("--html", [&] { return roofline_html(record); });
-  outputs.write("--csv", [&] { return roofline_csv(record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(roofline_html(record)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(roofline_csv(record)); });
   outputs.finish();
 }
 

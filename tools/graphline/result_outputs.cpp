@@ -10,8 +10,9 @@
 #include <system_error>
 
 #include "framework/base/error.hpp"
+#include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -98,11 +99,11 @@ std::FILE* result_outputs::for_people() const {
 void result_outputs::show(const std::string& text) {
   std::FILE* const stream = for_people();
   attempt([&] {
-    if (std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0) return;
+    print(stream, text);
+    if (std::ferror(stream) == 0 && std::fflush(stream) == 0) return;
     if (errno == EPIPE && stream == stdout) throw output_closed();
     throw run_error(fmt::format("cannot write to standard {}: {}",
-                                stream == stderr ? "error" : "output",
-                                std::generic_category().message(errno)));
+                                stream == stderr ? "error" : "output", reason(errno)));
   });
 }
 
@@ -116,9 +117,9 @@ void result_outputs::attempt(const std::function<void()>& step) {
   }
 }
 
-void result_outputs::write(std::string_view option, const std::function<std::string()>& make) {
+void result_outputs::write(std::string_view option, const std::function<void(text_sink&)>& text) {
   for (auto& [asked, file] : results_) {
-    if (asked == option) attempt([&, &to = file] { to.commit(make()); });
+    if (asked == option) attempt([&, &to = file] { to.commit(text); });
   }
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 namespace graphline {
 
@@ -44,9 +44,9 @@ class result_outputs {
   /// Carries out a step. What it throws is kept for `finish`.
   void attempt(const std::function<void()>& step);
 
-  /// Writes what `make` answers to where `option` says; makes nothing where it was not given.
-  /// Once only for each option: the text is gone before the next one is made.
-  void write(std::string_view option, const std::function<std::string()>& make);
+  /// Writes what `text` writes to where `option` says; asks for nothing where it was not given.
+  /// Once only for each option.
+  void write(std::string_view option, const std::function<void(text_sink&)>& text);
 
   /// Throws the first problem, if there was one, else `output_closed` where that happened.
   void finish() const;

@@ -54,11 +54,11 @@ calibration_record calibration_of(const device_properties& device) {
 void tell_trouble(const roofline_record& record, bool quiet) {
   if (quiet) {
     for (const auto& warning : warnings_of(record)) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   }
   for (const auto* run : {&record.stages, &record.layers}) {
-    if (run->failure) fmt::print(stderr, "error: {}\n", printable(*run->failure));
+    if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
   }
 }
 
@@ -127,9 +127,9 @@ exit_status hold_pipeline(roofline_arguments& given) {
 
   if (!given.quiet) outputs.show(roofline_table(record, look_of(outputs.for_people())));
   tell_trouble(record, given.quiet);
-  outputs.write("--json", [&] { return roofline_json(record); });
-  outputs.write("--html", [&] { return roofline_html(record); });
-  outputs.write("--csv", [&] { return roofline_csv(record); });
+  outputs.write("--json", [&](text_sink& to) { write_roofline_json(to, record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(roofline_html(record)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(roofline_csv(record)); });
   outputs.finish();
   if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
   const bool interrupted = record.stages.interrupted || record.layers.interrupted;

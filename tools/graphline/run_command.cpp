@@ -73,12 +73,12 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 void tell_trouble(const run_record& record, bool quiet) {
   if (quiet) {
     const auto summary = summarize(record);
-    for (const auto& finding : summary.findings) fmt::print(stderr, "{}\n", finding);
+    for (const auto& finding : summary.findings) print(stderr, fmt::format("{}\n", finding));
     for (const auto& warning : summary.warnings) {
-      fmt::print(stderr, "warning: {}\n", printable(warning));
+      print(stderr, fmt::format("warning: {}\n", printable(warning)));
     }
   }
-  if (record.failure) fmt::print(stderr, "error: {}\n", printable(*record.failure));
+  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }
 
 exit_status run_pipeline(run_arguments& given) {
@@ -118,10 +118,10 @@ exit_status run_pipeline(run_arguments& given) {
   };
   if (!given.quiet) outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
   tell_trouble(record, given.quiet);
-  outputs.write("--json", [&] { return run_json(record, analysis()); });
-  outputs.write("--html", [&] { return run_html(record, analysis()); });
-  outputs.write("--trace", [&] { return trace_json(record); });
-  outputs.write("--csv", [&] { return run_csv(record); });
+  outputs.write("--json", [&](text_sink& to) { write_run_json(to, record, analysis()); });
+  outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, analysis())); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
+  outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
   if (record.failure) return exit_status::run_failed;
   return interrupted ? exit_status::interrupted : exit_status::done;

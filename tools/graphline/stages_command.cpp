@@ -24,7 +24,7 @@ exit_status show_stages(const stages_arguments& given) {
   stage_registry registry = builtin_stages();
   for (const std::string& path : given.plugins) load_plugin(path, registry);
   if (given.kind.empty()) {
-    fmt::print("{}", list_kinds(registry, look_of(stdout).width));
+    print(stdout, list_kinds(registry, look_of(stdout).width));
     return exit_status::done;
   }
   const auto* kind = registry.find(given.kind);
@@ -32,7 +32,7 @@ exit_status show_stages(const stages_arguments& given) {
     throw input_error(
         fmt::format("unknown kind '{}'{}", given.kind, suggestion(given.kind, registry.names())));
   }
-  fmt::print("{}", describe_kind(*kind, look_of(stdout).width));
+  print(stdout, describe_kind(*kind, look_of(stdout).width));
   return exit_status::done;
 }
 

@@ -85,6 +85,18 @@ void add_quiet_option(CLI::App& command, bool& quiet) {
                    "No table and no progress: files, warnings and errors only");
 }
 
+void print(std::FILE* stream, std::string_view text) noexcept {
+  const bool colour = has_colour(stream);
+  while (!text.empty()) {
+    const auto shown = shown_bytes(text, colour);
+    std::fwrite(text.data(), 1, shown, stream);
+    text.remove_prefix(shown);
+    if (text.empty()) return;
+    std::fputc('?', stream);
+    text.remove_prefix(utf8_at(text, 0).bytes);
+  }
+}
+
 bool is_terminal(std::FILE* stream) {
   return ::isatty(::fileno(stream)) == 1;
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string_view>
 
 #include "framework/report/terminal/look.hpp"
 
@@ -12,6 +13,11 @@ void add_colour_option(CLI::App& program);
 
 /// Adds --quiet, with what it keeps a command from printing.
 void add_quiet_option(CLI::App& command, bool& quiet);
+
+/// Prints text for people; every line of the program goes through here. What a terminal would act
+/// on instead of showing it, and bytes that are no UTF-8, stand as "?": names come from anywhere.
+/// Takes no memory and never throws; what could not be written, `std::ferror` tells.
+void print(std::FILE* stream, std::string_view text) noexcept;
 
 /// Whether a stream is a terminal on which lines can be drawn again.
 bool is_terminal(std::FILE* stream);

@@ -84,7 +84,7 @@ void watch_line::show(const progress& at) {
   if (written_ == 0) written_ = time;  // the first line after as long as those that follow
   if (at.warmup || time - written_ < between_lines) return;
   written_ = time;
-  std::fputs((text(at, look_of(stderr).width) + "\n").c_str(), stderr);
+  print(stderr, text(at, look_of(stderr).width) + "\n");
   std::fflush(stderr);
 }
 

@@ -1,10 +1,7 @@
 #include "framework/device/host/host_caller.hpp"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
-#include "framework/base/error.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/host_worker.hpp"
 
@@ -29,10 +26,7 @@ void host_caller::start() {
         serve();
       });
     } catch (const std::system_error& e) {
-      throw run_error(fmt::format(
-          "the host device could not start its thread for host functions: {}; end other programs "
-          "or raise the limit of threads (ulimit -u)",
-          e.what()));
+      throw no_thread("the host device could not start its thread for host functions", e);
     }
   });
 }

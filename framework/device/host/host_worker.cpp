@@ -1,11 +1,14 @@
 #include "framework/device/host/host_worker.hpp"
+#include "framework/base/reason.hpp"
 
 #include <omp.h>
 #include <pthread.h>
 
 #include <cstring>
+#include <system_error>
 #include <utility>
 
+#include "framework/base/error.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
@@ -29,6 +32,15 @@ void perform(const command& c) {
   }
 }
 
+template <class Work>
+std::thread start(Work&& work) {
+  try {
+    return std::thread(std::forward<Work>(work));
+  } catch (const std::system_error& e) {
+    throw no_thread("the host device could not start its thread", e);
+  }
+}
+
 }  // namespace
 
 host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
@@ -36,9 +48,11 @@ host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
     : lanes_(lanes),
       failed_(failed),
       log_(log),
+      roster_(lane_table::make_roster()),
       caller_(failed, *this, std::move(cpus.others)),
-      thread_(
-          [this, compute_threads, own = std::move(cpus.device)] { serve(compute_threads, own); }) {}
+      thread_(start([this, compute_threads, own = std::move(cpus.device)] {
+        serve(compute_threads, own);
+      })) {}
 
 host_worker::~host_worker() {
   stop_.store(true, std::memory_order_seq_cst);
@@ -229,7 +243,7 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     if (log_.is_on()) log_.note(c, time);
     return time;
   } catch (const std::exception& e) {
-    failed_.set(name_of(c), e.what());
+    failed_.set(name_of(c), reason_of(e));
   } catch (...) {
     failed_.set(name_of(c), "it threw something that is no std::exception");
   }

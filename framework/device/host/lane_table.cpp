@@ -8,6 +8,12 @@
 
 namespace graphline {
 
+lane_table::roster lane_table::make_roster() {
+  roster made;
+  for (auto& group : made) group.reserve(recording::max_lanes);
+  return made;
+}
+
 lane& lane_table::acquire(priority level) {
   const std::scoped_lock lock(mutex_);
   auto spare = std::ranges::find(entries_, false, &entry::in_use);

@@ -19,6 +19,9 @@ class lane_table {
   /// The lanes in use, by priority, highest first.
   using roster = std::array<std::vector<lane*>, 3>;
 
+  /// With room for all lanes there may be, so that `list` takes no memory.
+  static roster make_roster();
+
   /// A lane that no stream uses. Throws `run_error` when all `recording::max_lanes` are in use.
   lane& acquire(priority level);
 

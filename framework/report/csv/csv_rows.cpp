@@ -51,12 +51,15 @@ std::string csv_field(std::string_view name) {
   return quoted + '"';
 }
 
-void append_csv_rows(std::string& text, const run_record& record, std::string_view before) {
+void write_csv_rows(text_sink& to, const run_record& record, std::string_view before) {
   const auto columns = columns_of(record);
+  fmt::memory_buffer text;
   const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps,
                        std::optional<nanoseconds> busy = {}) {
+    text.clear();
     fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{}\n", before, frame, fields,
                    stamps.begin, stamps.end, busy.value_or(stamps.length()));
+    to.append({text.data(), text.size()});
   };
   const bool scheduled = record.run.arrival != arrival::closed;
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {

@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
-/// What `append_csv_rows` writes, without what is put before it.
+/// What `write_csv_rows` writes, without what is put before it.
 inline constexpr std::string_view csv_columns =
     "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
 
@@ -17,9 +18,9 @@ inline constexpr std::string_view csv_columns =
 /// UTF-8.
 std::string csv_field(std::string_view name);
 
-/// Adds the rows of `run_csv`. `before`: fields that each row begins with, with the comma that
-/// follows them, or nothing.
-void append_csv_rows(std::string& text, const run_record& record, std::string_view before = {});
+/// Writes the rows of `write_run_csv`. `before`: fields that each row begins with, with the comma
+/// that follows them, or nothing.
+void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {});
 
 /// About how many bytes the rows of a run take, without what is put before them.
 std::uint64_t expected_csv_row_bytes(std::int64_t frames, std::size_t stages);

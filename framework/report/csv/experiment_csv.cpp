@@ -3,38 +3,79 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "framework/analysis/counted_trials.hpp"
+#include "framework/analysis/experiment_labels.hpp"
+#include "framework/analysis/experiment_summary.hpp"
 #include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {
+namespace {
 
-std::string experiment_csv(const experiment_record& record) {
-  std::string text(experiment_csv_beginning);
-  text += csv_columns;
-  for (const auto& trial : record.trials) {
+constexpr std::string_view trial_columns = "block,trial,counted,failed,disturbed,";
+
+/// A parameter may be called like a column that is always there.
+std::string column_of(const std::string& key) {
+  const auto fixed = fmt::format(",{}{}{}", experiment_csv_beginning, trial_columns, csv_columns);
+  const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";
+  return csv_field(taken ? "params." + key : key);
+}
+
+/// The runs that figures are made of, as in the summary.
+std::set<const run_record*> counted_runs(const experiment_record& record,
+                                         const std::vector<std::size_t>& disturbed) {
+  const counted_trials complete(record);
+  const auto counted = record.how.repeat_affected ? complete.without(disturbed) : complete;
+  std::set<const run_record*> runs;
+  for (const auto& who : experiment_labels(record.configurations).all()) {
+    const auto own = complete.blocks().empty() ? measured_runs(record, who) : counted.of(who);
+    runs.insert(own.begin(), own.end());
+  }
+  return runs;
+}
+
+}  // namespace
+
+void write_experiment_csv(text_sink& to, const experiment_record& record) {
+  const experiment_labels labels(record.configurations);
+  to.append(experiment_csv_beginning);
+  for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
+  to.append(trial_columns).append(csv_columns);
+  const auto disturbed = steadiness_of(record).affected_blocks;
+  const auto counted = counted_runs(record, disturbed);
+  for (std::size_t t = 0; t < record.trials.size(); ++t) {
+    const auto& trial = record.trials[t];
     const auto& configuration = record.configurations[trial.configuration];
+    std::string values;
+    for (const auto& value : labels.values(trial.configuration)) values += csv_field(value) + ",";
     for (std::size_t m = 0; m < trial.members.size(); ++m) {
-      append_csv_rows(text, trial.members[m],
-                      fmt::format("{},{},{},", csv_field(configuration.name),
-                                  csv_field(configuration.members[m]), trial.block));
+      const auto& run = trial.members[m];
+      write_csv_rows(
+          to, run,
+          fmt::format("{},{},{},{}{},{},{},{},{},", labels.id(trial.configuration),
+                      csv_field(configuration.name), csv_field(configuration.members[m]), values,
+                      trial.block, t, counted.contains(&run), run.failure.has_value(),
+                      std::ranges::find(disturbed, trial.block) != disturbed.end()));
     }
   }
-  return text;
 }
 
 std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned) {
   std::uint64_t block = 0;
   for (const auto& configuration : planned.configurations) {
     const auto& what = configuration.what;
+    std::uint64_t values = 0;
+    for (const auto& [key, value] : what.assignments) values += value.size() + 3;
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
       const auto& member = configuration.members[m];
-      // Both names, quotes around them, three commas and the number of a block.
-      const std::uint64_t before = what.name.size() + what.members[m].size() + 12;
+      // An id, both names, quotes around them, numbers of a block and a trial, and three flags.
+      const std::uint64_t before = what.name.size() + what.members[m].size() + values + 40;
       block += expected_csv_row_bytes(member.run.frames, member.stages.size()) +
                before * expected_csv_rows(member.run.frames, member.stages.size());
     }
   }
-  return experiment_csv_beginning.size() + csv_columns.size() +
+  return experiment_csv_beginning.size() + trial_columns.size() + csv_columns.size() +
          static_cast<std::uint64_t>(std::max<std::int64_t>(planned.how.trials, 0)) * block;
 }
 

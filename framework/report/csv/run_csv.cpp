@@ -2,12 +2,9 @@
 
 namespace graphline {
 
-std::string run_csv(const run_record& record) {
-  std::string text(csv_header);
-  text.reserve(
-      expected_csv_bytes(static_cast<std::int64_t>(record.frames.size()), record.stages.size()));
-  append_csv_rows(text, record);
-  return text;
+void write_run_csv(text_sink& to, const run_record& record) {
+  to.append(csv_header);
+  write_csv_rows(to, record);
 }
 
 std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "framework/record/run_record.hpp"
@@ -10,7 +9,7 @@
 
 namespace graphline {
 
-/// The first line of `run_csv`.
+/// The first line of `write_run_csv`.
 inline constexpr std::string_view csv_header = csv_columns;
 
 /// The stamps of frames and stages: for each frame (from 0) a row `end_to_end` that names no stage
@@ -19,7 +18,7 @@ inline constexpr std::string_view csv_header = csv_columns;
 /// stage, with "STAGE/PART" in place of the stage and the measure `part_time`. Nanoseconds since
 /// the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD for bytes of names
 /// that are not.
-std::string run_csv(const run_record& record);
+void write_run_csv(text_sink& to, const run_record& record);
 
 /// About how large it becomes, for reserving it on the disk.
 std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages);

@@ -50,6 +50,7 @@ json member_data(const experiment_source& from, const configuration_member& who)
   }
   return {{"label", from.rows.labels().of(who)},
           {"names", from.rows.full_names(who)},
+          {"id", experiment_labels::id(who.configuration)},
           {"configuration", configuration.name},
           {"pipeline", member.name},
           {"baseline", from.rows.is_baseline(who)},
@@ -106,8 +107,9 @@ json experiment_data(const experiment_record& record, const experiment_summary& 
   return {{"tail", percentile_name(record.how.tail)},
           {"margin", record.how.margin},
           {"unit", {{"name", from.unit.name}, {"ns", from.unit.nanoseconds}}},
-          {"headings", rows.name_headings()},
+          {"headings", rows.full_headings()},
           {"several_at_once", rows.several_at_once()},
+          {"by_id", rows.labels().by_id()},
           {"counted_blocks", summary.counted_blocks},
           {"members", std::move(list)},
           {"costs", std::move(costs)},

@@ -12,7 +12,8 @@ namespace graphline {
 /// pipelines of configurations and are referred to by their place in "members".
 ///
 ///     {"tail": "p95", "margin": 0.01, "unit": {"name": "ms", "ns": 1e6}, "headings": [text...],
-///      "several_at_once": whether configurations run more than one pipeline, "counted_blocks": n,
+///      "several_at_once": whether configurations run more than one pipeline, "by_id": whether ids
+///      stand for names, "counted_blocks": n,
 ///      "members": [member...], "costs": {"headings", "rows": by member},
 ///      "groups": [[{"who", "reference"}...]...],   what others are compared with, then these
 ///      "comparisons": [comparison...], "stages": [pipeline...], "trials": {columns},

@@ -38,7 +38,7 @@ json notices(const experiment_record& record, const experiment_summary& summary)
     return list;
   }
   if (auto lack = lack_of_verdicts(record, summary); !lack.empty()) add("warning", std::move(lack));
-  for (const auto& warning : warning_lines(record, experiment_labels(record))) {
+  for (const auto& warning : warning_lines(record, experiment_labels(record.configurations))) {
     add("warning", warning);
   }
   return list;

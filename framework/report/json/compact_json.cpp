@@ -7,6 +7,12 @@
 
 namespace graphline {
 
+namespace {
+
+constexpr std::size_t most_kept = 1 << 14;
+
+}  // namespace
+
 compact_json& compact_json::open(char bracket) {
   separate();
   text_ += bracket;
@@ -45,6 +51,10 @@ compact_json& compact_json::value(const std::vector<std::pair<std::string, std::
 compact_json& compact_json::plain(std::string_view text) {
   separate();
   text_ += text;
+  if (to_ != nullptr && text_.size() > most_kept) {
+    to_->append(std::string_view(text_).substr(0, text_.size() - 1));
+    text_.erase(0, text_.size() - 1);
+  }
   return *this;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 
@@ -15,6 +16,12 @@ namespace graphline {
 /// tree made first would cost more than the text.
 class compact_json {
  public:
+  /// For `take`.
+  compact_json() = default;
+
+  /// Hands what is written on to `to`, the last of it in `finish`.
+  explicit compact_json(text_sink& to) : to_(&to) {}
+
   /// What `open` begins, `close` ends: '{' and '}' or '[' and ']'.
   compact_json& open(char bracket);
   compact_json& close(char bracket);
@@ -63,6 +70,7 @@ class compact_json {
   }
 
   std::string take() { return std::move(text_); }
+  void finish() { to_->append(std::exchange(text_, {})); }
 
  private:
   compact_json& plain(std::string_view text);
@@ -70,7 +78,8 @@ class compact_json {
   compact_json& whole(std::uint64_t number);
   void separate();
 
-  std::string text_;
+  std::string text_;  ///< where it is handed on, what is not yet: what was written last at least
+  text_sink* to_ = nullptr;
 };
 
 }  // namespace graphline

@@ -1,5 +1,6 @@
 #include "framework/report/json/experiment_figures_json.hpp"
 
+#include "framework/analysis/experiment_labels.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 
@@ -104,7 +105,8 @@ json configurations_json(const experiment_record& record, const experiment_summa
     for (std::size_t m = 0; m < summaries.size(); ++m) {
       members.push_back(member_json(summaries[m], first_run(record, i, m)));
     }
-    list.push_back({{"name", configuration.name},
+    list.push_back({{"id", experiment_labels::id(i)},
+                    {"name", configuration.name},
                     {"assignments", std::move(assignments)},
                     {"members", std::move(members)},
                     {"assigned", std::move(assigned)}});

@@ -6,26 +6,6 @@ namespace graphline {
 
 namespace {
 
-experiment_configuration configuration_from(const json_part& from) {
-  experiment_configuration result;
-  result.name = from.at("name").text();
-  if (const auto assigned = from.find("assigned")) {
-    result.assignments = assigned->pairs();
-  } else {  // results of earlier versions, in which "0.10" is 0.1
-    const auto assignments = from.at("assignments");
-    if (!assignments.json().is_object()) assignments.fail("an object");
-    for (const auto& [key, value] : assignments.json().items()) {
-      result.assignments.emplace_back(key,
-                                      value.is_string() ? value.get<std::string>() : value.dump());
-    }
-  }
-  for (const auto& member : from.at("members").items()) {
-    result.members.push_back(member.at("name").text());
-  }
-  if (result.members.empty()) from.at("members").fail("a list of one pipeline at least");
-  return result;
-}
-
 /// Reports look up what pairs name.
 void check_pair(const json_part& from, const configuration_member& which,
                 const std::vector<std::size_t>& members) {

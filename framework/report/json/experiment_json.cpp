@@ -4,6 +4,7 @@
 
 #include "framework/analysis/experiment_findings.hpp"
 #include "framework/analysis/sweep.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/experiment_figures_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
@@ -22,7 +23,7 @@ template <class T, class Write>
 json written(const T& value, Write write) {
   compact_json text;
   write(text, value);
-  return json::parse(text.take());
+  return read_json(text.take());
 }
 
 json pairs_of_texts(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -32,19 +33,22 @@ json pairs_of_texts(const std::vector<std::pair<std::string, std::string>>& pair
 }
 
 /// One a line: their text is long, and made as it is.
-std::string trials_text(const std::vector<trial_record>& trials) {
-  std::string text = "[";
+void write_trials(text_sink& to, const std::vector<trial_record>& trials) {
+  to.append("[");
   for (const auto& trial : trials) {
-    text += &trial == trials.data() ? "\n    " : ",\n    ";
-    text += record_text(trial);
+    to.append(&trial == trials.data() ? "\n    " : ",\n    ");
+    compact_json text(to);
+    write_record(text, trial);
+    text.finish();
   }
-  return text += trials.empty() ? "]" : "\n  ]";
+  to.append(trials.empty() ? "]" : "\n  ]");
 }
 
 }  // namespace
 
-std::string experiment_json(const experiment_record& record, const experiment_summary& summary,
-                            const std::vector<std::string>& findings) {
+void write_experiment_json(text_sink& to, const experiment_record& record,
+                           const experiment_summary& summary,
+                           const std::vector<std::string>& findings) {
   json result;
   result["schema"] = "graphline.experiment/1";
   result["name"] = record.name;
@@ -74,12 +78,9 @@ std::string experiment_json(const experiment_record& record, const experiment_su
   result["steadiness"] = steadiness_json(summary.machine);
   result["findings"] = findings;
   result["pairs"] = written(record.pairs, write_pairs);
-  return with_last_entry(json_text(result), "trials", trials_text(record.trials));
-}
-
-std::string experiment_json(const experiment_record& record) {
-  const auto summary = summarize(record);
-  return experiment_json(record, summary, findings_of(record, summary));
+  const last_entry raw = {"trials",
+                          [&record](text_sink& sink) { write_trials(sink, record.trials); }};
+  write_json(to, result, &raw);
 }
 
 std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned) {

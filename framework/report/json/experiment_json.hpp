@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment_summary.hpp"
+#include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/json_beginning.hpp"
@@ -14,11 +15,10 @@ namespace graphline {
 
 /// The result file `graphline.experiment/1`: what was run, every figure and verdict, and every raw
 /// sample of every trial. Keys are only ever added. Starts with `json_beginning`.
-std::string experiment_json(const experiment_record& record);
-
-/// The same with the record's summary and findings, where the caller has them.
-std::string experiment_json(const experiment_record& record, const experiment_summary& summary,
-                            const std::vector<std::string>& findings);
+/// `summary` and `findings`: the record's.
+void write_experiment_json(text_sink& to, const experiment_record& record,
+                           const experiment_summary& summary,
+                           const std::vector<std::string>& findings);
 
 /// About how large the result of a planned experiment becomes, for reserving it on the disk.
 std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned);

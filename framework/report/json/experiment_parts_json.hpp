@@ -18,6 +18,9 @@ experiment_settings how_from(const json_part& from);
 void write_pairs(compact_json& to, const std::vector<compared_pair>& pairs);
 std::vector<compared_pair> pairs_from(const json_part& from);
 
+/// Of a saved experiment: a name, assignments and members.
+experiment_configuration configuration_from(const json_part& from);
+
 /// A trial of one of so many configurations. `members`: how many pipelines each of them has.
 trial_record trial_of(const std::vector<std::size_t>& members, const json_part& from);
 

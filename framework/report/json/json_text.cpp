@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+
+#include "framework/base/json_reader.hpp"
 
 namespace graphline {
 
@@ -14,9 +15,12 @@ using json = nlohmann::ordered_json;
 
 class printer {
  public:
-  void value(const json& v) {
+  explicit printer(text_sink& to) : to_(to) {}
+
+  /// `last`: one more entry at the end of an object.
+  void value(const json& v, const last_entry* last = nullptr) {
     if (v.is_object()) {
-      entries(v, '{', '}');
+      entries(v, '{', '}', last);
     } else if (v.is_array()) {
       const bool plain =
           std::all_of(v.begin(), v.end(), [](const json& item) { return item.is_primitive(); });
@@ -30,75 +34,81 @@ class printer {
     }
   }
 
-  std::string take() { return std::move(text_); }
-
  private:
-  void entries(const json& v, char open, char close) {
-    text_ += open;
+  void entries(const json& v, char open, char close, const last_entry* last = nullptr) {
+    put(open);
     ++depth_;
     bool first = true;
-    for (auto item = v.begin(); item != v.end(); ++item) {
-      text_ += first ? "\n" : ",\n";
+    const auto begin_entry = [&] {
+      to_.append(first ? "\n" : ",\n");
       first = false;
-      text_.append(2 * depth_, ' ');
-      if (v.is_object()) {
-        quoted(item.key());
-        text_ += ": ";
-      }
+      indent();
+    };
+    for (auto item = v.begin(); item != v.end(); ++item) {
+      begin_entry();
+      if (v.is_object()) begin_value(item.key());
       value(*item);
+    }
+    if (last != nullptr) {
+      begin_entry();
+      begin_value(std::string(last->key));
+      last->write(to_);
     }
     --depth_;
     if (!first) {
-      text_ += '\n';
-      text_.append(2 * depth_, ' ');
+      put('\n');
+      indent();
     }
-    text_ += close;
+    put(close);
   }
 
   void line(const json& v) {
-    text_ += '[';
+    put('[');
     bool first = true;
     for (const auto& item : v) {
-      if (!first) text_ += ", ";
+      if (!first) to_.append(", ");
       first = false;
       scalar(item);
     }
-    text_ += ']';
+    put(']');
   }
 
   void scalar(const json& v) {
     if (v.is_number_float()) {
       const double number = v.get<double>();
       if (std::isfinite(number)) {
-        fmt::format_to(std::back_inserter(text_), "{}", number);
+        to_.append(fmt::to_string(number));
       } else {
-        text_ += "null";
+        to_.append("null");
       }
     } else {
-      text_ += v.dump(-1, ' ', false, json::error_handler_t::replace);
+      to_.append(v.dump(-1, ' ', false, json::error_handler_t::replace));
     }
   }
 
-  void quoted(const std::string& key) {
-    text_ += json(key).dump(-1, ' ', false, json::error_handler_t::replace);
+  void begin_value(const std::string& key) {
+    to_.append(json(key).dump(-1, ' ', false, json::error_handler_t::replace)).append(": ");
   }
 
-  std::string text_;
+  void indent() {
+    for (std::size_t i = 0; i < depth_; ++i) to_.append("  ");
+  }
+
+  void put(char c) { to_.append({&c, 1}); }
+
+  text_sink& to_;
   std::size_t depth_ = 0;
 };
 
 }  // namespace
 
-std::string json_text(const json& value) {
-  printer p;
-  p.value(value);
-  return p.take() + "\n";
+void write_json(text_sink& to, const json& value, const last_entry* last) {
+  printer(to).value(value, last);
+  to.append("\n");
 }
 
-std::string with_last_entry(std::string object, std::string_view key, std::string_view value) {
-  constexpr std::string_view end = "\n}\n";
-  object.resize(object.size() - end.size());
-  return object += fmt::format(",\n  \"{}\": {}{}", key, value, end);
+std::string json_text(const json& value) {
+  return text_by([](text_sink& to, const json& v) { write_json(to, v); }, value);
 }
 
 double milliseconds(nanoseconds ns) {
@@ -110,8 +120,8 @@ double milliseconds(double ns) {
 }
 
 json typed(const std::string& text) {
-  auto value = json::parse(text, nullptr, false);
-  if (value.is_number() || value.is_boolean()) return value;
+  auto value = find_json(text);
+  if (value && (value->is_number() || value->is_boolean())) return *std::move(value);
   return text;
 }
 

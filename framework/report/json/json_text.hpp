@@ -1,23 +1,29 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
+
+/// One more entry of an object, its value written by other means: JSON without an end of line.
+struct last_entry {
+  std::string_view key;
+  std::function<void(text_sink&)> write;
+};
 
 /// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
 /// indented by two; arrays of plain values on one line, however long. Bytes that are not UTF-8
 /// become U+FFFD. Numbers are the shortest that read back as the same double; what is not finite
-/// becomes null. Ends with a newline.
+/// becomes null. Ends with a newline. `last` may be null; it needs an object.
+void write_json(text_sink& to, const nlohmann::ordered_json& value,
+                const last_entry* last = nullptr);
 std::string json_text(const nlohmann::ordered_json& value);
-
-/// `object`, as `json_text` makes it, with one more entry at its end, whose value is made by other
-/// means: a text of JSON without an end of line.
-std::string with_last_entry(std::string object, std::string_view key, std::string_view value);
 
 /// A time that was taken, as milliseconds.
 double milliseconds(nanoseconds ns);

@@ -101,7 +101,7 @@ void add_summary(json& to, const run_record& record, const roofline_summary& sum
 
 }  // namespace
 
-std::string roofline_json(const roofline_record& record) {
+void write_roofline_json(text_sink& to, const roofline_record& record) {
   const auto& stages = record.stages;
   json result;
   result["schema"] = "graphline.roofline/1";
@@ -121,12 +121,14 @@ std::string roofline_json(const roofline_record& record) {
   result["warnings"] = warnings_of(record);
   result["interrupted"] = stages.interrupted || record.layers.interrupted;
   result["failure"] = or_null(stages.failure ? stages.failure : record.layers.failure);
-  compact_json raw;
-  raw.open('{');
-  write_record(raw.key("stages"), stages);
-  write_record(raw.key("layers"), record.layers);
-  raw.close('}');
-  return with_last_entry(json_text(result), "record", raw.take());
+  const last_entry raw = {"record", [&record](text_sink& sink) {
+                            compact_json text(sink);
+                            text.open('{');
+                            write_record(text.key("stages"), record.stages);
+                            write_record(text.key("layers"), record.layers);
+                            text.close('}').finish();
+                          }};
+  write_json(to, result, &raw);
 }
 
 std::uint64_t expected_roofline_json_bytes(std::int64_t frames, std::size_t stages) {

@@ -143,7 +143,7 @@ json load_json(const run_record& record, const run_summary& summary) {
 
 }  // namespace
 
-std::string run_json(const run_record& record, const run_analysis& analysis) {
+void write_run_json(text_sink& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   json result;
   result["schema"] = "graphline.run/1";
@@ -182,9 +182,12 @@ std::string run_json(const run_record& record, const run_analysis& analysis) {
   result["graphs"] = std::move(graphs);
   result["interrupted"] = record.interrupted;
   result["failure"] = or_null(record.failure);
-  compact_json raw;
-  write_record(raw, record);
-  return with_last_entry(json_text(result), "record", raw.take());
+  const last_entry raw = {"record", [&record](text_sink& sink) {
+                            compact_json text(sink);
+                            write_record(text, record);
+                            text.finish();
+                          }};
+  write_json(to, result, &raw);
 }
 
 std::uint64_t expected_json_bytes(std::int64_t frames, std::size_t stages) {

@@ -14,7 +14,7 @@ constexpr result_kind kinds[] = {
     {"graphline.calibration", "a calibration of a device", "calibrate"}};
 
 /// Of results of other kinds a little is enough to tell what they are.
-bool of_a_calibration(int depth, std::string_view, std::string_view key) {
+bool of_a_calibration(std::size_t depth, std::string_view, std::string_view key) {
   return depth != 1 || (key != "record" && key != "trials");
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/saved/calibration_reader.hpp"
 #include "framework/report/saved/result_file.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/file/output_file.hpp"
 #include "framework/record/calibration_record.hpp"
-#include "framework/report/file/output_file.hpp"
 
 namespace graphline {
 

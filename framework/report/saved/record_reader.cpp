@@ -32,7 +32,7 @@ constexpr result_kind others[] = {
      "no report is made of it; name one of the two results"}};
 
 /// Figures that were made of the record are made anew.
-bool raw(int depth, std::string_view, std::string_view key) {
+bool raw(std::size_t depth, std::string_view, std::string_view key) {
   constexpr std::string_view made[] = {
       "end_to_end",        "stages",     "load",        "attribution", "comparisons", "outputs",
       "stage_comparisons", "steadiness", "environment", "findings"};

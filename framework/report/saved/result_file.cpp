@@ -84,31 +84,6 @@ std::size_t checked_kind(const std::string& path, const std::string& schema, kin
   return static_cast<std::size_t>(kind - read.data());
 }
 
-/// What nlohmann's parser says without its own number and position.
-std::string reason_of(std::string_view what) {
-  constexpr std::string_view dash = " - ";
-  const auto at = what.find(dash);
-  auto reason = at == what.npos ? what : what.substr(at + dash.size());
-  if (reason.starts_with("unexpected end of input")) return "the file ends too early";
-  return std::string(reason);
-}
-
-class key_filter {
- public:
-  explicit key_filter(wanted_key wanted) : wanted_(wanted) {}
-
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (event != json::parse_event_t::key) return true;
-    const auto& key = parsed.get_ref<const std::string&>();
-    if (depth == 1) section_ = key;
-    return wanted_(depth, section_, key);
-  }
-
- private:
-  wanted_key wanted_;
-  std::string section_;
-};
-
 /// What a file is instead of a result, where it does not even begin as one.
 std::string what_instead(std::string_view text, kinds read) {
   const auto has_key = [&](std::string_view key) {
@@ -124,31 +99,29 @@ std::string what_instead(std::string_view text, kinds read) {
 }
 
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
-                                const json::parse_error& problem) {
+                                const json_error& problem) {
   const std::string_view text = source->text();
-  refuse_trials(source->name(), schema_of(json::parse(source->line(1), nullptr, false)));
+  refuse_trials(source->name(), schema_of(find_json(source->line(1)).value_or(json())));
   if (text[std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1)] != '{') {
     refuse_result(source->name(), what_instead(text, read));
   }
   // The place is that of the last byte read, counted from 1.
-  const auto at = std::min(std::max<std::size_t>(problem.byte, 1) - 1, text.size());
+  const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
   const auto before = text.substr(0, at);
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
   const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0: the first line
   diagnostic broken;
   broken.place = {source, line, column, 1};
   broken.message = fmt::format("this is not JSON as 'graphline {} --json' writes it: {}",
-                               read.front().command, reason_of(problem.what()));
+                               read.front().command, problem.what());
   throw input_error(broken.render());
 }
 
 json parsed(const std::shared_ptr<const source_text>& source, kinds read, wanted_key wanted) {
   try {
-    return json::parse(source->text(), key_filter(wanted));
-  } catch (const json::parse_error& problem) {
+    return read_json(source->text(), wanted);
+  } catch (const json_error& problem) {
     refuse_broken(source, read, problem);
-  } catch (const json::out_of_range&) {
-    refuse_result(source->name(), "a number in it is larger than any that a result can hold");
   }
 }
 

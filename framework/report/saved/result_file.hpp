@@ -1,9 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "framework/base/json_reader.hpp"
 
 namespace graphline {
 
@@ -22,10 +23,6 @@ struct result_file {
   std::string schema;      ///< "graphline.run/1"
   std::size_t number = 0;  ///< of its kind among those asked for
 };
-
-/// Which keys of a file are wanted, told as it is read: what a reader passes over costs no memory.
-/// `depth` is 1 for a key of the whole, which `section` repeats for the keys within.
-using wanted_key = bool (*)(int depth, std::string_view section, std::string_view key);
 
 /// Reads a result file of at most 1 GiB. `read`: the kinds that the caller reads, all of version
 /// 1. `refused`: kinds of which more can be said than that they are not. Throws an `input_error`

@@ -32,7 +32,7 @@ static_assert(std::size(kinds) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials. Of a
 /// record only its source is read, which a roofline's has in its "stages".
-bool compared(int depth, std::string_view section, std::string_view key) {
+bool compared(std::size_t depth, std::string_view section, std::string_view key) {
   if (depth == 1) return true;
   if (section == "record") {
     return key == "source" || key == "file" || key == "text" || (depth == 2 && key == "stages");

@@ -38,11 +38,7 @@ experiment_record record_of(const json_part& result) {
   experiment_record record;
   record.how = how_from(result.at("settings"));
   for (const auto& from : result.at("configurations").items()) {
-    auto& configuration = record.configurations.emplace_back();
-    configuration.name = from.at("name").text();
-    for (const auto& member : from.at("members").items()) {
-      configuration.members.push_back(member.at("name").text());
-    }
+    record.configurations.push_back(configuration_from(from));
   }
   for (const auto& from : result.at("trials").items()) {
     auto& trial = record.trials.emplace_back();
@@ -95,7 +91,10 @@ saved_experiment saved_overhead_of(const json_part& result) {
   experiment.complete = result.at("complete_blocks").whole<std::size_t>() > 0;
   for (const auto& method : result.at("methods").items()) {
     auto& configuration = experiment.configurations.emplace_back();
-    configuration.name = fmt::format("timing={}", method.at("timing").text());
+    const auto timing = method.at("timing").text();
+    configuration.name = fmt::format("timing={}", timing);
+    configuration.who.configuration = experiment.declared.size();
+    experiment.declared.push_back({configuration.name, {{"timing", timing}}, {""}});
     const auto times = method.find("end_to_end");
     if (!times) continue;
     configuration.p50 = static_cast<double>(time_of(times->at("median")));
@@ -132,10 +131,12 @@ saved_experiment saved_experiment_of(const json_part& result) {
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
       auto& added = experiment.configurations.emplace_back();
       added.name = name_of(configuration, m);
+      added.who = {c, m};
       const auto runs = experiment.complete ? counted.of({c, m}) : measured_runs(record, {c, m});
       for (const auto* run : runs) added.trials.push_back(*run);
     }
   }
+  experiment.declared = record.configurations;
   experiment.interrupted = result.at("interrupted").boolean();
   return experiment;
 }

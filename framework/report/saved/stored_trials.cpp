@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "framework/base/error.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
 #include "framework/report/saved/store_header.hpp"
@@ -21,13 +22,16 @@ class line_reader {
  public:
   explicit line_reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) fail();
+    file_.exceptions(std::ios::badbit);  // else too little memory for a line looks like a bad disk
   }
 
   /// The next line, without its end; nothing after the last one.
   bool next(std::string& line) {
-    const bool any = static_cast<bool>(std::getline(file_, line));
-    if (file_.bad()) fail();
-    if (!any) return false;
+    try {
+      if (!std::getline(file_, line)) return false;
+    } catch (const std::ios::failure&) {
+      fail();
+    }
     // Without its end, the process that wrote it was killed.
     half_ = file_.eof();
     if (half_) return false;
@@ -54,14 +58,14 @@ class line_reader {
 };
 
 json header_of(const std::string& line, const std::string& path) {
-  auto header = json::parse(line, nullptr, false);
-  if (!header.is_object()) {
+  auto header = find_json(line);
+  if (!header || !header->is_object()) {
     throw input_error(
         fmt::format("the first line of {} is damaged, which says what the trials are; "
                     "name another file, or begin anew with --overwrite",
                     quote(path, 200)));
   }
-  const json_part whole(header, quote(path, 200));
+  const json_part whole(*header, quote(path, 200));
   if (const auto& schema = whole.at("schema").text(); schema != store_schema) {
     throw input_error(
         fmt::format("{} holds trials as {}, this program reads {}; go on with the "
@@ -69,7 +73,14 @@ json header_of(const std::string& line, const std::string& path) {
                     "anew with --overwrite",
                     quote(path, 200), quote(schema), store_schema));
   }
-  return header;
+  return *std::move(header);
+}
+
+[[noreturn]] void refuse_line(const std::string& path, std::size_t number, const char* why) {
+  throw input_error(
+      fmt::format("line {} of {} is damaged: {}; cut the file before that line, or "
+                  "begin anew with --overwrite",
+                  number, quote(path, 200), printable(why)));
 }
 
 }  // namespace
@@ -102,7 +113,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
   stored.bytes = lines.bytes();
   while (lines.next(line)) {
     try {
-      const auto value = json::parse(line);
+      const auto value = read_json(line);
       if (value.is_object() && value.contains("ended")) {
         stored.ended = stored.followed = true;
         continue;
@@ -111,16 +122,13 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       stored.trials.push_back(trial_of(members, json_part(trial.json(), "trial")));
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
-    } catch (const std::exception& e) {
+    } catch (const json_error& broken) {
       // A power failure may leave a last line with its end but not all before it.
-      if (dynamic_cast<const json::parse_error*>(&e) != nullptr && lines.last()) {
-        stored.followed = true;
-        break;
-      }
-      throw input_error(
-          fmt::format("line {} of {} is damaged: {}; cut the file before that line, or "
-                      "begin anew with --overwrite",
-                      lines.number(), quote(path, 200), printable(e.what())));
+      if (!lines.last()) refuse_line(path, lines.number(), broken.what());
+      stored.followed = true;
+      break;
+    } catch (const input_error& damaged) {
+      refuse_line(path, lines.number(), damaged.what());
     }
   }
   stored.followed = stored.followed || lines.half();

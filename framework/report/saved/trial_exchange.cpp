@@ -1,8 +1,7 @@
 #include "framework/report/saved/trial_exchange.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "framework/base/error.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -21,11 +20,11 @@ trial_exchange trial_exchange_from(std::string_view text) {
   };
   trial_exchange exchange;
   try {
-    const auto line = nlohmann::ordered_json::parse(text);
+    const auto line = read_json(text);
     const json_part from(line, "its line");
     exchange.files = from.at("files").pairs();
     exchange.trial = trial_from(from.at("trial"));
-  } catch (const nlohmann::json::exception& broken) {
+  } catch (const json_error& broken) {
     refuse(broken);
   } catch (const input_error& damaged) {
     refuse(damaged);

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/write_fully.hpp"
+#include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/locked_file.hpp"
-#include "framework/report/file/write_fully.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/saved/store_header.hpp"
@@ -25,9 +25,6 @@
 namespace graphline {
 
 namespace {
-
-namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 
 /// Bringing what was written to the disk may take 1/100 of the time.
 constexpr nanoseconds least_between_syncs = 99;  // times as long as one takes
@@ -103,9 +100,7 @@ bool store_exists(const std::string& path) {
 class trial_store::implementation {
  public:
   implementation(const std::string& path, const experiment_plan& planned, store_opening how)
-      : path_(path), target_(path) {
-    std::error_code not_there;
-    if (const auto real = fs::canonical(path, not_there); !not_there) target_ = real.string();
+      : path_(path), target_(behind_links(path)) {
     if (how == store_opening::resume) {
       go_on(planned);
     } else {
@@ -202,7 +197,7 @@ class trial_store::implementation {
     }
     file_ = owned_descriptor(open_locked(target_, O_RDWR | O_APPEND, path_));
     const auto outline = outline_of(target_);
-    const auto now = json::parse(store_header(planned));
+    const auto now = read_json(store_header(planned));
     const auto why =
         why_not_resumed(json_part(outline.header, quote(path_, 200)), json_part(now, "header"));
     if (!why.empty()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
@@ -32,6 +33,18 @@ std::string percent(std::size_t part, std::size_t whole) {
 
 bool has_frames(const member_summary& of) {
   return of.end_to_end && of.end_to_end->median() > 0;
+}
+
+/// "; cores 1.00 to 1.25", of the values that are known.
+std::string range_of(const experiment_costs& costs, std::size_t column) {
+  std::vector<std::pair<double, std::string>> values;
+  for (const auto& row : costs.rows) {
+    const auto& cell = row[column];
+    if (cell != "-") values.emplace_back(cell.front() == '<' ? 0 : std::stod(cell), cell);
+  }
+  const auto [least, most] = std::ranges::minmax(values);
+  return fmt::format("{} {} {}{}", column == 0 ? ":" : ";", costs.headings[column], least.second,
+                     least.second == most.second ? "" : " to " + most.second);
 }
 
 std::vector<cost_column> all_columns() {
@@ -89,6 +102,11 @@ std::string cost_table(const experiment_summary& summary, const experiment_rows&
   const auto members = rows.members();
   const auto costs = costs_of(summary, members);
   if (costs.headings.empty()) return "";
+  if (rows.labels().many()) {
+    std::string ranges;
+    for (std::size_t i = 0; i < costs.headings.size(); ++i) ranges += range_of(costs, i);
+    return paragraph("beside time" + ranges, 2, as);
+  }
   auto columns = rows.name_columns();
   for (const auto& heading : costs.headings) columns.push_back({heading});
   text_table table(std::move(columns));

@@ -8,6 +8,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"
+#include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr auto number = text_table::align::number;
-constexpr std::size_t name_width = 26;  // with which the tables fit into 80 columns
 
 std::vector<const configuration_change*> changes_of(const experiment_diff& diff, figure what) {
   std::vector<const configuration_change*> found;
@@ -59,17 +59,56 @@ std::string cell(const std::optional<double>& value, double size) {
   return value ? three_digits(*value / size, 3) : "-";
 }
 
+/// What configurations are called: by name, or by the ids of the first experiment.
+class change_names {
+ public:
+  change_names(const experiment_diff& diff, const look& as)
+      : diff_(diff), labels_(diff.declared), by_id_(labels_.by_id() || as.width < 80) {
+    constexpr std::size_t longest = 26;  // with which the tables fit into 80 columns
+    for (const auto& change : diff.changes) by_id_ = by_id_ || change.name.size() > longest;
+  }
+
+  std::string of(const configuration_change& change) const {
+    if (!by_id_) return printable(change.name);
+    const auto& [configuration, member] = change.who;
+    const auto& members = diff_.declared[configuration].members;
+    const auto id = labels_.id(configuration);
+    return members.size() < 2 ? id : fmt::format("{}: {}", id, printable(members[member]));
+  }
+
+  std::string legend(const look& as) const {
+    return by_id_ ? "\n" + legend_of(labels_, {}, as) : "";
+  }
+
+  bool many() const { return labels_.many(); }
+
+ private:
+  const experiment_diff& diff_;
+  experiment_labels labels_;
+  bool by_id_;
+};
+
+/// Of many configurations p50 stands for all; of the other figures those that changed are shown.
 std::string figure_table(const experiment_diff& diff, figure what, std::string_view name,
-                         const look& as) {
-  const auto changes = changes_of(diff, what);
-  if (changes.empty()) return "";
+                         const change_names& names, const look& as) {
+  auto changes = changes_of(diff, what);
+  const auto all = changes.size();
+  if (names.many() && what != figure::p50) {
+    std::erase_if(changes, [](const auto* change) {
+      return change->verdict != verdict::faster && change->verdict != verdict::slower;
+    });
+  }
+  if (all == 0) return "";
+  if (changes.empty()) {
+    return paragraph(fmt::format("{}: no change known in any configuration", name), 2, as) + "\n";
+  }
   double largest = 0;
   for (const auto* change : changes) {
     largest =
         std::max({largest, change->values.before.value_or(0), change->values.after.value_or(0)});
   }
   const auto unit = what == figure::throughput ? time_unit{"frame/s"} : unit_for(largest);
-  text_table table({{fmt::format("{} ({})", name, unit.name), left, 10},
+  text_table table({{fmt::format("{} ({})", name, unit.name), left},
                     {"before"},
                     {"after"},
                     {"change %"},
@@ -78,13 +117,17 @@ std::string figure_table(const experiment_diff& diff, figure what, std::string_v
                     {"verdict", left}});
   for (const auto* change : changes) {
     const auto& range = change->ratio_range;
-    table.add_row({table_name(change->name, as.room(name_width)),
-                   cell(change->values.before, unit.nanoseconds),
+    table.add_row({names.of(*change), cell(change->values.before, unit.nanoseconds),
                    cell(change->values.after, unit.nanoseconds), percent_cell(change->values),
                    range ? percent_change(range->low) : "-",
                    range ? percent_change(range->high) : "-", verdict_word(change->verdict, as)});
   }
-  return table.text(as) + "\n";
+  table.drop_empty_columns();
+  auto text = table.text(as);
+  if (changes.size() < all) {
+    text += paragraph(fmt::format("no change known in the other {}", all - changes.size()), 2, as);
+  }
+  return text + "\n";
 }
 
 std::string only_line(std::string_view when, const std::vector<std::string>& names,
@@ -117,8 +160,8 @@ std::string notes(const experiment_diff& diff, const look& as) {
   }
   if (static_cast<std::size_t>(intervals) < diff.changes.size()) {
     text += paragraph(
-        fmt::format("-: no interval below {} trials of a configuration in each", least_blocks), 2,
-        as, tone::faint);
+        fmt::format("no interval below {} trials of a configuration in each", least_blocks), 2, as,
+        tone::faint);
   }
   if (diff.tail.before != diff.tail.after) {
     text +=
@@ -135,9 +178,11 @@ std::string diff_table(const experiment_diff& diff, const look& as) {
   std::string text = subjects_line(diff.origin, "experiments", as) + answer(diff, as);
   text += file_lines(diff.origin, as);
   text += ending_lines(diff.origin, diff.interrupted, {}, as);
-  text += "\n" + figure_table(diff, figure::p50, "p50", as);
-  text += figure_table(diff, figure::tail, percentile_name(diff.tail.before), as);
-  text += figure_table(diff, figure::throughput, "throughput", as);
+  const change_names names(diff, as);
+  text += names.legend(as);
+  text += "\n" + figure_table(diff, figure::p50, "p50", names, as);
+  text += figure_table(diff, figure::tail, percentile_name(diff.tail.before), names, as);
+  text += figure_table(diff, figure::throughput, "throughput", names, as);
   const auto only =
       only_line("before", diff.only_before, as) + only_line("after", diff.only_after, as);
   if (!only.empty()) text += only + "\n";

@@ -123,7 +123,7 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
 }
 
 std::vector<std::string> failures(const experiment_record& record) {
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   std::vector<std::string> lines;
   for (const auto& trial : record.trials) {
     for (std::size_t m = 0; m < trial.members.size(); ++m) {
@@ -139,7 +139,7 @@ std::vector<std::string> failures(const experiment_record& record) {
 
 /// Members that the others were too quick for: a trial in which one ended no frame does not count.
 std::vector<std::string> members_without_frames(const experiment_record& record) {
-  const experiment_labels labels(record);
+  const experiment_labels labels(record.configurations);
   std::map<std::string, std::size_t> trials;
   for (const auto& trial : record.trials) {
     for (std::size_t m = 0; m < trial.members.size(); ++m) {

@@ -36,7 +36,7 @@ std::string missing_percentiles(const experiment_record& record,
     };
     if (any_member(summary, lacks)) add(p);
   }
-  return missing.empty() ? "" : "-: too few frames: " + missing;
+  return missing.empty() ? "" : "- or left out, with too few frames: " + missing;
 }
 
 void add_comparison_notes(const experiment_record& record, const experiment_summary& summary,

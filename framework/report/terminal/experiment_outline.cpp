@@ -8,9 +8,9 @@
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"
-#include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
 namespace {
@@ -56,18 +56,6 @@ std::string rules(const experiment_settings& how) {
   return text;
 }
 
-/// The names of what a configuration's members are compared with.
-std::string references_of(const experiment_plan& planned, std::size_t configuration) {
-  std::string text;
-  std::size_t last = planned.configurations.size();
-  for (const auto& pair : planned.pairs) {
-    if (pair.what.configuration != configuration || pair.reference.configuration == last) continue;
-    last = pair.reference.configuration;
-    text += (text.empty() ? "" : ", ") + table_name(planned.configurations[last].what.name);
-  }
-  return text.empty() ? "-" : text;
-}
-
 }  // namespace
 
 std::string experiment_in_brief(const experiment_plan& planned,
@@ -87,14 +75,15 @@ std::string experiment_outline(const experiment_plan& planned,
   text += '\n';
   const auto longest = *std::max_element(trial_times.begin(), trial_times.end());
   const auto unit = unit_for(static_cast<double>(longest));
-  text_table table({{"configuration", text_table::align::left, 10},
-                    {fmt::format("a trial ({})", unit.name)},
-                    {"compared with", text_table::align::left, 10}});
+  std::vector<experiment_configuration> configurations;
+  std::vector<std::string> times;
   for (std::size_t i = 0; i < planned.configurations.size(); ++i) {
-    table.add_row({table_name(planned.configurations[i].what.name, as.room(40)),
-                   in_unit(static_cast<double>(trial_times[i]), unit), references_of(planned, i)});
+    configurations.push_back(planned.configurations[i].what);
+    times.push_back(in_unit(static_cast<double>(trial_times[i]), unit));
   }
-  text += table.text(as) + "\n";
+  auto columns = compared_with(planned.pairs, configurations.size());
+  columns.insert(columns.begin(), {{fmt::format("a trial ({})", unit.name)}, std::move(times)});
+  text += legend_of(experiment_labels(configurations), columns, as) + "\n";
   text += paragraph(rules(planned.how), 0, as);
   return text;
 }

@@ -14,8 +14,8 @@ namespace graphline {
 std::string experiment_in_brief(const experiment_plan& planned,
                                 const std::vector<nanoseconds>& trial_times, const look& as = {});
 
-/// What an experiment will do, for a person: every configuration with what it is compared with and
-/// about how long a trial takes, then how trials are run and when they end.
+/// What an experiment will do, for a person: every configuration with its id, what it is compared
+/// with and about how long a trial takes, then how trials are run and when they end.
 std::string experiment_outline(const experiment_plan& planned,
                                const std::vector<nanoseconds>& trial_times, const look& as = {});
 

@@ -16,7 +16,8 @@ namespace graphline {
 std::string experiment_heading(const experiment_record& record, const experiment_summary& summary,
                                const look& as);
 
-/// p50 against the baseline; then tail and throughput.
+/// p50 against the baseline, then tail and throughput; of many configurations all in one table. An
+/// empty line is before each.
 struct verdict_part {
   std::string text;
   bool shapes = false;  ///< whether there are histograms, which the notes are to explain
@@ -24,11 +25,12 @@ struct verdict_part {
 verdict_part verdict_tables(const experiment_record& record, const experiment_summary& summary,
                             const experiment_rows& rows, const look& as);
 
-/// The stages of each pipeline side by side.
+/// The stages of each pipeline side by side; of many configurations those that changed.
 std::string stage_tables(const experiment_record& record, const experiment_summary& summary,
                          const experiment_rows& rows, const look& as);
 
-/// Spread between trials, cores, memory, and frames late or dropped.
+/// Spread between trials, cores, memory, and frames late or dropped; of many configurations from
+/// the least to the most.
 std::string cost_table(const experiment_summary& summary, const experiment_rows& rows,
                        const look& as);
 

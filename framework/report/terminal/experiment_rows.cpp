@@ -1,7 +1,11 @@
 #include "framework/report/terminal/experiment_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
@@ -9,9 +13,7 @@ namespace {
 
 constexpr auto left = text_table::align::left;
 constexpr auto number = text_table::align::number;
-constexpr std::size_t value_width = 20;
-constexpr std::size_t name_width = 28;
-constexpr std::size_t least = 8;
+constexpr std::size_t narrowest = 80;  // in which names have room
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
@@ -26,22 +28,31 @@ bool is_compared(const experiment_record& record, const configuration_member& wh
 
 experiment_rows::experiment_rows(const experiment_record& record, const look& as)
     : record_(record),
-      value_width_(as.room(value_width)),
-      name_width_(as.room(name_width)),
-      labels_(record) {
+      labels_(record.configurations),
+      by_id_(labels_.by_id() || as.width < narrowest) {
   several_at_once_ =
       std::any_of(record.configurations.begin(), record.configurations.end(),
                   [](const experiment_configuration& c) { return c.members.size() > 1; });
-  if (several_at_once_) columns_.push_back({"pipeline", left, least});
-  for (std::size_t i = 0; i < labels_.keys().size(); ++i) {
-    bool numbers = true;
-    for (std::size_t c = 0; c < record.configurations.size(); ++c) {
-      numbers = numbers && is_number(labels_.values(c)[i]);
+  if (several_at_once_) columns_.push_back({"pipeline", left});
+  if (by_id_) {
+    columns_.push_back({"id", left});
+  } else if (labels_.named()) {
+    columns_.push_back({"configuration", left});
+  } else {
+    for (std::size_t i = 0; i < labels_.keys().size(); ++i) {
+      bool numbers = true;
+      for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+        numbers = numbers && is_number(labels_.values(c)[i]);
+      }
+      columns_.push_back({printable(labels_.keys()[i]), numbers ? number : left});
     }
-    columns_.push_back(
-        {table_name(labels_.keys()[i], value_width_), numbers ? number : left, least});
   }
-  if (labels_.keys().empty()) columns_.push_back({"configuration", left, least});
+  // As wide as they are: never cut, and repeated where a table goes on below itself.
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (const auto& who : members()) {
+      columns_[i].least = std::max(columns_[i].least, text_width(name_cells(who)[i]));
+    }
+  }
 }
 
 bool experiment_rows::is_baseline(const configuration_member& who) const {
@@ -79,11 +90,29 @@ std::string experiment_rows::name_beside_pipeline(
   return configuration.name;
 }
 
-std::vector<std::string> experiment_rows::name_headings() const {
+std::vector<std::string> experiment_rows::name_cells(const configuration_member& who) const {
+  const auto& configuration = record_.configurations[who.configuration];
+  std::vector<std::string> cells;
+  if (several_at_once_) cells.push_back(printable(configuration.members[who.member]));
+  if (by_id_) {
+    cells.push_back(labels_.id(who.configuration));
+  } else if (labels_.named()) {
+    cells.push_back(
+        printable(several_at_once_ ? name_beside_pipeline(configuration) : configuration.name));
+  } else {
+    for (const auto& value : labels_.values(who.configuration)) cells.push_back(printable(value));
+  }
+  return cells;
+}
+
+std::vector<std::string> experiment_rows::full_headings() const {
   std::vector<std::string> headings;
   if (several_at_once_) headings.push_back("pipeline");
-  for (const auto& key : labels_.keys()) headings.push_back(key);
-  if (labels_.keys().empty()) headings.push_back("configuration");
+  if (by_id_) headings.push_back("id");
+  if (labels_.named()) headings.push_back("configuration");
+  if (by_id_ || !labels_.named()) {
+    headings.insert(headings.end(), labels_.keys().begin(), labels_.keys().end());
+  }
   return headings;
 }
 
@@ -91,22 +120,62 @@ std::vector<std::string> experiment_rows::full_names(const configuration_member&
   const auto& configuration = record_.configurations[who.configuration];
   std::vector<std::string> names;
   if (several_at_once_) names.push_back(configuration.members[who.member]);
-  for (const auto& value : labels_.values(who.configuration)) names.push_back(value);
-  if (labels_.keys().empty()) {
+  if (by_id_) names.push_back(labels_.id(who.configuration));
+  if (labels_.named()) {
     names.push_back(several_at_once_ ? name_beside_pipeline(configuration) : configuration.name);
+  }
+  if (by_id_ || !labels_.named()) {
+    for (auto& value : labels_.values(who.configuration)) names.push_back(std::move(value));
   }
   return names;
 }
 
-std::vector<std::string> experiment_rows::name_cells(const configuration_member& who) const {
-  auto cells = full_names(who);
-  // The last one is the only one where configurations have names of their own.
-  const bool named = labels_.keys().empty();
-  for (auto& cell : cells) {
-    const bool own_name = named && &cell == &cells.back();
-    cell = table_name(cell, own_name ? name_width_ : value_width_);
+std::string experiment_rows::legend(const look& as) const {
+  if (!by_id_) return "";
+  return legend_of(labels_, compared_with(record_.pairs, record_.configurations.size()), as);
+}
+
+std::vector<legend_column> compared_with(const std::vector<compared_pair>& pairs,
+                                         std::size_t configurations) {
+  std::vector<std::string> cells(configurations);
+  for (const auto& pair : pairs) {
+    auto& cell = cells[pair.what.configuration];
+    const auto id = experiment_labels::id(pair.reference.configuration);
+    if (!cell.ends_with(id)) cell += (cell.empty() ? "" : ", ") + id;
   }
-  return cells;
+  for (const auto& pair : pairs) {
+    auto& cell = cells[pair.reference.configuration];
+    if (cell.empty()) cell = "baseline";
+  }
+  if (pairs.empty()) return {};
+  return {{{"compared with", left}, std::move(cells)}};
+}
+
+std::string legend_of(const experiment_labels& labels, const std::vector<legend_column>& more,
+                      const look& as) {
+  std::vector<text_table::column> columns = {{"id", left}};
+  if (labels.named()) columns.push_back({"configuration", left});
+  for (const auto& key : labels.keys()) columns.push_back({printable(key), left});
+  for (const auto& column : more) columns.push_back(column.first);
+  text_table table(columns);
+  std::string lines;
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    std::vector<std::string> cells = {labels.id(c)};
+    if (labels.named()) cells.push_back(printable(labels.name(c)));
+    for (const auto& value : labels.values(c)) {
+      cells.push_back(value.empty() ? "-" : printable(value));
+    }
+    for (const auto& column : more) cells.push_back(column.second[c]);
+    std::string line = cells.front();
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      if (cells[i].empty() || cells[i] == "-") continue;
+      const auto& heading = columns[i].heading;
+      line += fmt::format("  {}", cells[i] == "baseline" ? cells[i] : heading + ": " + cells[i]);
+    }
+    lines += paragraph(line, 4, as);
+    table.add_row(std::move(cells));
+  }
+  return table.width() <= as.width ? table.text(as) : lines;
 }
 
 }  // namespace graphline

@@ -16,33 +16,66 @@ namespace graphline {
 namespace {
 
 constexpr auto left = text_table::align::left;
-constexpr std::size_t columns_side_by_side = 6;
 constexpr std::size_t stage_width = 20;
-constexpr std::size_t least_room = 10;  // for a configuration, with the gap beside it
 
-/// The stages of one pipeline in all configurations in which it runs.
+const member_summary& member_of(const experiment_summary& summary,
+                                const configuration_member& who) {
+  return summary.configurations[who.configuration].members[who.member];
+}
+
+/// Whether a stage takes longer or shorter than in the baseline by a part of its frame that could
+/// matter: what changes by less is seldom worth a word, be it several times what it was.
+bool matters(const experiment_summary& summary, const stage_comparison& found) {
+  constexpr double least_part = 0.01;
+  if (found.verdict != verdict::faster && found.verdict != verdict::slower) return false;
+  const auto& frame = member_of(summary, found.pair.reference).end_to_end;
+  return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
+}
+
+/// The stages of one pipeline in all configurations in which it runs and in which they are timed;
+/// of many only where a stage changed, with what these are compared with.
 class stages_of_pipeline {
  public:
   stages_of_pipeline(const experiment_record& record, const experiment_summary& summary,
                      const experiment_rows& rows, const std::string& pipeline, const look& as)
       : summary_(summary), rows_(rows), as_(as) {
+    std::vector<const stage_comparison*> changes;
+    for (const auto& found : summary.stage_comparisons) {
+      if (matters(summary, found)) changes.push_back(&found);
+    }
+    const bool all = !rows.labels().many();
     for (const auto& who : rows.members()) {
       const auto& members = record.configurations[who.configuration].members;
-      if (members[who.member] == pipeline) where_.push_back(who);
-    }
-    // A parameter may give a configuration stages that others lack.
-    for (const auto& who : where_) {
+      if (members[who.member] != pipeline) continue;
+      bool timed = false;
+      // A parameter may give a configuration stages that others lack.
       for (const auto& stage : of(who).stages) {
-        if (stage.times && std::find(names_.begin(), names_.end(), stage.name) == names_.end()) {
-          names_.push_back(stage.name);
-        }
+        if (!p50(who, stage.name)) continue;
+        timed = true;
+        const auto changed = [&](const auto* one) {
+          return member_of(summary, one->pair.what).stages[one->stage].name == stage.name;
+        };
+        if (std::ranges::find(names_, stage.name) != names_.end()) continue;
+        if (all || std::ranges::any_of(changes, changed)) names_.push_back(stage.name);
       }
+      const auto concerns = [&](const auto* one) {
+        return one->pair.what == who || one->pair.reference == who;
+      };
+      if (timed && (all || std::ranges::any_of(changes, concerns))) where_.push_back(who);
+      timed_ = timed_ || timed;
     }
   }
 
+  /// Whether any stage is timed.
+  bool timed() const noexcept { return timed_; }
+
   std::string text() const {
     if (names_.empty()) return "";
-    return where_.size() <= columns_side_by_side ? stage_by_row() : configuration_by_row();
+    if (where_.size() <= few_configurations) {
+      const auto table = stage_by_row();
+      if (table.width() <= as_.width) return table.text(as_);
+    }
+    return configuration_by_row();
   }
 
  private:
@@ -59,7 +92,7 @@ class stages_of_pipeline {
   }
 
   const member_summary& of(const configuration_member& who) const {
-    return summary_.configurations[who.configuration].members[who.member];
+    return member_of(summary_, who);
   }
 
   std::optional<double> p50(const configuration_member& who, const std::string& name) const {
@@ -105,22 +138,17 @@ class stages_of_pipeline {
   }
 
   /// The names of configurations stand over each other, a row for each thing that varies.
-  std::string stage_by_row() const {
+  text_table stage_by_row() const {
     const auto names = name_columns();
-    const std::size_t room =
-        std::max(least_room, (as_.width - std::min(as_.width, stage_width)) / where_.size()) - 2;
     std::vector<std::vector<std::string>> name_rows(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) name_rows[i].push_back(names[i].heading);
     for (const auto& who : where_) {
       const auto cells = name_cells(who);
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        name_rows[i].push_back(table_name(cells[i], room));
-      }
+      for (std::size_t i = 0; i < cells.size(); ++i) name_rows[i].push_back(cells[i]);
     }
     std::vector<text_table::column> columns;
     for (const auto& cell : name_rows.front()) columns.push_back({cell});
     columns.front().align = left;
-    columns.front().least = least_room;
     text_table table(std::move(columns));
     for (std::size_t i = 1; i < name_rows.size(); ++i) table.add_row(std::move(name_rows[i]));
     for (const auto& name : names_) {
@@ -128,7 +156,7 @@ class stages_of_pipeline {
       for (const auto& who : where_) cells.push_back(cell(who, name));
       table.add_row(std::move(cells));
     }
-    return table.text(as_);
+    return table;
   }
 
   /// As many tables as it takes for lines that fit.
@@ -169,29 +197,21 @@ class stages_of_pipeline {
   const experiment_summary& summary_;
   const experiment_rows& rows_;
   const look& as_;
+  bool timed_ = false;
   std::vector<configuration_member> where_;
   std::vector<std::string> names_;
 };
 
-/// Stages that take longer or shorter than in one of the baselines, by a part of its frame that
-/// could matter; the largest changes first.
+/// Stages that changed against one of the baselines, the largest changes first.
 std::string changed_stages(const experiment_summary& summary, const experiment_rows& rows,
                            const configuration_member& baseline, bool only_one, const look& as) {
-  // What changes by less is seldom worth a word, be it several times what it was.
-  constexpr double least_part = 0.01;
-  const auto of = [&](const configuration_member& who) -> const member_summary& {
-    return summary.configurations[who.configuration].members[who.member];
-  };
-  const auto& frame = of(baseline).end_to_end;
-  const double least = frame ? least_part * static_cast<double>(frame->median()) : 0;
   std::vector<std::pair<double, std::string>> changes;
   for (const auto& found : summary.stage_comparisons) {
-    if (found.pair.reference != baseline || std::abs(found.difference) < least) continue;
-    if (found.verdict != verdict::faster && found.verdict != verdict::slower) continue;
+    if (found.pair.reference != baseline || !matters(summary, found)) continue;
     const auto& who = found.pair.what;
     changes.emplace_back(
         std::abs(found.difference),
-        fmt::format("{} in {} {} %", printable(of(who).stages[found.stage].name),
+        fmt::format("{} in {} {} %", printable(member_of(summary, who).stages[found.stage].name),
                     printable(rows.labels().of(who)), percent_change(found.ratio)));
   }
   if (changes.empty()) return "";
@@ -228,17 +248,26 @@ std::string stage_tables(const experiment_record& record, const experiment_summa
       }
     }
   }
+  const bool many = rows.labels().many();
   std::string text;
   for (const auto& name : pipelines) {
-    const auto table = stages_of_pipeline(record, summary, rows, name, as).text();
-    if (table.empty()) continue;
+    const stages_of_pipeline stages(record, summary, rows, name, as);
+    if (!stages.timed()) continue;
     if (!text.empty()) text += '\n';
-    const auto title = rows.several_at_once()
-                           ? fmt::format("stages of {}, the median of each", printable(name))
-                           : std::string("stages, the median of each");
-    text += paragraph(title, 2, as, tone::heading) + table;
+    const auto title = rows.several_at_once() ? "stages of " + printable(name) : "stages";
+    const auto table = stages.text();
+    if (table.empty()) {
+      text += paragraph(title +
+                            ": none is known to have changed; their times are in the result "
+                            "(--json, --html)",
+                        2, as);
+      continue;
+    }
+    text += paragraph(title + (many ? " that changed" : "") + ", the median of each", 2, as,
+                      tone::heading);
+    text += table;
   }
-  return text.empty() ? text : text + changed_stages(summary, rows, as);
+  return text.empty() || many ? text : text + changed_stages(summary, rows, as);
 }
 
 }  // namespace graphline

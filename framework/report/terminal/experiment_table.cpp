@@ -59,8 +59,9 @@ std::string experiment_table(const experiment_record& record, const experiment_s
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
+  add(rows.legend(as));
   const auto verdicts = verdict_tables(record, summary, rows, as);
-  add(verdicts.text);
+  text += verdicts.text;
   add(stage_tables(record, summary, rows, as));
   add(cost_table(summary, rows, as));
   if (const auto swept = sweep_of(record, summary)) add(sweep_section(*swept, as));

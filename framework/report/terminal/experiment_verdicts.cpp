@@ -75,36 +75,51 @@ class verdict_report {
       cells.push_back(throughput(who));
       table.add_row(std::move(cells));
     }
-    return title("end to end") + table.text(as_);
+    return with_title("end to end", std::move(table));
   }
 
   verdict_part answer() const {
-    const bool in_words = to_decide_ && answer_table(true).width() > as_.width;
-    const auto table = answer_table(to_decide_ && !in_words);
-    return {title("end to end, the median frame") + table.text(as_) +
+    const bool many = rows_.labels().many();
+    const bool in_words = to_decide_ && (many || answer_table(true).width() > as_.width);
+    auto table = answer_table(to_decide_ && !in_words);
+    const bool shapes = table.has_extra(as_);
+    return {with_title(many ? "end to end" : "end to end, the median frame", std::move(table)) +
                 (in_words ? trials_to_decide() : ""),
-            table.has_extra(as_)};
+            shapes};
   }
 
   /// Side by side where there is room for both.
   std::string tail_and_throughput() const {
-    const auto both = other_figures(true, true);
-    if (both.width() <= as_.width) return title("slow frames, and throughput") + both.text(as_);
-    return title("slow frames") + other_figures(true, false).text(as_) + "\n" +
-           title("throughput") + other_figures(false, true).text(as_);
+    if (rows_.labels().many()) return "";  // they stand beside the p50
+    auto both = other_figures(true, true);
+    if (both.width() <= as_.width) return with_title("slow frames, and throughput", both);
+    return with_title("slow frames", other_figures(true, false)) +
+           with_title("throughput", other_figures(false, true));
   }
 
  private:
-  std::string title(std::string_view text) const { return toned(text, tone::heading, as_) + "\n"; }
+  /// After an empty line; nothing of a table that has nothing but names.
+  std::string with_title(std::string_view text, text_table table) const {
+    table.drop_empty_columns();
+    if (table.column_count() <= rows_.name_columns().size()) return "";
+    return "\n" + toned(text, tone::heading, as_) + "\n" + table.text(as_);
+  }
 
   text_table answer_table(bool to_decide) const {
+    const bool many = rows_.labels().many();
     auto columns = rows_.name_columns();
     for (const auto& c : {column{fmt::format("p50 {}", unit_.name)}, column{"change"},
                           column{"95 % interval", left}, column{"verdict", left}}) {
       columns.push_back(c);
     }
+    if (many) {
+      columns.push_back({fmt::format("{} {}", tail_, unit_.name)});
+      columns.push_back({"verdict", left});
+      columns.push_back({"frame/s"});
+      columns.push_back({"verdict", left, 0, 1, true});
+    }
     if (to_decide) columns.push_back({"more"});
-    const auto shapes = shapes_of_rows();
+    const auto shapes = many ? std::vector<std::string>() : shapes_of_rows();
     if (!shapes.empty()) columns.push_back({"shape", left, 0, 1, true});
     text_table table(std::move(columns));
     std::size_t row_number = 0;
@@ -115,6 +130,12 @@ class verdict_report {
       cells.push_back(baseline ? "baseline" : change(row, found));
       cells.push_back(found == nullptr ? "" : intervals_.cell(*found));
       cells.push_back(verdict_cell(found));
+      if (many) {
+        cells.push_back(in_unit(tail(row.who), unit_));
+        cells.push_back(verdict_cell(comparison_of(row, figure::tail)));
+        cells.push_back(throughput(row.who));
+        cells.push_back(verdict_cell(comparison_of(row, figure::throughput)));
+      }
       if (to_decide) {
         const auto more = more_to_decide(found);
         cells.push_back(more ? fmt::format("+{}", *more) : "");
@@ -178,7 +199,8 @@ class verdict_report {
   }
 
   std::string verdict_cell(const comparison* found) const {
-    return found == nullptr ? "" : verdict_word(found->verdict, as_);
+    if (found == nullptr) return "";
+    return found->ratio_range ? verdict_word(found->verdict, as_) : "-";
   }
 
   text_table other_figures(bool with_tail, bool with_throughput) const {
@@ -252,7 +274,7 @@ verdict_part verdict_tables(const experiment_record& record, const experiment_su
   const verdict_report report(record, summary, rows, as);
   if (summary.comparisons.empty()) return {report.figures(), false};
   auto part = report.answer();
-  part.text += "\n" + report.tail_and_throughput();
+  part.text += report.tail_and_throughput();
   return part;
 }
 

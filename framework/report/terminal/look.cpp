@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "framework/base/utf8.hpp"
+
 namespace graphline {
 
 namespace {
@@ -28,6 +30,15 @@ std::string_view sequence_of(tone in) noexcept {
   return "";
 }
 
+/// Bytes of the sequence of ours that `text` begins with: 0 for none.
+std::size_t toned_sequence_at(std::string_view text) noexcept {
+  if (text.starts_with(reset)) return reset.size();
+  for (const auto one : {tone::heading, tone::faint, tone::good, tone::bad, tone::warning}) {
+    if (text.starts_with(sequence_of(one))) return sequence_of(one).size();
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string toned(std::string_view text, tone in, const look& as) {
@@ -51,6 +62,21 @@ std::string toned(std::string_view text, tone in, const look& as) {
     text.remove_prefix(line.size() + 1);
   }
   return result;
+}
+
+std::size_t shown_bytes(std::string_view text, bool colour) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (const auto sequence = colour ? toned_sequence_at(text.substr(at)) : 0; sequence > 0) {
+      at += sequence;
+      continue;
+    }
+    const auto character = utf8_at(text, at);
+    const bool layout = text[at] == '\n' || text[at] == '\t';
+    if (!character.code || (is_control(*character.code) && !layout)) break;
+    at += character.bytes;
+  }
+  return at;
 }
 
 std::size_t escape_at(std::string_view text) noexcept {

@@ -26,6 +26,11 @@ struct look {
 /// a name brings none.
 std::string toned(std::string_view text, tone in, const look& as);
 
+/// How many bytes at the start of `text` a terminal shows as they are meant: up to what it would
+/// act on, ends of lines, tabs and, where there are colours, the sequences of `toned` aside, or to
+/// what is no UTF-8.
+std::size_t shown_bytes(std::string_view text, bool colour) noexcept;
+
 /// Bytes of the escape sequence that `text` begins with: 0 for none.
 std::size_t escape_at(std::string_view text) noexcept;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "framework/base/utf8.hpp"
 
@@ -84,30 +83,34 @@ std::string paragraph(std::string_view text, std::size_t indent, const look& as,
 
 std::string table_name(std::string_view name, std::size_t width) {
   const auto shown = printable(name);
-  if (text_width(shown) <= width) return shown;
-  std::vector<std::string> characters;
-  for (std::size_t at = 0; at < shown.size();) {
-    const auto bytes = utf8_at(shown, at).bytes;
-    characters.push_back(shown.substr(at, bytes));
-    at += bytes;
-  }
-  // Takes from the middle until what is left and the mark fit.
-  std::size_t head = characters.size() / 2;
-  std::size_t tail = head;
-  const auto joined = [&] {
-    const auto half = std::next(characters.begin(), static_cast<std::ptrdiff_t>(head));
-    const auto rest = std::next(characters.begin(), static_cast<std::ptrdiff_t>(tail));
-    return std::accumulate(characters.begin(), half, std::string()) + "…" +
-           std::accumulate(rest, characters.end(), std::string());
+  auto total = text_width(shown);
+  if (total <= width) return shown;
+  std::vector<std::size_t> starts;
+  for (std::size_t at = 0; at < shown.size(); at += utf8_at(shown, at).bytes) starts.push_back(at);
+  starts.push_back(shown.size());
+  const auto width_of = [&](std::size_t i) {
+    return text_width(std::string_view(shown).substr(starts[i], starts[i + 1] - starts[i]));
   };
-  while (text_width(joined()) > width) {
-    if (head > characters.size() - tail) {
-      --head;
-    } else {
-      ++tail;
-    }
+  // Takes from the middle until what is left and the mark fit.
+  constexpr std::string_view mark = "…";
+  total += text_width(mark);
+  const std::size_t characters = starts.size() - 1;
+  std::size_t head = characters / 2;
+  std::size_t tail = head;
+  while (total > width && (head > 0 || tail < characters)) {
+    total -= head > characters - tail ? width_of(--head) : width_of(tail++);
   }
-  return joined();
+  return shown.substr(0, starts[head]).append(mark).append(shown, starts[tail]);
+}
+
+void text_table::drop_empty_columns() {
+  for (std::size_t i = columns_.size(); i-- > 0;) {
+    const auto has_value = [i](const auto& row) { return !row[i].empty() && row[i] != "-"; };
+    if (std::ranges::any_of(rows_, has_value)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    columns_.erase(columns_.begin() + at);
+    for (auto& row : rows_) row.erase(row.begin() + at);
+  }
 }
 
 }  // namespace graphline

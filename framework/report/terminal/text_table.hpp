@@ -54,6 +54,9 @@ class text_table {
   /// As many cells as there are columns. Cells of columns of words may be toned.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
+  /// Takes away columns in which every cell is empty or "-".
+  void drop_empty_columns();
+
   /// Columns that it takes whole, extra ones aside.
   std::size_t width() const;
 

@@ -181,21 +181,20 @@ void write_slices(trace_text& to, const run_record& record, const trace_slices& 
 
 }  // namespace
 
-std::string trace_json(const run_record& record) {
+void write_trace(text_sink& to, const run_record& record) {
   const timeline picture(record);
   const auto slices = slices_of(picture, record.frames.size());
   const auto rows = rows_of(record.frames);
   const auto tracks = tracks_of(picture.lanes(), rows.count);
   const nanoseconds zero = zero_of(record, slices);
-  const auto frames = static_cast<std::int64_t>(record.frames.size());
-  trace_text text(std::string(trace_beginning) + origin(record, zero) + ",\"traceEvents\":[\n",
-                  expected_trace_bytes(frames, record.stages.size()), zero);
+  to.append(trace_beginning).append(origin(record, zero)).append(",\"traceEvents\":[\n");
+  trace_text text(to, zero);
   name_everything(text, record, picture.lanes(), tracks, rows.count);
   write_frames(text, record, rows);
   write_slices(text, record, slices, tracks);
   // After all slices, since an arrow's end belongs to the last slice before it that begins with it.
   write_flows(text, record, slices, tracks);
-  return text.plain("\n]}\n").take();
+  to.append("\n]}\n");
 }
 
 std::uint64_t expected_trace_bytes(std::int64_t frames, std::size_t stages) {

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -29,7 +29,7 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 ///
 /// Slices of a track must nest. Where stamps contradict that, by at most the clocks' error, the
 /// earlier slice is shown shorter, and its `device_ns` or `host_ns` has the measured length.
-std::string trace_json(const run_record& record);
+void write_trace(text_sink& to, const run_record& record);
 
 /// About how large it becomes, for reserving it on the disk.
 std::uint64_t expected_trace_bytes(std::int64_t frames, std::size_t stages);

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 
@@ -21,22 +21,18 @@ struct trace_track {
 class trace_text {
  public:
   /// `zero` is the moment that the trace calls 0.
-  trace_text(std::string beginning, std::size_t expected_bytes, nanoseconds zero)
-      : text_(std::move(beginning)), zero_(zero) {
-    text_.reserve(expected_bytes);
-  }
+  trace_text(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
 
   /// Begins an event with `head`, which says all of it that many have in common: an object that is
   /// not closed yet.
   trace_text& event(std::string_view head) {
-    text_ += separator_;
+    to_.append(separator_).append(head);
     separator_ = ",\n";
-    text_ += head;
     return *this;
   }
 
   trace_text& plain(std::string_view text) {
-    text_ += text;
+    to_.append(text);
     return *this;
   }
 
@@ -44,8 +40,7 @@ class trace_text {
   trace_text& number(T value) {
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    text_.append(digits, end);
-    return *this;
+    return plain({digits, end});
   }
 
   /// Nanoseconds as the format wants them, microseconds: "-0.001", "1234.567".
@@ -57,12 +52,10 @@ class trace_text {
   trace_text& at(nanoseconds ns) { return plain(",\"ts\":").microseconds(ns - zero_); }
   trace_text& lasting(nanoseconds ns) { return plain(",\"dur\":").microseconds(ns); }
 
-  void end_event() { text_ += '}'; }
-
-  std::string take() { return std::move(text_); }
+  void end_event() { plain("}"); }
 
  private:
-  std::string text_;
+  text_sink& to_;
   std::string_view separator_;
   nanoseconds zero_;
 };

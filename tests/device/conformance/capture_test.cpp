@@ -116,6 +116,24 @@ TEST_F(conformance_capture, one_executable_never_overlaps_itself_on_two_streams)
   EXPECT_EQ(value_of(second), 39);
 }
 
+TEST_F(conformance_capture, a_launch_follows_the_one_before_it_on_another_stream) {
+  const auto a = make_stream("a", priority::low);
+  const auto b = make_stream("b", priority::high);
+  const memory counter = make_counter();
+  const memory after_first = make_reading();
+  const memory after_second = make_reading();
+  const auto exec = capture_adds(*a, counter, 3)->instantiate();
+  const auto held = on().enqueue_gate(*a);
+  a->launch(*exec);
+  a->copy(after_first.data(), counter.data(), sizeof(std::int32_t));
+  b->launch(*exec);
+  b->copy(after_second.data(), counter.data(), sizeof(std::int32_t));
+  held->open();
+  dev().synchronize(wait_mode::block);
+  EXPECT_GE(value_of(after_first), 3);
+  EXPECT_EQ(value_of(after_second), 6);
+}
+
 TEST_F(conformance_capture, a_frame_in_flight_has_an_executable_of_its_own) {
   const auto a = make_stream("a");
   const auto b = make_stream("b");

@@ -6,6 +6,7 @@
 
 #include "framework/report/csv/run_csv.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {
@@ -19,16 +20,23 @@ std::string rows_after(const std::string& fields, const run_record& run) {
   return text;
 }
 
-const std::string header = std::string(experiment_csv_beginning) + std::string(csv_header);
+/// With columns for what varies.
+std::string header(const std::string& varied = "") {
+  return std::string(experiment_csv_beginning) + varied + "block,trial,counted,failed,disturbed," +
+         std::string(csv_header);
+}
 
 TEST(experiment_csv, has_the_rows_of_every_run_in_the_order_they_ran) {
   auto record = samples::two_strategies();
   std::swap(record.trials[2], record.trials[3]);
-  std::string expected = header;
-  for (const auto& trial : record.trials) {
-    const auto name = trial.configuration == 0 ? "strategy=serial" : "strategy=async";
-    expected += rows_after(std::string(name) + ",two_models," + std::to_string(trial.block) + ",",
-                           trial.members.front());
+  std::string expected = header("strategy,");
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    const auto& trial = record.trials[i];
+    const auto* names = trial.configuration == 0 ? "c1,strategy=serial,two_models,serial,"
+                                                 : "c2,strategy=async,two_models,async,";
+    expected += rows_after(
+        names + std::to_string(trial.block) + "," + std::to_string(i) + ",true,false,false,",
+        trial.members.front());
   }
   EXPECT_EQ(experiment_csv(record), expected);
 }
@@ -39,17 +47,31 @@ TEST(experiment_csv, names_each_pipeline_of_several_at_once) {
                         {{"camera", samples::made_of({})}, {"batch", samples::made_of({})}});
   record.trials.resize(1);
   const auto& members = record.trials.front().members;
-  EXPECT_EQ(experiment_csv(record), header + rows_after("together,camera,0,", members[0]) +
-                                        rows_after("together,batch,0,", members[1]));
+  EXPECT_EQ(experiment_csv(record),
+            header() + rows_after("c1,together,camera,0,0,true,false,false,", members[0]) +
+                rows_after("c1,together,batch,0,0,true,false,false,", members[1]));
 }
 
-TEST(experiment_csv, quotes_names_that_need_it) {
+TEST(experiment_csv, says_which_trials_do_not_count) {
+  auto record = samples::two_strategies();
+  auto& failed = record.trials.back().members.front();
+  failed.failure = "no memory";
+  const auto text = experiment_csv(record);
+  const auto block = std::to_string(record.trials.back().block);
+  EXPECT_NE(text.find(",async," + block + ",5,false,true,false,0,"), text.npos);
+  EXPECT_NE(text.find(",serial," + block + ",4,false,false,false,0,"), text.npos);
+  EXPECT_NE(text.find(",serial,0,0,true,false,false,0,"), text.npos);
+}
+
+TEST(experiment_csv, quotes_names_that_need_it_and_keeps_columns_apart) {
   experiment_record record;
-  record.configurations = {{"a \"b\"", {}, {"c,\nd"}}};
+  record.configurations = {{"a \"b\"", {{"stage", "x,y"}}, {"c,\nd"}}, {"other", {}, {"c"}}};
   run_record run;
   run.frames = {{0, 0, 9}};
   record.trials = {{.configuration = 0, .block = 4, .begun = 0, .members = {run}}};
-  EXPECT_EQ(experiment_csv(record), header + "\"a \"\"b\"\"\",\"c,\nd\",4,0,,,end_to_end,0,9,9\n");
+  EXPECT_EQ(experiment_csv(record),
+            header("params.stage,") +
+                "c1,\"a \"\"b\"\"\",\"c,\nd\",\"x,y\",4,0,true,false,false,0,,,end_to_end,0,9,9\n");
 }
 
 TEST(experiment_csv, becomes_no_larger_than_announced) {
@@ -67,7 +89,7 @@ TEST(experiment_csv, becomes_no_larger_than_announced) {
 }
 
 TEST(experiment_csv, of_no_trials_is_its_header) {
-  EXPECT_EQ(experiment_csv({}), header);
+  EXPECT_EQ(experiment_csv({}), header());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "framework/report/json/run_json.hpp"
 #include "tests/analysis/sample_records.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

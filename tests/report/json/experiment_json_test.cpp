@@ -10,6 +10,7 @@
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/random_records.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_roofline.hpp"
 
 namespace graphline {

@@ -5,6 +5,7 @@
 #include "framework/report/json/experiment_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -14,6 +14,7 @@
 #include "framework/report/saved/calibration_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/base/temporary_folder.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
 
 namespace graphline {

@@ -24,6 +24,7 @@
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/random_records.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/result_files.hpp"
 

@@ -12,6 +12,7 @@
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "tests/analysis/sample_records.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/saved/result_files.hpp"
 

@@ -11,6 +11,7 @@
 #include "framework/report/saved/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/saved/result_files.hpp"
 
 namespace graphline {

@@ -13,6 +13,7 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/saved/result_files.hpp"
 
 namespace graphline {
@@ -234,6 +235,10 @@ saved_experiment experiment(std::vector<saved_configuration> configurations, std
                    .device = {{"backend", "host"}},
                    .settings = {{"trials", "6"}},
                    .environment = {{"graphline", "0.1.0"}}};
+  for (auto& configuration : configurations) {
+    configuration.who.configuration = result.declared.size();
+    result.declared.push_back({configuration.name, {}, {"two_models"}});
+  }
   result.configurations = std::move(configurations);
   return result;
 }

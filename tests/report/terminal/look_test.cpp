@@ -36,6 +36,21 @@ TEST(look, counts_no_column_for_escape_sequences) {
   EXPECT_EQ(escape_at("\x1b[31"), 0U);
 }
 
+TEST(look, shows_text_up_to_what_a_terminal_would_act_on) {
+  const std::string plain = "a name, \xc3\xa4 \xe6\xbc\xa2 \xf0\x9f\x98\x80\tand\nmore";
+  EXPECT_EQ(shown_bytes(plain, false), plain.size());
+  for (const char* acted_on :
+       {"\x01", "\r", "\x1b]0;title\x07", "\x1b[2J", "\x7f", "\xc2\x9b", "\xe2\x80\xae",
+        "\xe2\x81\xa6", "\xe2\x80\x8f", "\xff", "\xe2\x80"}) {
+    EXPECT_EQ(shown_bytes(plain + acted_on + "b", true), plain.size()) << acted_on;
+  }
+  for (const auto in : {tone::heading, tone::faint, tone::good, tone::bad, tone::warning}) {
+    const auto text = toned("word", in, colour) + " more";
+    EXPECT_EQ(shown_bytes(text, true), text.size());
+    EXPECT_EQ(shown_bytes(text, false), 0U);
+  }
+}
+
 TEST(look, gives_names_more_room_where_there_is_more) {
   EXPECT_EQ((look{.width = 60}.room(28)), 28U);
   EXPECT_EQ((look{.width = 80}.room(28)), 28U);

@@ -8,6 +8,7 @@
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/result_files.hpp"
 

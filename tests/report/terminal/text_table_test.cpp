@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace graphline {
 namespace {
 
@@ -48,6 +50,14 @@ TEST(text_table, cuts_a_long_name_in_its_middle) {
   EXPECT_EQ(table_name("copy_features_to_cpu", 11), "copy_…o_cpu");
   EXPECT_EQ(text_width(table_name(std::string(100, 'x'))), 28u);
   EXPECT_EQ(table_name("a\nb"), "a?b");
+  EXPECT_EQ(table_name("漢漢漢漢", 6), "漢…漢");
+  EXPECT_EQ(table_name("abc", 1), "…");
+}
+
+TEST(text_table, cuts_names_of_any_length_in_time_that_grows_with_it) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(table_name(std::string(4'000'000, 'x'), 5), "xx…xx");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 text_table made_table() {

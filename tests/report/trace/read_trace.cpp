@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/report/trace/trace_json.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline::samples {
 

@@ -12,6 +12,7 @@
 
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/trace/read_trace.hpp"
 
 namespace graphline {

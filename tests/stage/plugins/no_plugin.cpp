@@ -1,14 +1,7 @@
-// Shared libraries that are no plug-ins: one with a function of its own, one that cannot be loaded.
+// A shared library that is no plug-in.
 
-extern "C" {
-int defined_nowhere();
-int a_function();
-}
+extern "C" int a_function();
 
 int a_function() {
-#ifdef LACKS_A_SYMBOL
-  return defined_nowhere();
-#else
   return 1;
-#endif
 }

@@ -43,25 +43,25 @@ auto fails_with(const std::string& words, const std::string& more) {
 }
 
 TEST(images, agree_with_pillow_and_torch_interpolate) {
-  stage_trial trial(images_kind(), parameters(folder, "batch: 4"));
+  stage_trial trial(images_kind(), parameters(folder, "batch: 5"));
   ASSERT_THAT(trial.complaints(), IsEmpty());
-  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{4, 3, 24, 32}, dtype::float32}));
+  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{5, 3, 24, 32}, dtype::float32}));
   EXPECT_THAT(trial.run().output<float>(0),
               Pointwise(FloatNear(rounding), reference<float>("images")));
 }
 
 TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
   const std::vector<float> all = reference<float>("images");
-  const std::size_t one = all.size() / 4;
+  const std::size_t one = all.size() / 5;
   const auto image = [&](std::size_t index) {
     const auto start = all.begin() + static_cast<std::ptrdiff_t>(index * one);
     return std::vector<float>(start, start + static_cast<std::ptrdiff_t>(one));
   };
 
   stage_trial trial(images_kind(), parameters(folder, "batch: 3"));
-  const std::vector<float> second = trial.run(1).output<float>(0);  // files 3, 0, 1
+  const std::vector<float> second = trial.run(1).output<float>(0);  // files 3, 4, 0
   std::vector<float> expected = image(3);
-  for (const std::size_t index : {0U, 1U}) {
+  for (const std::size_t index : {4U, 0U}) {
     const std::vector<float> next = image(index);
     expected.insert(expected.end(), next.begin(), next.end());
   }
@@ -167,6 +167,20 @@ TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
   stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
   EXPECT_THAT([&] { trial.run(); },
               fails_with("vast.jpg: 65500 x 65500 pixels", "268435456 allowed"));
+}
+
+TEST(images, fail_on_several_scans_that_would_take_more_memory_than_the_tensor_is_worth) {
+  const temporary_folder place;
+  auto contents = file_contents(folder + "/d_quarter.jpg");
+  const auto frame = contents.find("\xFF\xC0");
+  ASSERT_NE(frame, contents.npos);
+  contents[frame + 1] = '\xC2';  // progressive, of 16000 x 16000 pixels
+  for (const std::size_t at : {5U, 7U}) contents.replace(frame + at, 2, "\x3E\x80");
+  place.write("bomb.jpg", contents);
+  stage_trial trial(images_kind(), parameters(place.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); },
+              fails_with("cannot decode " + place.path(),
+                         "16000 x 16000 pixels in several scans would take more than 256 MiB"));
 }
 
 TEST(images, fail_on_a_file_that_has_gone) {

@@ -140,6 +140,7 @@ def make_images():
         ("b_larger", (20, 18), "RGB", (24, 32)),
         ("c_grey", (40, 40), "L", (24, 32)),
         ("d_quarter", (101, 131), "RGB", (24, 32)),
+        ("e_half", (53, 140), "RGB", (24, 32)),  # 2.2 times as high, 4.4 times as wide
     ]
     expected = []
     for name, extents, mode, size in cases:

@@ -80,6 +80,12 @@ TEST(nms, keeps_every_empty_box_since_empty_boxes_overlap_nothing) {
   EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(1, 0));
 }
 
+TEST(nms, reads_nothing_before_its_first_box) {
+  stage_trial trial(nms_kind(), "{max_outputs: 1}", inputs_of(3), 1, test::guard::before);
+  trial.input(0, three_boxes).input<float>(1, {0.9F, 0.8F, 0.7F}).run();
+  EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0));
+}
+
 TEST(nms, starts_afresh_on_the_next_frame) {
   stage_trial trial = three("{max_outputs: 3, iou_threshold: 0.4}");
   trial.input<float>(1, {0.1F, 0.2F, 0.3F}).run(1);

@@ -63,10 +63,17 @@ TEST(normal_generator, draws_the_two_of_a_pair_independently) {
   EXPECT_NEAR(products / (count / 2), 0, 4 / std::sqrt(count / 2));
 }
 
-TEST(normal_generator, fills_an_odd_number_of_values) {
+TEST(normal_generator, fills_an_odd_number_of_values_and_no_more) {
   std::vector<double> even = sample(3, 6);
   even.pop_back();
-  EXPECT_EQ(sample(3, 5), even);
+  for (const test::guard at : test::guards) {
+    const test::guarded<double> odd(5, at);
+    normal_generator generator;
+    generator.seed(3);
+    generator.fill(odd.span());
+    EXPECT_EQ(odd.values(), even);
+    EXPECT_TRUE(odd.alone());
+  }
 }
 
 TEST(random_normal, draws_the_same_numbers_on_every_machine) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -11,20 +12,21 @@
 
 #include "framework/spec/yaml_reader.hpp"
 #include "framework/stage/stage.hpp"
+#include "tests/base/guarded.hpp"
 
 namespace graphline {
 
 /// A CPU stage made as a planner makes it, from parameters in YAML and input types, with memory for
-/// its tensors.
+/// its tensors, each at a protected page.
 class stage_trial {
  public:
   stage_trial(stage_kind kind, const std::string& parameters, std::vector<tensor_type> inputs = {},
-              std::uint64_t seed = 1)
+              std::uint64_t seed = 1, test::guard at = test::guard::behind)
       : shape_(infer(kind, parameters, inputs, seed)) {
     if (problems_.has_errors()) return;
     stage_ = kind.make_cpu(config_);
-    reserve(inputs, input_data_, inputs_);
-    reserve(shape_.outputs, output_data_, outputs_);
+    reserve(inputs, at, input_data_, inputs_);
+    reserve(shape_.outputs, at, output_data_, outputs_);
   }
 
   /// The messages of everything that is wrong; with any, the stage is not made.
@@ -39,27 +41,32 @@ class stage_trial {
 
   template <class T>
   stage_trial& input(std::size_t index, const std::vector<T>& values) {
-    if (values.size() * sizeof(T) != input_data_.at(index).size()) {
+    const auto to = input_data_.at(index).span();
+    if (values.size() * sizeof(T) != to.size()) {
       throw std::logic_error("values for an input of another size");
     }
-    std::memcpy(input_data_[index].data(), values.data(), input_data_[index].size());
+    std::memcpy(to.data(), values.data(), to.size());
     return *this;
   }
 
   stage_trial& run(std::int64_t frame = 0) {
     stage_->run({frame, inputs_, outputs_});
+    for (const block& written : output_data_) {
+      if (!written.alone()) throw std::logic_error("a stage wrote beside its outputs");
+    }
     return *this;
   }
 
   template <class T>
   std::vector<T> output(std::size_t index) const {
-    std::vector<T> values(output_data_.at(index).size() / sizeof(T));
-    std::memcpy(values.data(), output_data_[index].data(), output_data_[index].size());
+    const auto from = output_data_.at(index).span();
+    std::vector<T> values(from.size() / sizeof(T));
+    std::memcpy(values.data(), from.data(), from.size());
     return values;
   }
 
  private:
-  using block = std::vector<std::byte>;
+  using block = test::guarded<std::byte>;
 
   stage_shape infer(const stage_kind& kind, const std::string& parameters,
                     const std::vector<tensor_type>& inputs, std::uint64_t seed) {
@@ -75,11 +82,10 @@ class stage_trial {
     return inferred;
   }
 
-  static void reserve(const std::vector<tensor_type>& types, std::vector<block>& blocks,
-                      std::vector<tensor_view>& views) {
+  static void reserve(const std::vector<tensor_type>& types, test::guard at,
+                      std::deque<block>& blocks, std::vector<tensor_view>& views) {
     for (const tensor_type& type : types) {
-      blocks.emplace_back(type.bytes(), std::byte{0xEE});  // so that a gap shows
-      views.push_back({blocks.back().data(), type});
+      views.push_back({blocks.emplace_back(type.bytes(), at).data(), type});
     }
   }
 
@@ -87,8 +93,8 @@ class stage_trial {
   stage_config config_;
   stage_shape shape_;
   std::unique_ptr<cpu_stage> stage_;
-  std::vector<block> input_data_;
-  std::vector<block> output_data_;
+  std::deque<block> input_data_;
+  std::deque<block> output_data_;
   std::vector<tensor_view> inputs_;
   std::vector<tensor_view> outputs_;
 };

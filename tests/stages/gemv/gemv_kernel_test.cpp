@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "stages/cuda/gemv.cuh"
+#include "tests/base/guarded.hpp"
 #include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 #include "tests/stages/network/stage_trial.hpp"
@@ -27,19 +28,18 @@ TEST(gemv_kernel, computes_every_row_of_every_shape_on_aligned_and_other_operand
   for (const gemv_case& wanted : cases_of_one_rank()) {
     const auto a = some_values(wanted.a.elements(), 1);
     const auto x = some_values(wanted.x.elements(), 2);
-    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
-      std::vector<float> rows(shift);
-      std::vector<float> vectors(shift);
-      rows.insert(rows.end(), a.begin(), a.end());
-      vectors.insert(vectors.end(), x.begin(), x.end());
-      std::vector<float> y(static_cast<std::size_t>(wanted.y.elements()),
-                           std::numeric_limits<float>::quiet_NaN());
-      run_in_every_order(
-          collapse_rows({wanted.a, wanted.x, wanted.y}),
-          std::array<void*, 3>{rows.data() + shift, vectors.data() + shift, y.data()},
-          {std::as_writable_bytes(std::span(y))});
-      EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5)
-          << to_string(wanted.a) << " x " << to_string(wanted.x) << ", shifted by " << shift;
+    for (const guard at : guards) {
+      for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+        const guarded<float> rows(a, at, shift);
+        const guarded<float> vectors(x, at, shift);
+        guarded<float> y(static_cast<std::size_t>(wanted.y.elements()), at);
+        run_in_every_order(collapse_rows({wanted.a, wanted.x, wanted.y}),
+                           std::array<void*, 3>{rows.data(), vectors.data(), y.data()},
+                           {std::as_writable_bytes(y.span())});
+        EXPECT_TRUE(y.alone());
+        EXPECT_LE(difference(y.values(), gemv_reference(wanted, a, x)), 1e-5)
+            << to_string(wanted.a) << " x " << to_string(wanted.x) << ", shifted by " << shift;
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "stages/gemv/gemv_form.hpp"
 #include "stages/gemv/host/gemv_loops.hpp"
 #include "stages/kinds.hpp"
+#include "tests/base/guarded.hpp"
 #include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -110,7 +111,7 @@ TEST(gemv, keeps_what_is_not_a_number_in_its_row) {
   for (std::size_t row = 3; row < 9; ++row) EXPECT_EQ(y[row], 10.0F);
 }
 
-TEST(gemv_loops, agree_whatever_instructions_they_are_made_of) {
+TEST(gemv_loops, agree_whatever_instructions_they_are_made_of_and_stay_within_their_operands) {
   ASSERT_FALSE(gemv_codes().empty());
   for (const gemv_code& code : gemv_codes()) {
     for (const gemv_case& wanted : gemv_cases()) {
@@ -121,12 +122,17 @@ TEST(gemv_loops, agree_whatever_instructions_they_are_made_of) {
       const gemv_pieces pieces = pieces_of(form);
       const std::int64_t rows = form.rows();
       ASSERT_EQ(rows, wanted.y.elements());
-      std::vector<float> sums(static_cast<std::size_t>(rows * pieces.count));
-      code.loop(form, a.data(), x.data(), sums.data(), 0, rows * pieces.count);
-      std::vector<float> y(static_cast<std::size_t>(rows), 0.0F);
-      for (std::size_t i = 0; i < sums.size(); ++i) y[i % y.size()] += sums[i];
-      EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5)
-          << code.instructions << ", " << text_of(wanted);
+      for (const guard at : guards) {
+        const guarded<float> rows_of_a(a, at);
+        const guarded<float> vectors(x, at);
+        const guarded<float> sums(static_cast<std::size_t>(rows * pieces.count), at);
+        code.loop(form, rows_of_a.data(), vectors.data(), sums.data(), 0, rows * pieces.count);
+        EXPECT_TRUE(sums.alone()) << code.instructions << ", " << text_of(wanted);
+        std::vector<float> y(static_cast<std::size_t>(rows), 0.0F);
+        for (std::size_t i = 0; i < sums.span().size(); ++i) y[i % y.size()] += sums.data()[i];
+        EXPECT_LE(difference(y, gemv_reference(wanted, a, x)), 1e-5)
+            << code.instructions << ", " << text_of(wanted);
+      }
     }
   }
 }

@@ -174,7 +174,7 @@ TEST(network_problems, refuse_sizes_that_overflow) {
   EXPECT_THAT(problems("  - relu\n", shape{std::int64_t{1} << 40, std::int64_t{1} << 30}),
               HasSubstr("their product at most 2^44"));
   EXPECT_THAT(problems("  - conv2d: {out_channels: 99999999999, kernel: 1}\n"),
-              HasSubstr("'out_channels' must be between 1 and"));
+              HasSubstr("'out_channels' must be from 1 to"));
 }
 
 TEST(network_problems, refuse_what_is_no_layer) {
@@ -211,7 +211,7 @@ TEST(network_problems, are_all_reported_at_once) {
                      "  - add: {from: nobody}\n"),
             "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"
             "3:25: unknown value 'tan' for 'approximate' (did you mean 'tanh'?)\n"
-            "4:5: layer 'linear' needs 'out_features' (whole number 1 to 2147483647)\n"
+            "4:5: layer 'linear' needs 'out_features' (whole number 1 to 2,147,483,647)\n"
             "5:17: no earlier layer is named 'nobody' (known: input)\n");
 }
 

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
+
+#include "tests/base/guarded.hpp"
 
 namespace graphline::test {
 
@@ -39,6 +43,21 @@ TEST(float_conversion, rounds_to_the_nearest_and_to_the_even_of_two) {
   EXPECT_EQ(bfloat16_from_float(1.0F + 0x1p-8F), 0x3f80);
   EXPECT_EQ(bfloat16_from_float(1.0F + 3 * 0x1p-8F), 0x3f82);
   EXPECT_EQ(bfloat16_from_float(std::numeric_limits<float>::max()), 0x7f80);
+}
+
+TEST(float_conversion, touches_nothing_beside_its_operands) {
+  for (const auto& [element, size] : {std::pair("F16", 2), {"BF16", 2}, {"F32", 4}, {"F64", 8}}) {
+    for (const std::size_t count : {1U, 3U, 7U, 8U, 17U, 1003U}) {
+      for (const guard at : guards) {
+        const guarded<std::byte> from(count * static_cast<std::size_t>(size), at);
+        std::memset(from.data(), 0, from.span().size());
+        const guarded<float> to(count, at);
+        float_conversion(element)(from.data(), to.span());
+        EXPECT_EQ(to.values(), std::vector<float>(count, 0.0F)) << element;
+        EXPECT_TRUE(to.alone()) << element;
+      }
+    }
+  }
 }
 
 }  // namespace

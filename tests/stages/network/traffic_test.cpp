@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 
 #include "stages/host/memory_loops.hpp"
 #include "stages/kinds.hpp"
+#include "tests/base/guarded.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -59,7 +59,7 @@ TEST(traffic, copies_every_element_whatever_their_number) {
   }
 }
 
-TEST(traffic, writes_zeros_over_every_element_and_past_none) {
+TEST(traffic, writes_zeros_over_every_element) {
   const stage_kind kind = traffic_kind();
   for (const std::int64_t count : {1, 3, 15, 16, 17, 262'145, 600'011}) {
     const auto values = some_values(count);
@@ -68,12 +68,24 @@ TEST(traffic, writes_zeros_over_every_element_and_past_none) {
       EXPECT_EQ(trial.run({values}), std::vector<float>(values.size())) << count;
     }
   }
-  for (const std::int64_t count : {0, 1, 15, 16, 17, 31, 32, 33, 100}) {
-    alignas(64) float there[128];
-    std::fill(std::begin(there), std::end(there), 1.0F);
-    write_past_caches(there, 2, count);
-    EXPECT_EQ(std::count(std::begin(there), std::end(there), 2.0F), count);
-    EXPECT_EQ(there[count], 1.0F);
+}
+
+TEST(traffic, touches_nothing_beside_its_operands) {
+  for (const std::size_t count :
+       {0U, 1U, 15U, 16U, 17U, 31U, 32U, 33U, 127U, 128U, 129U, 1000U, 4099U}) {
+    const auto values = some_values(static_cast<std::int64_t>(count));
+    const auto elements = static_cast<std::int64_t>(count);
+    for (const guard at : guards) {
+      const guarded<float> from(values, at);
+      EXPECT_NEAR(static_cast<double>(sum_of(from.data(), elements)), reference_sum(values), 1e-3);
+      // What is written begins at a multiple of 64 bytes.
+      const guarded<float> to(count, at, at == guard::behind ? (16 - count % 16) % 16 : 0);
+      copy_past_caches(to.data(), from.data(), elements);
+      EXPECT_EQ(to.values(), values);
+      write_past_caches(to.data(), 2, elements);
+      EXPECT_EQ(to.values(), std::vector<float>(count, 2.0F));
+      EXPECT_TRUE(to.alone()) << count;
+    }
   }
 }
 

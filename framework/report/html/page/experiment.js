@@ -10,7 +10,7 @@ const experiment = (() => {
   let wanted = "";
   const redraws = [];
 
-  // Shows those whose name holds every word of `text`, in all sections.
+  // Shows those whose name holds every word of `text`, or with it as their id, in all sections.
   function filterBy(text) {
     wanted = text.trim().toLowerCase();
     for (const redraw of redraws) redraw();
@@ -21,8 +21,8 @@ const experiment = (() => {
     redraw();
   }
   function isShown(member) {
-    const text = `${member.label} ${member.pipeline}`.toLowerCase();
-    return wanted.split(/\s+/).every((word) => text.includes(word));
+    const text = `${member.configuration} ${member.pipeline}`.toLowerCase();
+    return wanted.split(/\s+/).every((word) => word === member.id || text.includes(word));
   }
 
   // Every member with its place in the list and what tells it apart in charts.
@@ -64,6 +64,7 @@ const experiment = (() => {
     const hidden = new Set();
     const buttons = members.map((member) => {
       const button = element("button", { type: "button", "aria-pressed": "true",
+        title: member.configuration,
         onclick: () => switchTo([member], hidden.has(member.who)) },
       sample(member.who, form), name(member.label));
       return [member, button];

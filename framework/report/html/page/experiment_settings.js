@@ -19,6 +19,7 @@ graphline.section({
     const withAssigned = members.some((member) =>
       member.assignments.length && assigned(member) !== member.configuration);
     const columns = [
+      data.experiment.by_id && { title: "id", of: (member) => member.id },
       { title: "configuration", of: (member) => member.configuration },
       data.experiment.several_at_once && { title: "pipeline", of: (member) => member.pipeline },
       withAssigned && { title: "as written", of: assigned },

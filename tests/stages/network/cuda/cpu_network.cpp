@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <cstring>
 
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 
 namespace graphline::test {
 
 namespace {
-
-constexpr std::size_t alignment = 256;
 
 network_definition defined(const arguments& values, const shape& input) {
   diagnostics problems;
@@ -21,14 +19,10 @@ network_definition defined(const arguments& values, const shape& input) {
   return network;
 }
 
-/// The first address in a buffer of `alignment` bytes too many that is aligned as on a device.
-std::byte* aligned(std::vector<std::byte>& bytes) {
-  const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
-  return bytes.data() + (alignment - at % alignment) % alignment;
-}
-
-std::vector<std::byte> poisoned(std::size_t bytes) {
-  return std::vector<std::byte>(bytes + alignment, std::byte{0xff});
+/// Bytes that begin where a pack may, as all that a device allocates.
+std::size_t room_after(std::size_t bytes) {
+  constexpr std::size_t widest_pack = 16;
+  return (widest_pack - bytes % widest_pack) % widest_pack;
 }
 
 }  // namespace
@@ -39,32 +33,37 @@ cpu_network::cpu_network(const arguments& values, const shape& input, reference_
   const weight_table weights(network_weights(
       network_, {.name = "trial", .arguments = values, .inputs = {}, .outputs = {}}));
   program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", in, out});
-  weights_ = poisoned(program_.weights_bytes);
-  program_.write_constants(aligned(weights_));
+  weights_.emplace(program_.weights_bytes, guard::behind, room_after(program_.weights_bytes));
+  program_.write_constants(weights_->data());
 }
 
-std::vector<float> cpu_network::run(const std::vector<float>& input) {
-  std::vector<std::byte> scratch = poisoned(program_.scratch_bytes);
-  std::vector<std::byte> read = poisoned(input.size() * sizeof(float));
-  std::copy(input.begin(), input.end(), reinterpret_cast<float*>(aligned(read)));
+std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
+  const auto allocate = [at](std::size_t bytes) {
+    return guarded<std::byte>(bytes, at, at == guard::behind ? room_after(bytes) : 0);
+  };
+  const auto scratch = allocate(program_.scratch_bytes);
+  const auto read = allocate(input.size() * sizeof(float));
+  std::memcpy(read.data(), input.data(), read.span().size());
   const auto count = static_cast<std::size_t>(network_.shape_of(network_.layers.size()).elements());
-  std::vector<std::byte> written = poisoned(count * sizeof(float));
+  const auto written = allocate(count * sizeof(float));
 
-  const std::vector<bound_step> steps = program_.bind({.input = aligned(read),
-                                                       .output = aligned(written),
-                                                       .weights = aligned(weights_),
-                                                       .scratch = aligned(scratch)});
+  const std::vector<bound_step> steps = program_.bind({.input = read.data(),
+                                                       .output = written.data(),
+                                                       .weights = weights_->data(),
+                                                       .scratch = scratch.data()});
   for (const bound_step& bound : steps) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);
-      run_in_every_order(*kernel, bound.operands, {scratch, written});
+      run_in_every_order(*kernel, bound.operands, {scratch.span(), written.span()});
     } else {
       std::get<std::shared_ptr<library_operation>>(bound.step->work)
           ->enqueue(nullptr, bound.operands, bound.workspace);
     }
   }
-  const auto* result = reinterpret_cast<const float*>(aligned(written));
-  return {result, result + count};
+  EXPECT_TRUE(scratch.alone() && written.alone() && weights_->alone());
+  std::vector<float> result(count);
+  std::memcpy(result.data(), written.data(), written.span().size());
+  return result;
 }
 
 std::size_t cpu_network::conversions() const {

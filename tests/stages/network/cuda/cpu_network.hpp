@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "stages/network/cuda/lowering.hpp"
+#include "tests/base/guarded.hpp"
 #include "tests/stages/network/cuda/reference_library.hpp"
 
 namespace graphline::test {
@@ -15,8 +17,9 @@ class cpu_network {
               precision p = precision::float32, tensor_layout in = tensor_layout::row_major,
               tensor_layout out = tensor_layout::row_major);
 
-  /// Runs with scratch, workspace and output filled with NaNs before.
-  std::vector<float> run(const std::vector<float>& input);
+  /// Runs with scratch, workspace and output filled with NaNs before, all of them at protected
+  /// pages.
+  std::vector<float> run(const std::vector<float>& input, guard at = guard::behind);
 
   const cuda_program& program() const { return program_; }
   const network_definition& network() const { return network_; }
@@ -27,7 +30,7 @@ class cpu_network {
  private:
   network_definition network_;
   cuda_program program_;
-  std::vector<std::byte> weights_;
+  std::optional<guarded<std::byte>> weights_;
 };
 
 }  // namespace graphline::test

@@ -14,6 +14,7 @@
 
 #include "stages/cuda/sum.cuh"
 #include "stages/weights/float_conversion.hpp"
+#include "tests/base/guarded.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -26,16 +27,16 @@ std::span<std::byte> bytes_of(std::vector<Element>& elements) {
   return std::as_writable_bytes(std::span(elements));
 }
 
-/// Runs a kernel from one tensor of floats to another. `shift` elements of the buffers are left out
-/// in front, so that packs are not aligned.
+/// Runs a kernel from one tensor of floats to another, both at protected pages. With `shift` packs
+/// are not aligned.
 std::vector<float> run_floats(const kernel_form& form, const std::vector<float>& from,
-                              std::size_t results, std::size_t shift = 0) {
-  std::vector<float> read(shift);
-  read.insert(read.end(), from.begin(), from.end());
-  std::vector<float> written(results + shift, std::numeric_limits<float>::quiet_NaN());
-  const std::array<void*, 2> operands{read.data() + shift, written.data() + shift};
-  run_in_every_order(form, operands, {bytes_of(written)});
-  return {written.begin() + static_cast<std::ptrdiff_t>(shift), written.end()};
+                              std::size_t results, guard at, std::size_t shift = 0) {
+  const guarded<float> read(from, at, shift);
+  const guarded<float> written(results, at, shift);
+  const std::array<void*, 2> operands{read.data(), written.data()};
+  run_in_every_order(form, operands, {std::as_writable_bytes(written.span())});
+  EXPECT_TRUE(written.alone());
+  return written.values();
 }
 
 std::vector<float> transposed(const convert_form& form, const std::vector<float>& from) {
@@ -55,13 +56,15 @@ TEST(convert_kernel, transposes_matrices_of_every_size_with_and_without_padding)
   for (const std::int64_t rows : {1, 3, 8, 17, 33, 70}) {
     for (const std::int64_t columns : {1, 2, 16, 31, 65}) {
       for (const std::int64_t padded : {rows, (rows + 7) / 8 * 8}) {
-        for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
-          const convert_form form{
-              .batch = 3, .rows = rows, .columns = columns, .padded_rows = padded};
-          const auto from = some_values(3 * rows * columns);
-          const auto expected = transposed(form, from);
-          EXPECT_EQ(run_floats(form, from, expected.size(), shift), expected)
-              << rows << " x " << columns << ", padded to " << padded << ", shifted by " << shift;
+        const convert_form form{
+            .batch = 3, .rows = rows, .columns = columns, .padded_rows = padded};
+        const auto from = some_values(3 * rows * columns);
+        const auto expected = transposed(form, from);
+        for (const guard at : guards) {
+          for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+            EXPECT_EQ(run_floats(form, from, expected.size(), at, shift), expected)
+                << rows << " x " << columns << ", padded to " << padded << ", shifted by " << shift;
+          }
         }
       }
     }
@@ -70,17 +73,22 @@ TEST(convert_kernel, transposes_matrices_of_every_size_with_and_without_padding)
 
 TEST(convert_kernel, converts_as_weights_are_converted_on_the_host) {
   const auto from = some_values(1003);
-  std::vector<std::uint16_t> half(from.size());
-  std::vector<std::uint16_t> bfloat16(from.size());
   convert_form form{.rows = 1003, .padded_rows = 1003};
-  auto* const read = const_cast<float*>(from.data());
-  form.to = dtype::float16;
-  run_in_every_order(form, std::array<void*, 2>{read, half.data()}, {bytes_of(half)});
-  form.to = dtype::bfloat16;
-  run_in_every_order(form, std::array<void*, 2>{read, bfloat16.data()}, {bytes_of(bfloat16)});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    EXPECT_EQ(half[i], half_from_float(from[i])) << from[i];
-    EXPECT_EQ(bfloat16[i], bfloat16_from_float(from[i])) << from[i];
+  for (const guard at : guards) {
+    const guarded<float> read(from, at);
+    const guarded<std::uint16_t> half(from.size(), at);
+    const guarded<std::uint16_t> bfloat16(from.size(), at);
+    form.to = dtype::float16;
+    run_in_every_order(form, std::array<void*, 2>{read.data(), half.data()},
+                       {std::as_writable_bytes(half.span())});
+    form.to = dtype::bfloat16;
+    run_in_every_order(form, std::array<void*, 2>{read.data(), bfloat16.data()},
+                       {std::as_writable_bytes(bfloat16.span())});
+    EXPECT_TRUE(half.alone() && bfloat16.alone());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      EXPECT_EQ(half.span()[i], half_from_float(from[i])) << from[i];
+      EXPECT_EQ(bfloat16.span()[i], bfloat16_from_float(from[i])) << from[i];
+    }
   }
 }
 
@@ -101,13 +109,16 @@ TEST(float_conversion, rounds_as_cuda_does) {
 
 TEST(pointwise_kernel, works_in_place_and_on_what_is_not_aligned) {
   const pointwise_form form{.count = 24, .before = {activation::relu}};
-  for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
-    const auto values = some_values(25);
-    std::vector<float> data = values;
-    void* const at = data.data() + shift;
-    run_in_every_order(form, std::array<void*, 2>{at, at}, {bytes_of(data)});
-    for (std::size_t i = shift; i < shift + 24; ++i) {
-      EXPECT_EQ(data[i], std::max(values[i], 0.0F)) << i;
+  const auto values = some_values(24);
+  for (const guard at : guards) {
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+      const guarded<float> data(values, at, shift);
+      run_in_every_order(form, std::array<void*, 2>{data.data(), data.data()},
+                         {std::as_writable_bytes(data.span())});
+      EXPECT_TRUE(data.alone());
+      for (std::size_t i = 0; i < 24; ++i) {
+        EXPECT_EQ(data.span()[i], std::max(values[i], 0.0F)) << i;
+      }
     }
   }
 }
@@ -119,9 +130,11 @@ TEST(pool_kernel, keeps_what_is_not_a_number) {
     const pool_form form{.in = {3, 3},
                          .out = {1, 2},
                          .pool = {.method = method, .kernel = {3, 2}, .stride = {1, 1}}};
-    const auto result = run_floats(form, from, 2);
-    EXPECT_TRUE(std::isnan(result[0]));
-    EXPECT_TRUE(std::isnan(result[1]));
+    for (const guard at : guards) {
+      const auto result = run_floats(form, from, 2, at);
+      EXPECT_TRUE(std::isnan(result[0]));
+      EXPECT_TRUE(std::isnan(result[1]));
+    }
   }
 }
 
@@ -131,11 +144,13 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
     std::vector<float> from(static_cast<std::size_t>(extent), -infinity);
     from[1] = 1e30F;
     from[2] = 1e30F;
-    const auto result = run_floats(softmax_form{.extent = extent}, from, from.size());
-    EXPECT_EQ(result[0], 0.0F);
-    EXPECT_EQ(result[1], 0.5F);
-    EXPECT_EQ(result[2], 0.5F);
-    EXPECT_EQ(result[3], 0.0F);
+    for (const guard at : guards) {
+      const auto result = run_floats(softmax_form{.extent = extent}, from, from.size(), at);
+      EXPECT_EQ(result[0], 0.0F);
+      EXPECT_EQ(result[1], 0.5F);
+      EXPECT_EQ(result[2], 0.5F);
+      EXPECT_EQ(result[3], 0.0F);
+    }
   }
 }
 
@@ -146,7 +161,8 @@ TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone)
     one_infinite[2] = infinity;
     const std::vector<float> all_masked(one_infinite.size(), -infinity);
     for (const auto& from : {one_infinite, all_masked}) {
-      for (const float share : run_floats(softmax_form{.extent = extent}, from, from.size())) {
+      for (const float share :
+           run_floats(softmax_form{.extent = extent}, from, from.size(), guard::behind)) {
         EXPECT_TRUE(std::isnan(share)) << extent;
       }
     }
@@ -155,21 +171,26 @@ TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone)
 
 TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
-    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
-      // Small whole numbers, of which every sum is exact.
-      std::vector<float> from(static_cast<std::size_t>(count) + shift, 1e30F);
-      double expected = 0;
-      for (std::size_t i = shift; i < from.size(); ++i) {
-        from[i] = static_cast<float>(i * 7 % 13) - 5.0F;
-        expected += static_cast<double>(from[i]);
+    // Small whole numbers, of which every sum is exact.
+    std::vector<float> from(static_cast<std::size_t>(count));
+    double expected = 0;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      from[i] = static_cast<float>(i * 7 % 13) - 5.0F;
+      expected += static_cast<double>(from[i]);
+    }
+    const sum_form form{count};
+    for (const guard at : guards) {
+      for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+        const guarded<float> read(from, at, shift);
+        const guarded<float> pieces(static_cast<std::size_t>(pieces_of(form)), at);
+        const guarded<float> sum(1, at);
+        run_in_every_order(
+            form, std::array<void*, 3>{read.data(), pieces.data(), sum.data()},
+            {std::as_writable_bytes(pieces.span()), std::as_writable_bytes(sum.span())});
+        EXPECT_TRUE(pieces.alone() && sum.alone());
+        EXPECT_EQ(static_cast<double>(sum.span()[0]), expected)
+            << count << ", shifted by " << shift;
       }
-      const sum_form form{count};
-      std::vector<float> pieces(static_cast<std::size_t>(pieces_of(form)),
-                                std::numeric_limits<float>::quiet_NaN());
-      std::vector<float> sum{-1};
-      run_in_every_order(form, std::array<void*, 3>{from.data() + shift, pieces.data(), sum.data()},
-                         {bytes_of(pieces), bytes_of(sum)});
-      EXPECT_EQ(static_cast<double>(sum[0]), expected) << count << ", shifted by " << shift;
     }
   }
 }
@@ -195,7 +216,7 @@ TEST(softmax_kernel, works_in_place) {
     const softmax_form form{.outer = 3, .extent = extent};
     std::vector<float> data = from;
     run_in_every_order(form, std::array<void*, 2>{data.data(), data.data()}, {bytes_of(data)});
-    EXPECT_EQ(data, run_floats(form, from, from.size())) << extent;
+    EXPECT_EQ(data, run_floats(form, from, from.size(), guard::before)) << extent;
   }
 }
 
@@ -218,14 +239,17 @@ TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {
 }
 
 TEST(layer_norm_kernel, gives_the_bias_where_all_elements_are_equal) {
-  std::vector<float> x(6, 3.0F);
-  std::vector<float> weight{2.0F, 2.0F, 2.0F};
-  std::vector<float> bias{1.0F, -1.0F, 0.5F};
-  std::vector<float> y(6);
-  run_in_every_order(layer_norm_form{.rows = 2, .extent = 3},
-                     std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
-                     {bytes_of(y)});
-  EXPECT_EQ(y, (std::vector<float>{1.0F, -1.0F, 0.5F, 1.0F, -1.0F, 0.5F}));
+  for (const guard at : guards) {
+    const guarded<float> x(std::vector<float>(6, 3.0F), at);
+    const guarded<float> weight({2.0F, 2.0F, 2.0F}, at);
+    const guarded<float> bias({1.0F, -1.0F, 0.5F}, at);
+    const guarded<float> y(6, at);
+    run_in_every_order(layer_norm_form{.rows = 2, .extent = 3},
+                       std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
+                       {std::as_writable_bytes(y.span())});
+    EXPECT_TRUE(y.alone());
+    EXPECT_EQ(y.values(), (std::vector<float>{1.0F, -1.0F, 0.5F, 1.0F, -1.0F, 0.5F}));
+  }
 }
 
 }  // namespace

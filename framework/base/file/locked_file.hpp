@@ -4,6 +4,10 @@
 
 namespace graphline {
 
+/// Where a path leads when links are followed, also to where there is nothing yet: what is written
+/// there takes the place of no link. Throws an `input_error` where they lead in a circle.
+std::string behind_links(const std::string& path);
+
 /// Opens the regular file `name` for writing and holds its lock as long as the descriptor that it
 /// returns is open. `path`: what the user called it, for messages. `flags`: further ones of
 /// open(2); a file that they create has the permissions that the user's mask leaves.

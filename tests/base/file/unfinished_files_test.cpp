@@ -1,4 +1,4 @@
-#include "framework/report/file/unfinished_files.hpp"
+#include "framework/base/file/unfinished_files.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 namespace graphline {
 namespace {

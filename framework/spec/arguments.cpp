@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "framework/stage/parameter.hpp"
+#include "framework/spec/parameter.hpp"
 
 namespace graphline {
 

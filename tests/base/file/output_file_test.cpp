@@ -1,4 +1,4 @@
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 namespace graphline {
 namespace {
@@ -97,6 +97,29 @@ TEST_F(output_file_test, follows_a_link_instead_of_replacing_it) {
   output_file(at("link.json")).commit("new");
   EXPECT_TRUE(fs::is_symlink(at("link.json")));
   EXPECT_EQ(read(at("real/result.json")), "new");
+}
+
+TEST_F(output_file_test, follows_links_to_what_is_not_there_yet) {
+  fs::create_directory(at("real"));
+  fs::create_symlink("real/second.json", at("link.json"));
+  fs::create_symlink(at("real/result.json"), at("real/second.json"));
+  output_file(at("link.json")).commit("new");
+  EXPECT_TRUE(fs::is_symlink(at("link.json")));
+  EXPECT_TRUE(fs::is_symlink(at("real/second.json")));
+  EXPECT_EQ(read(at("real/result.json")), "new");
+  fs::create_symlink("circle.json", at("circle.json"));
+  EXPECT_THAT(refusal(at("circle.json")), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(output_file_test, does_not_wait_for_a_pipe_in_the_place_of_its_part) {
+  ASSERT_EQ(::mkfifo(at("result.json.part").c_str(), 0600), 0);
+  constexpr const char* message = "result.json.part' is in the way and is no regular file";
+  EXPECT_THAT(refusal(at("result.json")), HasSubstr(message));
+  const int reader = ::open(at("result.json.part").c_str(), O_RDONLY | O_NONBLOCK);
+  EXPECT_THAT(refusal(at("result.json")), HasSubstr(message));
+  ::close(reader);
+  fs::create_symlink("elsewhere", at("other.json.part"));
+  EXPECT_THAT(refusal(at("other.json")), HasSubstr("other.json.part' is in the way"));
 }
 
 TEST_F(output_file_test, takes_over_what_a_killed_run_left) {
@@ -251,8 +274,8 @@ TEST_F(output_file_test, waits_for_a_slow_reader_that_does_not_block) {
 TEST_F(output_file_test, can_be_moved_before_it_is_committed) {
   output_file first(at("result.json"));
   output_file second = std::move(first);
-  second.commit("text");
-  EXPECT_EQ(read(at("result.json")), "text");
+  second.commit("text", " and more");
+  EXPECT_EQ(read(at("result.json")), "text and more");
 }
 
 TEST_F(output_file_test, is_committed_once_and_as_announced) {

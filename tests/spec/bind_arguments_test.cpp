@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "framework/spec/parameter.hpp"
 #include "framework/spec/yaml_reader.hpp"
-#include "framework/stage/parameter.hpp"
 
 namespace graphline {
 namespace {
@@ -180,8 +180,7 @@ TEST(bind_arguments, keeps_numbers_within_their_range) {
   p.maximum = 1;
   EXPECT_THAT(binding({p}, "x: 0").messages(), IsEmpty());
   EXPECT_THAT(binding({p}, "x: 1").messages(), IsEmpty());
-  EXPECT_THAT(binding({p}, "x: 1.5").messages(),
-              ElementsAre("'x' must be between 0 and 1, found 1.5"));
+  EXPECT_THAT(binding({p}, "x: 1.5").messages(), ElementsAre("'x' must be from 0 to 1, found 1.5"));
   EXPECT_FALSE(binding({p}, "x: 1.5").bound.has("x"));
 
   p.maximum.reset();

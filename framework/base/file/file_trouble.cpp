@@ -1,4 +1,4 @@
-#include "framework/report/file/file_trouble.hpp"
+#include "framework/base/file/file_trouble.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +15,7 @@ namespace graphline {
 namespace fs = std::filesystem;
 
 std::string reason(int code) {
+  if (code == EBADF) return "it is closed";
   return std::generic_category().message(code);
 }
 

@@ -1,4 +1,4 @@
-#include "framework/report/file/unfinished_files.hpp"
+#include "framework/base/file/unfinished_files.hpp"
 
 #include <unistd.h>
 

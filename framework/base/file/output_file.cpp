@@ -1,4 +1,4 @@
-#include "framework/report/file/output_file.hpp"
+#include "framework/base/file/output_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/unfinished_files.hpp"
+#include "framework/base/file/write_fully.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/file/file_trouble.hpp"
-#include "framework/report/file/locked_file.hpp"
-#include "framework/report/file/unfinished_files.hpp"
-#include "framework/report/file/write_fully.hpp"
 
 namespace graphline {
 
@@ -88,8 +88,7 @@ void output_file::open_in_place() {
 }
 
 void output_file::open_beside() {
-  std::error_code not_there;
-  if (const auto real = fs::canonical(path_, not_there); !not_there) target_ = real.string();
+  target_ = behind_links(path_);
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
@@ -111,16 +110,18 @@ void output_file::reserve(std::uint64_t bytes) {
 }
 
 void output_file::commit(std::string_view text) {
+  commit([text](text_sink& to) { to.append(text); });
+}
+
+void output_file::commit(const std::function<void(text_sink&)>& write) {
   if (descriptor_ < 0) throw std::logic_error("an output file is committed once");
-  if (!text.starts_with(begun_)) throw std::logic_error("a result begins otherwise than announced");
-  const auto fail = [this](int code) {
-    if (code == EPIPE && standard_output_) throw output_closed();
-    throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
-  };
-  if (const int code = write_fully(descriptor_, text.substr(begun_.size()))) fail(code);
+  text_sink sink([this](std::string_view piece) { put(piece); });
+  write(sink);
+  sink.flush();
+  if (!begun_.empty()) throw std::logic_error("a result begins otherwise than announced");
   if (!part_.empty()) {
     // What was reserved beyond the text goes back.
-    if (::ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0) fail(errno);
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) fail(errno);
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
     // Whole, it may stay; once renamed, the name may be another run's.
@@ -129,6 +130,22 @@ void output_file::commit(std::string_view text) {
     part_.clear();
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+}
+
+/// Pieces but the last are longer than any beginning.
+void output_file::put(std::string_view piece) {
+  if (!piece.starts_with(begun_)) {
+    throw std::logic_error("a result begins otherwise than announced");
+  }
+  piece.remove_prefix(begun_.size());
+  begun_.clear();
+  if (const int code = write_fully(descriptor_, piece)) fail(code);
+  bytes_ += piece.size();
+}
+
+void output_file::fail(int code) const {
+  if (code == EPIPE && standard_output_) throw output_closed();
+  throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
 }
 
 void output_file::discard() noexcept {

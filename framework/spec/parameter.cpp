@@ -1,8 +1,10 @@
-#include "framework/stage/parameter.hpp"
+#include "framework/spec/parameter.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -62,7 +64,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
     case parameter_type::path:
       return read_path(n, p, directory, out);
     case parameter_type::duration:
-      return as_value(read_duration(n, p.name, out));
+      return as_value(read_duration(n, p.name, out, p.unit.empty() ? "ms" : p.unit));
     case parameter_type::integers:
       return read_integers_or_word(n, p, out);
     case parameter_type::numbers:
@@ -73,13 +75,29 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
       return as_value(read_dtype(n, p.name, out));
     case parameter_type::tree:
       return value(n);
+    case parameter_type::percent:
+      return as_value(read_percent(n, p.name, out));
   }
   throw std::logic_error(fmt::format("parameter '{}' has no type", p.name));
 }
 
+/// "100,000,000" and "0.000001": with all digits, and commas whatever the locale.
+std::string in_digits(double number) {
+  if (std::abs(number) > 1e15) return fmt::format("{}", number);
+  std::string text = fmt::format("{:.9f}", number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  if (std::stod(text) != number) return fmt::format("{}", number);
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  for (std::size_t i = std::min(text.find('.'), text.size()); i > first + 3; i -= 3) {
+    text.insert(i - 3, 1, ',');
+  }
+  return text;
+}
+
 /// A bound or value in the words of the parameter: durations are held in nanoseconds.
 std::string show(const parameter& p, double number) {
-  return p.type == parameter_type::duration ? format_duration(number) : fmt::format("{}", number);
+  return p.type == parameter_type::duration ? format_duration(number) : in_digits(number);
 }
 
 bool in_range(const parameter& p, double number, const place& where, diagnostics& out) {
@@ -89,12 +107,15 @@ bool in_range(const parameter& p, double number, const place& where, diagnostics
 
   std::string expected;
   if (p.minimum && p.maximum) {
-    expected = fmt::format("between {} and {}", show(p, *p.minimum), show(p, *p.maximum));
+    expected = fmt::format("from {} to {}", show(p, *p.minimum), show(p, *p.maximum));
+  } else if (p.minimum && p.type == parameter_type::duration && *p.minimum == 1) {
+    expected = "more than zero";  // in whole nanoseconds
   } else if (p.minimum) {
     expected = fmt::format("at least {}", show(p, *p.minimum));
   } else {
     expected = fmt::format("at most {}", show(p, *p.maximum));
   }
+  if (!p.unit.empty() && p.type != parameter_type::duration) expected += " " + p.unit;
   out.error(where, fmt::format("'{}' must be {}, found {}", p.name, expected, show(p, number)));
   return false;
 }
@@ -122,18 +143,11 @@ bool check_range(const parameter& p, const value& v, const node& n, diagnostics&
       v);
 }
 
-std::optional<value> read_checked(const node& n, const parameter& p, const std::string& directory,
-                                  diagnostics& out) {
-  auto v = read_typed(n, p, directory, out);
-  if (v && !check_range(p, *v, n, out)) return std::nullopt;
-  return v;
-}
-
 value read_default(const parameter& p, const std::string& directory) {
   diagnostics found;
   const auto text = std::make_shared<source_text>("default of '" + p.name + "'", *p.default_value);
   const node written = read_yaml(text, found);
-  auto v = read_checked(written, p, directory, found);
+  auto v = read_value(p, written, directory, found);
   if (!v || found.has_errors()) {
     throw std::logic_error("a stage kind states a default that its own parameter refuses: " +
                            found.render());
@@ -142,6 +156,24 @@ value read_default(const parameter& p, const std::string& directory) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of(const std::vector<parameter>& keys) {
+  std::vector<std::string> names;
+  for (const parameter& p : keys) names.push_back(p.name);
+  return names;
+}
+
+const parameter* find_parameter(const std::vector<parameter>& keys, std::string_view name) {
+  const auto found = std::ranges::find(keys, name, &parameter::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::optional<value> read_value(const parameter& p, const node& n, const std::string& directory,
+                                diagnostics& out) {
+  auto v = read_typed(n, p, directory, out);
+  if (v && !check_range(p, *v, n, out)) return std::nullopt;
+  return v;
+}
 
 std::string_view to_string(parameter_type type) noexcept {
   switch (type) {
@@ -169,13 +201,15 @@ std::string_view to_string(parameter_type type) noexcept {
       return "dtype";
     case parameter_type::tree:
       return "structure";
+    case parameter_type::percent:
+      return "percentage";
   }
   return "?";
 }
 
 std::string describe_type(const parameter& p) {
   if (p.type == parameter_type::choice) return fmt::format("{}", fmt::join(p.choices, " | "));
-  std::string text(to_string(p.type));
+  std::string text(p.structure.empty() ? to_string(p.type) : p.structure);
   if (p.minimum && p.maximum) {
     text += fmt::format(" {} to {}", show(p, *p.minimum), show(p, *p.maximum));
   } else if (p.minimum) {
@@ -195,9 +229,7 @@ arguments bind_arguments(const std::vector<parameter>& schema, const node& given
 
   // Nothing at all, as in a bare `- gelu`, is an empty mapping.
   if (given.is_mapping()) {
-    std::vector<std::string> known;
-    for (const parameter& p : schema) known.push_back(p.name);
-    check_keys(given, owner, known, out);
+    check_keys(given, owner, names_of(schema), out);
   } else if (!given.is_null()) {
     out.error(
         given.where() ? given.where() : owner_place,
@@ -208,7 +240,7 @@ arguments bind_arguments(const std::vector<parameter>& schema, const node& given
   for (const parameter& p : schema) {
     if (p.default_value) bound.set(p.name, read_default(p, directory), owner_place);
     if (const node* written = given.find(p.name)) {
-      if (auto v = read_checked(*written, p, directory, out)) {
+      if (auto v = read_value(p, *written, directory, out)) {
         bound.set(p.name, std::move(*v), written->where());
       }
     } else if (p.required) {

@@ -15,7 +15,7 @@
 
 namespace graphline {
 
-/// What a parameter holds, and how `arguments` hands it out.
+/// What a parameter or a key of a file holds, and how `arguments` hands it out.
 enum class parameter_type {
   integer,   ///< std::int64_t
   number,    ///< double
@@ -28,31 +28,41 @@ enum class parameter_type {
   numbers,   ///< std::vector<double>; likewise
   shape,     ///< graphline::shape
   element,   ///< dtype
-  tree,      ///< node, left to the stage to read
+  tree,      ///< node, left to its owner to read
+  percent,   ///< double, written with its sign: 0.01 for 1%
 };
 
 /// How the type is called in `graphline stages` and in messages: "whole number", "duration", ...
 std::string_view to_string(parameter_type type) noexcept;
 
-/// A parameter that a stage kind states about itself.
+/// A parameter that a stage kind states about itself, or a key of a mapping in a file.
 struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
   std::string help;                               ///< one sentence
   std::optional<std::string> default_value = {};  ///< as YAML text; unset, not required: absent
   bool required = false;
-  std::string unit = {};               ///< "px", "ms"; empty for none
+  std::string unit = {};  ///< "px"; of a duration the one that messages propose; empty for none
   std::optional<double> minimum = {};  ///< of a number, or of each in a list
   std::optional<double> maximum = {};
   /// Of a `choice`; of `integers` the words that may stand in their place, kept as a text.
   std::vector<std::string> choices = {};
+  /// Of a `tree`: what it is made of, such as "list of stages", which the schemas of
+  /// `graphline schema` define. Empty: anything.
+  std::string structure = {};
 };
+
+/// The names of a mapping's keys, in order.
+std::vector<std::string> names_of(const std::vector<parameter>& keys);
+
+/// The one of that name, or null.
+const parameter* find_parameter(const std::vector<parameter>& keys, std::string_view name);
 
 /// The type with its choices or range, as manuals and messages put it: "whole number >= 1",
 /// "high | normal | low", "number 0 to 1", "whole numbers >= 0 or same".
 std::string describe_type(const parameter& p);
 
-/// Checked, typed values for a kind's parameters.
+/// Checked, typed values for parameters.
 class arguments {
  public:
   using value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
@@ -97,6 +107,11 @@ class arguments {
   std::map<std::string, entry, std::less<>> entries_;
   place owner_;
 };
+
+/// Reads one value: its type and its range. What is wrong goes to `out`, and the answer is nothing.
+/// Relative paths are joined to `directory`.
+std::optional<arguments::value> read_value(const parameter& p, const node& n,
+                                           const std::string& directory, diagnostics& out);
 
 /// Checks `given` (a mapping) against `schema`: unknown keys with a suggestion, wrong types,
 /// missing required ones, values out of range. `owner` names what they belong to in messages

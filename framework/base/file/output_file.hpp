@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+
+#include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
 
@@ -34,21 +37,25 @@ class output_file {
   /// True for "-" and "/dev/stdout": text for people then belongs on standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
-  /// Writes the whole text, which starts with `beginning`, and puts the file in its place. Once
+  /// Writes what `write` does, which starts with `beginning`, and puts the file in its place. Once
   /// only. Throws `run_error` when writing fails, `output_closed` where it was standard output that
-  /// nobody reads any more; the previous file is untouched then.
+  /// nobody reads any more, and what `write` throws; the previous file is untouched then.
+  void commit(const std::function<void(text_sink&)>& write);
   void commit(std::string_view text);
 
  private:
   void open_in_place();
   void open_beside();
   void reserve(std::uint64_t bytes);
+  void put(std::string_view piece);
+  [[noreturn]] void fail(int code) const;
   void discard() noexcept;
 
   std::string path_;
-  std::string target_;  ///< what `path_` leads to when links are followed
-  std::string part_;    ///< empty when written in place
-  std::string begun_;   ///< already written
+  std::string target_;       ///< what `path_` leads to when links are followed
+  std::string part_;         ///< empty when written in place
+  std::string begun_;        ///< already written, and not yet seen in `commit`
+  std::uint64_t bytes_ = 0;  ///< put
   int descriptor_ = -1;
   bool standard_output_ = false;
 };

@@ -1,4 +1,4 @@
-#include "framework/report/file/write_fully.hpp"
+#include "framework/base/file/write_fully.hpp"
 
 #include <poll.h>
 #include <signal.h>

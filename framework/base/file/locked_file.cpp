@@ -1,0 +1,72 @@
+#include "framework/base/file/locked_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "framework/base/file/file_trouble.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// Two descriptors or names of one file?
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+[[noreturn]] void refuse_what_is_there(const std::string& name, const std::string& path) {
+  refuse_to_write(
+      path, fmt::format("{} is in the way and is no regular file; move it away", quote(name, 200)));
+}
+
+void lock(int descriptor, const std::string& name, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(descriptor, &opened) == 0 && !S_ISREG(opened.st_mode))
+    refuse_what_is_there(name, path);
+  // Whoever holds the lock is writing. The name may have gone between opening and locking: the
+  // other run put what was opened elsewhere.
+  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  if (!locked || ::stat(name.c_str(), &named) != 0 || !same_file(opened, named)) {
+    refuse_to_write(path, "it is being written already, by another run or for another option");
+  }
+}
+
+}  // namespace
+
+std::string behind_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as many as the system follows
+  fs::path at = path;
+  std::error_code none;
+  for (int i = 0; fs::is_symlink(at, none); ++i) {
+    const auto next = fs::read_symlink(at, none);
+    if (none || i == most_links) refuse_to_write(path, reason(none ? none.value() : ELOOP));
+    at = at.parent_path() / next;  // which is `next` where that begins at the root
+  }
+  return at.string();
+}
+
+int open_locked(const std::string& name, int flags, const std::string& path) {
+  // A pipe that nobody reads would be waited for; opened so, it gives ENXIO, as a socket does.
+  const int descriptor = ::open(name.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor < 0 && (errno == ENXIO || errno == ELOOP)) refuse_what_is_there(name, path);
+  if (descriptor < 0) refuse_to_write(path, why_not_opened(name, errno));
+  try {
+    lock(descriptor, name, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  return descriptor;
+}
+
+}  // namespace graphline

@@ -1,0 +1,140 @@
+#include "framework/base/json_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace graphline {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// What nlohmann's parser says, without its own number and position.
+std::string reason_of(std::string_view what) {
+  constexpr std::string_view dash = " - ";
+  constexpr std::string_view bracket = "] ";
+  auto reason = what;
+  if (const auto at = what.find(dash); at != what.npos) {
+    reason = what.substr(at + dash.size());
+  } else if (const auto end = what.find(bracket); end != what.npos) {
+    reason = what.substr(end + bracket.size());
+  }
+  if (reason.starts_with("unexpected end of input")) return "it ends too early";
+  return std::string(reason);
+}
+
+/// Where a text opens one list or object too many, from 1.
+std::size_t too_deep_at(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '[' || c == '{')) {
+      if (++depth > deepest_json) return i + 1;
+    } else if (!quoted && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return text.size();
+}
+
+/// Builds the value of what nlohmann's parser comes upon. Its own builder with a callback looks
+/// through all that an object holds after each value in it.
+class builder {
+ public:
+  builder(std::string_view text, wanted_key wanted) : text_(text), wanted_(wanted) {}
+
+  bool null() { return put(json()); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(json::number_integer_t value) { return put(value); }
+  bool number_unsigned(json::number_unsigned_t value) { return put(value); }
+  bool number_float(json::number_float_t value, const std::string&) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(json::binary_t&) { return true; }  // not in texts
+  bool start_object(std::size_t) { return open(json::object()); }
+  bool start_array(std::size_t) { return open(json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(std::string& name) {
+    if (open_.size() == 1) section_ = name;
+    passed_over_ =
+        open_.back() == nullptr || (wanted_ != nullptr && !wanted_(open_.size(), section_, name));
+    key_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& why) {
+    constexpr int number_too_large = 406;
+    throw json_error(byte, why.id == number_too_large
+                               ? "a number in it is larger than any that can be held"
+                               : reason_of(why.what()));
+  }
+
+  json take() { return std::move(whole_); }
+
+ private:
+  /// Where the value now stands; null within what is passed over.
+  json* place(json&& value) {
+    if (open_.empty()) return &(whole_ = std::move(value));
+    json* const in = open_.back();
+    if (in == nullptr) return nullptr;
+    if (in->is_array()) {
+      return &in->get_ref<json::array_t&>().emplace_back(std::move(value));
+    }
+    if (passed_over_) return nullptr;
+    auto& members = in->get_ref<json::object_t&>();
+    std::vector<json::object_t::value_type>& all = members;  // without a search for its key
+    return &all.emplace_back(std::move(key_), std::move(value)).second;
+  }
+
+  bool put(json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(json value) {
+    if (open_.size() == deepest_json) {
+      throw json_error(too_deep_at(text_),
+                       fmt::format("lists and objects are nested more than {} deep", deepest_json));
+    }
+    open_.push_back(place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  wanted_key wanted_;
+  json whole_;
+  std::vector<json*> open_;  ///< lists and objects that the next value lies in, the innermost last
+  std::string section_;
+  std::string key_;
+  bool passed_over_ = false;  ///< the value of `key_`
+};
+
+}  // namespace
+
+json read_json(std::string_view text, wanted_key wanted) {
+  builder made(text, wanted);
+  json::sax_parse(text, &made);
+  return made.take();
+}
+
+std::optional<json> find_json(std::string_view text) {
+  try {
+    return read_json(text);
+  } catch (const json_error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace graphline

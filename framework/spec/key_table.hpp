@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/base/words.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/parameter.hpp"
+
+namespace graphline {
+
+/// A key that takes the words of an enumeration, with its default where it has one.
+template <class T>
+parameter word_key(std::string name, std::string help, std::optional<T> initial = {}) {
+  parameter key{.name = std::move(name), .type = parameter_type::choice, .help = std::move(help)};
+  key.choices = word_list<T>();
+  if (initial) key.default_value = std::string(to_word(*initial));
+  return key;
+}
+
+/// A key whose value its reader takes apart.
+inline parameter structure_key(std::string name, std::string structure, std::string help) {
+  return {.name = std::move(name),
+          .type = parameter_type::tree,
+          .help = std::move(help),
+          .structure = std::move(structure)};
+}
+
+inline parameter required(parameter key) {
+  key.required = true;
+  return key;
+}
+
+/// A key whose value goes into a member of a struct: what it takes, and how it gets there.
+template <class Struct>
+struct setting {
+  parameter key;
+  std::function<void(Struct&, const arguments::value&)> store;
+};
+
+/// The setting that a member holds. Where the member's type says it, the key's type, choices and
+/// default need not be given: the words of an enumeration, on and off, whole numbers; the default
+/// is what the struct begins with.
+template <class Struct, class Member>
+setting<Struct> setting_of(Member Struct::*member, parameter key) {
+  const Member initial = Struct{}.*member;
+  if constexpr (std::is_enum_v<Member>) {
+    return {word_key(key.name, key.help, std::optional(initial)),
+            [member](Struct& to, const arguments::value& v) {
+              to.*member = from_word<Member>(std::get<std::string>(v)).value();
+            }};
+  } else if constexpr (std::is_same_v<Member, bool>) {
+    key.type = parameter_type::boolean;
+    key.default_value = initial ? "on" : "off";
+    return {std::move(key),
+            [member](Struct& to, const arguments::value& v) { to.*member = std::get<bool>(v); }};
+  } else if constexpr (std::is_integral_v<Member>) {
+    key.type = parameter_type::integer;
+    key.default_value = std::to_string(initial);
+    return {std::move(key), [member](Struct& to, const arguments::value& v) {
+              to.*member = static_cast<Member>(std::get<std::int64_t>(v));
+            }};
+  } else {  // optional: unset by default, and of the type that the key states
+    return {std::move(key), [member](Struct& to, const arguments::value& v) {
+              to.*member = std::get<typename Member::value_type>(v);
+            }};
+  }
+}
+
+/// The keys of a table of settings.
+template <class Struct>
+std::vector<parameter> keys_of(const std::vector<setting<Struct>>& table) {
+  std::vector<parameter> keys;
+  for (const setting<Struct>& s : table) keys.push_back(s.key);
+  return keys;
+}
+
+}  // namespace graphline

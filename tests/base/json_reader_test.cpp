@@ -1,0 +1,95 @@
+#include "framework/base/json_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace graphline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using json = nlohmann::ordered_json;
+
+std::string nested(std::size_t depth) {
+  return std::string(depth, '[') + "1" + std::string(depth, ']');
+}
+
+json_error refusal(std::string_view text) {
+  try {
+    read_json(text);
+  } catch (const json_error& why) {
+    return why;
+  }
+  return {0, "none"};
+}
+
+TEST(json_reader, reads_what_the_library_reads) {
+  for (const std::string text :
+       {"null", "true", "-3", "18446744073709551615", "-9223372036854775808", "1e-3", "\"\\u00e4\"",
+        "[]", "{}", "[1, [2, {\"a\": []}], {}]",
+        R"({"b": {"x": [1, 2.5, "t"], "y": null}, "a": [{"k": false}, {"k": {}}]})"}) {
+    EXPECT_EQ(read_json(text), json::parse(text)) << text;
+    EXPECT_EQ(read_json(text).dump(), json::parse(text).dump()) << text;  // the order of keys too
+  }
+}
+
+TEST(json_reader, refuses_what_is_nested_too_deeply_and_says_where) {
+  EXPECT_EQ(read_json(nested(deepest_json)), json::parse(nested(deepest_json)));
+  const auto one_more = refusal(" " + nested(deepest_json + 1));
+  EXPECT_STREQ(one_more.what(), "lists and objects are nested more than 64 deep");
+  EXPECT_EQ(one_more.byte(), 66U);
+  EXPECT_THAT(refusal(std::string(1'000'000, '[')).what(), HasSubstr("nested"));
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += R"({"[\"[":)";
+  EXPECT_EQ(refusal(objects).byte(), 64U * 8 + 1);
+  EXPECT_THAT(refusal(R"({"passed over": )" + nested(deepest_json) + "}").what(),
+              HasSubstr("nested"));
+}
+
+TEST(json_reader, says_why_without_the_name_of_the_library) {
+  for (const std::string text : {"", "{\"a\": ", "nul", "[1,]", "\"\xff\"", "{} x", "1e999"}) {
+    EXPECT_THAT(refusal(text).what(), AllOf(Not(HasSubstr("exception")), Not(HasSubstr("none"))))
+        << text;
+    EXPECT_EQ(find_json(text), std::nullopt) << text;
+  }
+  EXPECT_STREQ(refusal("{\"a\": ").what(), "it ends too early");
+  EXPECT_STREQ(refusal("1e999").what(), "a number in it is larger than any that can be held");
+}
+
+TEST(json_reader, passes_over_what_is_not_wanted) {
+  const auto wanted = [](std::size_t depth, std::string_view section, std::string_view key) {
+    return key != "no" && !(depth == 2 && section == "b" && key == "x");
+  };
+  EXPECT_EQ(read_json(R"({"no": [1, {"a": [2]}], "a": {"x": 1, "no": {"q": {"r": 3}}, "z": 2},
+                          "b": {"x": {"y": [1]}, "z": [{"no": 1, "x": 4}]}, "no": 5})",
+                      wanted)
+                .dump(),
+            R"({"a":{"x":1,"z":2},"b":{"z":[{"x":4}]}})");
+}
+
+TEST(json_reader, takes_time_that_grows_with_the_text) {
+  std::string entries = "{";
+  std::string objects = "[";
+  for (int i = 0; i < 200'000; ++i) {
+    entries += '"' + std::to_string(i) + R"(":{"a":[1]},)";
+    objects += "{},";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_json(entries + "\"a\":0}").size(), 200'001U);
+  EXPECT_EQ(read_json(objects + "0]").size(), 200'001U);
+  // Seconds where each looks at those before it: 20,000,000,000 looks.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(json_reader, keeps_equal_keys_and_finds_the_first) {
+  const auto value = read_json(R"({"a": 1, "a": 2})");
+  EXPECT_EQ(value.size(), 2U);
+  EXPECT_EQ(*value.find("a"), 1);
+}
+
+}  // namespace
+}  // namespace graphline

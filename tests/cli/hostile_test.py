@@ -1,0 +1,249 @@
+"""What a hostile file, a closed stream or a lost terminal does to the program: no harm.
+
+usage: hostile_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import GRAPHLINE, SMALL, Case, graphline
+from interrupt_test import wait_until_caught
+
+DEEP = "[" * 100000 + "]" * 100000
+TOO_DEEP = "lists and objects are nested more than 64 deep"
+EXPERIMENT = """experiment: e
+pipeline: small.yaml
+vary: {in_flight: [1, 2]}
+trials: 2
+frames: 6
+"""
+
+
+def closing(*descriptors):
+    """What a shell does at '>&-'."""
+    def close_all():
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return close_all
+
+
+class closed_streams(Case):
+    def run_without(self, *descriptors, words=()):
+        return graphline("run", self.pipeline(), *words, preexec_fn=closing(*descriptors))
+
+    def test_no_result_file_takes_the_number_of_a_closed_stream(self):
+        for closed in ((1,), (2,), (0, 1), (1, 2), (0, 1, 2)):
+            result = self.folder / "a.json"
+            result.write_text("{}")
+            done = self.run_without(*closed, words=("--json", result))
+            self.assertEqual(done.returncode, 1 if 1 in closed else 0, (closed, done.stderr))
+            self.assertEqual(json.loads(result.read_text())["end_to_end"]["count"], 12, closed)
+            if 2 not in closed and 1 in closed:
+                self.assertEqual(done.stderr,
+                                 "error: cannot write to standard output: it is closed\n")
+
+    def test_a_closed_standard_output_that_nothing_goes_to_is_no_trouble(self):
+        result = self.folder / "a.json"
+        done = self.run_without(1, words=("--quiet", "--json", result))
+        self.expect(done, 0)
+        self.assertEqual(json.loads(result.read_text())["end_to_end"]["count"], 12)
+
+    def test_a_result_for_a_closed_standard_output_is_refused_before_the_run(self):
+        self.expect(self.run_without(1, words=("--json", "-")), 2,
+                    "error: cannot write standard output: it is closed")
+
+    def test_other_commands_tell_of_it_too(self):
+        for words in (("stages",), ("check", self.pipeline()), ("--help",)):
+            self.expect(graphline(*words, preexec_fn=closing(1)), 1,
+                        "error: cannot write to standard output: it is closed")
+
+
+class lost_terminal(Case):
+    def start(self, *words, **more):
+        endless = self.pipeline(SMALL.replace("frames: 12", "frames: 1000000"))
+        return subprocess.Popen([GRAPHLINE, "run", str(endless), *map(str, words)], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def test_what_was_measured_is_kept_however_often_it_is_told(self):
+        result = self.folder / "r.json"
+        process = self.start("--json", result)
+        wait_until_caught(process)
+        time.sleep(1)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertTrue(json.loads(result.read_text())["interrupted"])
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_nohup_keeps_it_running(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_until_caught(process)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+
+
+class things_in_the_way(Case):
+    def test_a_pipe_is_not_waited_for(self):
+        os.mkfifo(self.folder / "a.json.part")
+        path = self.pipeline()
+        self.expect(graphline("run", path, "--json", self.folder / "a.json"), 2,
+                    "a.json.part' is in the way and is no regular file; move it away")
+        experiment = self.pipeline(EXPERIMENT, "e.yaml")
+        os.mkfifo(self.folder / "e.trials.part")
+        self.expect(graphline("compare", experiment, "--store", self.folder / "e.trials"), 2,
+                    "e.trials.part' is in the way and is no regular file; move it away")
+        os.mkfifo(self.folder / "w.safetensors")
+        weights = SMALL.replace("    layers:\n", "    weights: w.safetensors\n    layers:\n")
+        for words in (("run", self.pipeline(weights)), ("check", path), ("compare", experiment)):
+            self.expect(graphline(*words), 2, "w.safetensors' is not a regular file")
+        tensors = self.folder / "tensors"
+        tensors.mkdir()
+        os.mkfifo(tensors / "input.x.npy.part")
+        self.expect(graphline("run", self.pipeline(), "--save-tensors", tensors), 1,
+                    "input.x.npy.part' is in the way")
+
+    def test_a_link_to_nothing_yet_is_followed(self):
+        (self.folder / "there").mkdir()
+        link = self.folder / "link.json"
+        link.symlink_to("there/result.json")
+        self.expect(graphline("run", self.pipeline(), "--json", link), 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(json.loads((self.folder / "there/result.json").read_text())["pipeline"],
+                         "small")
+        circle = self.folder / "circle.json"
+        circle.symlink_to("circle.json")
+        self.expect(graphline("run", self.pipeline(), "--json", circle), 2, "cannot write",
+                    "Too many levels of symbolic links")
+
+    def test_tensors_that_do_not_fit_leave_those_from_before(self):
+        path, tensors = self.pipeline(), self.folder / "tensors"
+        self.expect(graphline("run", path, "--save-tensors", tensors), 0)
+        before = {found.name: found.read_bytes() for found in tensors.iterdir()}
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        done = graphline("run", path, "--save-tensors", tensors, preexec_fn=small_files,
+                         restore_signals=False)  # so that SIGXFSZ stays ignored
+        self.expect(done, 1, ".npy'", "File too large")
+        self.assertEqual({found.name: found.read_bytes() for found in tensors.iterdir()}, before)
+
+
+class deep_json(Case):
+    def test_in_a_result(self):
+        result = self.folder / "r.json"
+        for text in (f'{{"schema": "graphline.run/1", "record": {DEEP}}}', f'{{"a": {DEEP}',
+                     '{"schema": "graphline.run/1", "findings": ' + '{"a":' * 100000):
+            result.write_text(text)
+            for words in (("report", result), ("diff", result, result)):
+                self.expect(graphline(*words), 2, "r.json:1:", TOO_DEEP)
+
+    def test_in_a_calibration_that_is_kept(self):
+        cache = {**os.environ, "GRAPHLINE_CACHE": str(self.folder / "cache")}
+        path, result = self.pipeline(), self.folder / "r.json"
+        self.expect(graphline("run", path, "--json", result), 0)
+        device = json.loads(result.read_text())["device"]
+        shown = graphline("calibrate", "--show", env=cache)
+        self.expect(shown, 2, "graphline calibrate")
+        calibrations = self.folder / "cache" / "calibrations"
+        calibrations.mkdir(parents=True)
+        name = "".join(c if c.isascii() and c.isalnum() else "-"
+                       for c in f"{device['backend']} {device['name']}")
+        while "--" in name:
+            name = name.replace("--", "-")
+        threads = device["compute_threads"]
+        name = f"{name[:120].rstrip('-')}-{threads}-thread{'s' if threads > 1 else ''}"
+        (calibrations / f"{name}.json").write_text(
+            f'{{"schema": "graphline.calibration/1", "ceilings": {DEEP}}}')
+        self.expect(graphline("run", path, env=cache), 0,
+                    "cannot be read and is not used; run 'graphline calibrate", TOO_DEEP,
+                    stream="stdout")
+        self.expect(graphline("roofline", path, env=cache), 2, TOO_DEEP,
+                    "run 'graphline calibrate")
+
+    def test_in_trials_that_are_kept(self):
+        self.pipeline()
+        experiment, store = self.pipeline(EXPERIMENT, "e.yaml"), self.folder / "e.trials"
+        self.expect(graphline("compare", experiment, "--store", store), 0)
+        lines = store.read_text().splitlines(keepends=True)
+        words = ("compare", experiment, "--store", store, "--resume")
+        store.write_text(f'{lines[0]}{{"trial": {DEEP}}}\n{"".join(lines[1:])}')
+        self.expect(graphline(*words), 2, "line 2 of", f"is damaged: {TOO_DEEP}; cut the file")
+        store.write_text(f'{lines[0][:-2]}, "a": {DEEP}}}\n')
+        self.expect(graphline(*words), 2, "the first line of", "is damaged", "--overwrite")
+        store.write_text(f'{lines[0]}{{"trial": 1, nonsense}}\n{"".join(lines[1:])}')
+        done = graphline(*words)
+        self.expect(done, 2, "line 2 of", "is damaged: ")
+        self.assertNotIn("json.exception", done.stderr)
+
+    def test_in_weights(self):
+        header = f'{{"a": {{"dtype": {DEEP}}}}}'.encode()
+        (self.folder / "w.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+        weights = SMALL.replace("    layers:\n", "    weights: w.safetensors\n    layers:\n")
+        self.expect(graphline("check", self.pipeline(weights)), 2, "small.yaml:9:14: error:",
+                    TOO_DEEP)
+
+
+class hostile_texts(Case):
+    # Sets the terminal's title, begins a colour, ends a line early, and turns letters around.
+    NAME = "a\x1b]0;owned\x07\x1b[31m\x9b1m\r\x7f\u202eb\u2066c\u200f"
+
+    def expect_visible(self, done):
+        for text in (done.stdout, done.stderr):
+            for c in text:
+                self.assertTrue(c == "\n" or c.isprintable(), (hex(ord(c)), text))
+
+    def weights(self, tensors):
+        header = json.dumps(tensors, ensure_ascii=False).encode()
+        (self.folder / "w.safetensors").write_bytes(struct.pack("<Q", len(header)) + header +
+                                                    bytes(4 * len(tensors)))
+        return self.pipeline(SMALL.replace("    layers:\n",
+                                           "    weights: w.safetensors\n    layers:\n"))
+
+    def test_nothing_that_a_terminal_would_act_on_is_printed(self):
+        tensor = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+        path = self.weights({self.NAME: tensor})
+        done = graphline("check", path)
+        self.expect(done, 2, "it holds 'a?]0;owned??[31m?1m???b?c?'")
+        self.expect_visible(done)
+        name = self.NAME.replace("\x7f", "")
+        for words in ((f"--{name}",), (name,), ("run", name), ("check", path, f"--set={name}=1"),
+                      ("run", self.pipeline(), "--strategy", name), ("report", name),
+                      ("run", path, "--json", f"{name}/x"), ("compare", path, "--store", name),
+                      ("stages", name), ("stages", "--plugin", name), ("devices", name),
+                      ("run", self.pipeline(), "--save-tensors", f"/proc/{name}"),
+                      ("calibrate", "--device", name)):
+            done = graphline(*words)
+            self.assertNotEqual(done.returncode, 0, words)
+            self.assertIn("error", done.stderr)
+            self.expect_visible(done)
+
+    def test_bytes_that_are_no_text_are_printed_as_none(self):
+        done = subprocess.run([GRAPHLINE.encode(), b"run", b"a\xff\xfe.yaml"], capture_output=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"a??.yaml", done.stderr)
+
+    def test_a_header_of_many_tensors_is_read_in_little_time(self):
+        tensors = {f"layer.{i}.weight": {"dtype": "F32", "shape": [1],
+                                         "data_offsets": [4 * i, 4 * i + 4]}
+                   for i in range(100000)}
+        begin = time.monotonic()
+        self.expect(graphline("check", self.weights(tensors)), 2, "has none of the tensors")
+        self.assertLess(time.monotonic() - begin, 20)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,116 @@
+"""graphline compare, report and diff of 26 configurations: all are told apart on 80 columns.
+
+usage: many_configurations_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import csv
+import json
+import re
+import sys
+import unittest
+
+from cli_test import Case, graphline
+
+SPINS = """pipeline: spins
+params: {length_of_work: 20us}
+stages:
+  - {name: work, kind: cpu.spin, duration: $length_of_work}
+  - {name: rest, kind: cpu.spin, duration: 10us, after: work}
+run: {frames: 4, warmup: 1, timing: host}
+"""
+
+GRID = """experiment: grid
+pipeline: spins.yaml
+vary:
+  length_of_work: [""" + ", ".join(f"{20 + 20 * i}us" for i in range(13)) + """]
+  timing: [none, host]
+trials: 5
+"""
+
+IDS = [f"c{i}" for i in range(1, 27)]
+
+
+class many_configurations(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case = cls()
+        Case.setUp(case)
+        cls.addClassCleanup(case.doCleanups)
+        cls.work = case.folder
+        case.pipeline(SPINS, "spins.yaml")
+        case.pipeline(GRID, "grid.yaml")
+        done = case.compare("--json", "r.json", "--csv", "r.csv")
+        cls.shown = done.stdout
+        cls.result = json.loads((cls.work / "r.json").read_text())
+
+    def compare(self, *words):
+        done = graphline("compare", "grid.yaml", "--device", "host", *words, cwd=self.work)
+        self.expect(done, 0)
+        return done
+
+    def parts(self, text):
+        """What stands between empty lines; no line is too long, no row without a value."""
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+            self.assertNotRegex(line, r"^\S+( +-)+$")
+        return [part.splitlines() for part in text.split("\n\n")]
+
+    def rows(self, part):
+        return [line.split()[0] for line in part if re.match(r"c\d+\b", line)]
+
+    def test_the_plan_gives_each_an_id_and_what_it_is_set_to(self):
+        parts = self.parts(self.compare("--check").stdout)
+        self.assertRegex(parts[1][0],
+                         r"^id +length_of_work +timing +a trial \(.s\) +compared with$")
+        self.assertEqual(self.rows(parts[1]), IDS)
+        self.assertRegex(parts[1][1], r"^c1   20us            none .* baseline$")
+        self.assertRegex(parts[1][4], r"^c4   40us            host .* c1$")
+
+    def test_the_report_is_short_and_has_no_row_twice(self):
+        parts = self.parts(self.shown)
+        self.assertLess(len(self.shown.splitlines()), 140)
+        legend, main = parts[1:3]
+        self.assertEqual(legend[0].split("  ")[0], "id")
+        self.assertEqual(self.rows(legend), IDS)
+        self.assertEqual(main[0], "end to end")
+        self.assertRegex(main[1], r"^id   p50 us +change +95 % interval +verdict +.*frame/s")
+        self.assertEqual(self.rows(main), IDS)
+        stages, = [part for part in parts if part[0].startswith("stages that changed")]
+        # The other stage takes as long everywhere, and timing: none times none.
+        self.assertIn("work", stages[1])
+        timed = {IDS[i] for i in range(1, 26, 2)}
+        self.assertLessEqual(set(self.rows(stages)), timed)
+        self.assertEqual(graphline("report", "r.json", cwd=self.work).stdout, self.shown)
+
+    def test_the_rows_of_the_csv_tell_the_same(self):
+        with open(self.work / "r.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0]),
+                         ["id", "configuration", "member", "length_of_work", "timing", "block",
+                          "trial", "counted", "failed", "disturbed", "frame", "stage", "on",
+                          "measure", "begin_ns", "end_ns", "duration_ns"])
+        for configuration in self.result["configurations"]:
+            own = [row for row in rows if row["id"] == configuration["id"]]
+            self.assertEqual({row["configuration"] for row in own}, {configuration["name"]})
+            for key, value in configuration["assigned"]:
+                self.assertEqual({row[key] for row in own}, {value})
+            times = sorted(int(row["duration_ns"]) for row in own
+                           if row["measure"] == "end_to_end" and row["counted"] == "true")
+            p50 = configuration["members"][0]["end_to_end"]["p50"]
+            self.assertEqual(times[-(-len(times) // 2) - 1], round(1e6 * p50))
+        self.assertEqual([one["id"] for one in self.result["configurations"]], IDS)
+        again = graphline("report", "r.json", "--csv", "-", cwd=self.work)
+        self.assertEqual(again.stdout, (self.work / "r.csv").read_text())
+
+    def test_two_results_are_compared_by_id(self):
+        self.compare("--overwrite", "--store", "other", "--json", "other.json")
+        parts = self.parts(graphline("diff", "r.json", "other.json", cwd=self.work).stdout)
+        self.assertEqual(self.rows(parts[1]), IDS)
+        self.assertRegex(parts[2][0], r"^p50 \(us\) +before +after +change %")
+        self.assertEqual(self.rows(parts[2]), IDS)
+        self.assertLess(sum(len(part) for part in parts), 140)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

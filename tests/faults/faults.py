@@ -1,0 +1,219 @@
+"""Drives commands of the graphline program through faults: the n-th allocation, write, open, read,
+fsync, close, rename, ftruncate or thread fails, for a spread of n, alone or with all after it.
+
+What must hold: a complete result from before survives or a whole new one takes its place; the exit
+status is one of ours; where it is not 0, standard error has a sentence.
+
+usage: faults.py GRAPHLINE FAIL_NTH [--command NAME]... [--call NAME]... [--most N] [--nth N]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+CALLS = ("memory", "write", "open", "read", "fsync", "close", "rename", "ftruncate", "thread")
+STATUSES = (0, 1, 2, 3, 130)
+
+# Crashes that are not ours to mend, by a part of what the program says before it.
+THIRD_PARTY = {
+    "libgomp: ": "libgomp ends the program where it finds no memory or thread",
+}
+
+PIPELINE = """pipeline: small
+inputs:
+  x: {shape: [1, 3, 16, 16]}
+stages:
+  - name: net
+    kind: network
+    reads: x
+    writes: y
+    layers:
+      - conv2d: {out_channels: 4, kernel: 3}
+      - relu
+  - name: pause
+    kind: cpu.spin
+    duration: 10us
+  - name: best
+    kind: cpu.top_k
+    reads: y
+    k: 3
+run: {frames: 6, warmup: 1}
+"""
+EXPERIMENT = """experiment: e
+pipeline: p.yaml
+vary: {in_flight: [1, 2]}
+trials: 2
+frames: 6
+"""
+OUTPUTS = {"--json": "r.json", "--csv": "r.csv", "--html": "r.html"}
+
+
+class Command:
+    """One command line, and what its files must be afterwards."""
+
+    def __init__(self, *words, outputs=(), store=False):
+        self.words = words
+        self.outputs = outputs
+        self.store = store
+
+    def line(self):
+        return [*self.words, *(word for option in self.outputs
+                               for word in (option, OUTPUTS[option]))]
+
+
+ALL = ("--json", "--csv", "--html")
+COMMANDS = {
+    "run": Command("run", "p.yaml", outputs=ALL),
+    "overlap": Command("run", "p.yaml", "--strategy", "overlap", "--in-flight", "2", outputs=ALL),
+    "check": Command("check", "p.yaml"),
+    "inspect": Command("inspect", "p.yaml", outputs=("--json", "--csv")),
+    "report": Command("report", "kept.json", outputs=("--csv", "--html")),
+    "diff": Command("diff", "kept.json", "kept.json", outputs=("--json",)),
+    "compare": Command("compare", "e.yaml", "--store", "e.trials", "--overwrite", outputs=ALL,
+                       store=True),
+    "resume": Command("compare", "e.yaml", "--store", "e.trials", "--resume", "--trials", "3",
+                      outputs=ALL, store=True),
+}
+
+
+class Trouble(Exception):
+    """What must hold does not."""
+
+
+class Workplace:
+    """A folder with a pipeline, results from before and a program to be driven."""
+
+    def __init__(self, folder, program, shim):
+        self.folder, self.program, self.shim = pathlib.Path(folder), program, shim
+        (self.folder / "p.yaml").write_text(PIPELINE)
+        (self.folder / "e.yaml").write_text(EXPERIMENT)
+        self.succeed("run", "p.yaml", "--json", "kept.json", "--quiet")
+        self.succeed("compare", "e.yaml", "--store", "e.trials", "--quiet")
+        self.trials = (self.folder / "e.trials").read_bytes()
+
+    def environment(self, **more):
+        return {**os.environ, "GRAPHLINE_CACHE": str(self.folder / "cache"), **more}
+
+    def succeed(self, *words):
+        done = subprocess.run([self.program, *words], cwd=self.folder, env=self.environment(),
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            raise Trouble(f"{words} without a fault: {done.returncode}\n{done.stderr}")
+
+    def run(self, command, **faults):
+        """The ended program; files are as they were before it was ever run."""
+        for output in OUTPUTS.values():
+            (self.folder / output).write_text("{}" if output.endswith("json") else "before")
+        (self.folder / "e.trials").write_bytes(self.trials)
+        return subprocess.run([self.program, *command.line()], cwd=self.folder, timeout=60,
+                              capture_output=True, text=True, errors="replace",
+                              env=self.environment(LD_PRELOAD=str(self.shim), **faults))
+
+    def count(self, command, call):
+        """How often a command makes a call."""
+        counted = self.folder / "count"
+        done = self.run(command, FAULT_CALL=call, FAULT_COUNT=str(counted))
+        if done.returncode != 0:
+            raise Trouble(f"without a fault: {done.returncode}\n{done.stderr}")
+        return int(counted.read_text())
+
+    def check(self, command, done):
+        """Raises `Trouble` where something that must hold does not. The name of what is to blame,
+        if it is none of ours."""
+        if done.returncode not in STATUSES:
+            for said, what in THIRD_PARTY.items():
+                if said in done.stderr:
+                    return what
+            raise Trouble(f"status {done.returncode}")
+        if done.returncode != 0 and not re.search(r"\w+ \w+", done.stderr):
+            raise Trouble(f"status {done.returncode} without a sentence")
+        if "std::bad_alloc" in done.stderr or "json.exception" in done.stderr:
+            raise Trouble("a message without its meaning")
+        for option in command.outputs:
+            self.check_output(self.folder / OUTPUTS[option])
+        if command.store:
+            self.check_store()
+        if list(self.folder.glob("*.part")):
+            for part in self.folder.glob("*.part"):
+                part.unlink()
+            raise Trouble("a NAME.part is left")
+        return None
+
+    @staticmethod
+    def check_output(path):
+        text = path.read_text()
+        if text in ("{}", "before"):
+            return
+        if path.suffix == ".json":
+            json.loads(text)
+        elif path.suffix == ".html" and not text.rstrip().endswith("</html>"):
+            raise Trouble(f"{path.name} is not whole")
+        elif path.suffix == ".csv" and not text.endswith("\n"):
+            raise Trouble(f"{path.name} is not whole")
+
+    def check_store(self):
+        """Trials from before, or those of a store begun anew, each of them whole."""
+        store = (self.folder / "e.trials").read_bytes()
+        lines = store.split(b"\n")
+        json.loads(lines[0])
+        for line in lines[1:-1]:
+            json.loads(line)
+
+
+def spread(count, most):
+    """At most so many of 1 to count, near the start and the end in any case."""
+    if count <= most:
+        return list(range(1, count + 1))
+    return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(most)})
+
+
+def drive(place, name, calls, most, nth):
+    """All faults of a command; how many there were, what failed, and whom it was up to."""
+    command, tried, troubles, others = COMMANDS[name], 0, [], {}
+    for call in calls:
+        for n in [nth] if nth else spread(place.count(command, call), most):
+            for after in ({}, {"FAULT_AFTER": "1"}) if call == "memory" else ({},):
+                tried += 1
+                said = ""
+                try:
+                    done = place.run(command, FAULT_CALL=call, FAULT_NTH=str(n), **after)
+                    said = done.stderr
+                    what = place.check(command, done)
+                    if what:
+                        others[what] = others.get(what, 0) + 1
+                except (Trouble, ValueError, subprocess.TimeoutExpired) as trouble:
+                    troubles.append(f"{name}: {call} {n}{' and after' if after else ''}: "
+                                    f"{trouble}\n    {said.strip()[-400:]}")
+    return tried, troubles, others
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("shim", type=pathlib.Path)
+    parser.add_argument("--command", action="append", choices=COMMANDS)
+    parser.add_argument("--call", action="append", choices=CALLS)
+    parser.add_argument("--most", type=int, default=40, help="values of n for each call")
+    parser.add_argument("--nth", type=int, default=0, help="only this one")
+    given = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="graphline_faults_") as folder:
+        place = Workplace(folder, given.program.resolve(), given.shim.resolve())
+        for name in given.command or COMMANDS:
+            tried, troubles, others = drive(place, name, given.call or CALLS, given.most, given.nth)
+            print(f"{name}: {tried} faults, {len(troubles)} in trouble")
+            for what, count in others.items():
+                print(f"  {count} times {what}")
+            for trouble in troubles:
+                print(f"  {trouble}")
+            failed += len(troubles)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

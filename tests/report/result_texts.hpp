@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "framework/analysis/experiment_findings.hpp"
+#include "framework/base/file/text_sink.hpp"
+#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/roofline_json.hpp"
+#include "framework/report/json/run_json.hpp"
+#include "framework/report/trace/trace_json.hpp"
+
+// Results whole, as the program hands them on in pieces.
+
+namespace graphline {
+
+inline std::string run_json(const run_record& record) {
+  return text_by(write_run_json, record, analyse(record));
+}
+
+inline std::string run_csv(const run_record& record) {
+  return text_by(write_run_csv, record);
+}
+
+inline std::string trace_json(const run_record& record) {
+  return text_by(write_trace, record);
+}
+
+inline std::string roofline_json(const roofline_record& record) {
+  return text_by(write_roofline_json, record);
+}
+
+inline std::string experiment_json(const experiment_record& record,
+                                   const experiment_summary& summary,
+                                   const std::vector<std::string>& findings) {
+  return text_by(write_experiment_json, record, summary, findings);
+}
+
+inline std::string experiment_json(const experiment_record& record) {
+  const auto summary = summarize(record);
+  return experiment_json(record, summary, findings_of(record, summary));
+}
+
+inline std::string experiment_csv(const experiment_record& record) {
+  return text_by(write_experiment_csv, record);
+}
+
+}  // namespace graphline
