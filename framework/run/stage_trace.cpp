@@ -1,5 +1,4 @@
 #include "framework/run/stage_trace.hpp"
-#include "framework/base/reason.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,8 @@
 #include <map>
 #include <string_view>
 #include <vector>
+
+#include "framework/base/reason.hpp"
 
 namespace graphline {
 namespace {

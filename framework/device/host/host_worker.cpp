@@ -1,5 +1,4 @@
 #include "framework/device/host/host_worker.hpp"
-#include "framework/base/reason.hpp"
 
 #include <omp.h>
 #include <pthread.h>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
