@@ -18,7 +18,7 @@
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
-#include "framework/report/trace/trace_json.hpp"
+#include "framework/report/trace/trace_file.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -57,14 +57,14 @@ void report(const report_arguments& given, const run_record& record) {
   check_frames(given, record);
   const auto frames = static_cast<std::int64_t>(record.frames.size());
   const auto stages = record.stages.size();
-  result_outputs outputs(
-      {{"--html", given.html, html_beginning, largest_page_bytes},
-       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
-       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
-      {given.result});
+  result_outputs outputs({{"--html", given.html, html_beginning, largest_page_bytes},
+                          {"--trace", given.trace, trace_file_beginning(given.trace),
+                           expected_trace_file_bytes(given.trace, frames, stages)},
+                          {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
+                         {given.result});
   if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
   outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, {given.frames})); });
-  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
 }
@@ -132,7 +132,9 @@ void add_report_command(CLI::App& program, action& chosen) {
   command->add_option("RESULT.json", given->result, "What run, compare or roofline wrote to --json")
       ->required();
   command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
-  command->add_option("--trace", given->trace, "Write a run as a trace for Perfetto")
+  command
+      ->add_option("--trace", given->trace,
+                   "Write a run as a trace for Perfetto; compressed where\nFILE ends in .gz")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command

@@ -17,7 +17,7 @@
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/terminal/run_table.hpp"
-#include "framework/report/trace/trace_json.hpp"
+#include "framework/report/trace/trace_file.hpp"
 #include "framework/run/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -62,7 +62,8 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
   result_outputs outputs(
       {{"--json", given.json, json_beginning, expected_json_bytes(frames, stages)},
        {"--html", given.html, html_beginning, largest_page_bytes},
-       {"--trace", given.trace, trace_beginning, expected_trace_bytes(frames, stages)},
+       {"--trace", given.trace, trace_file_beginning(given.trace),
+        expected_trace_file_bytes(given.trace, frames, stages)},
        {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
       given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
@@ -120,7 +121,7 @@ exit_status run_pipeline(run_arguments& given) {
   tell_trouble(record, given.quiet);
   outputs.write("--json", [&](text_sink& to) { write_run_json(to, record, analysis()); });
   outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, analysis())); });
-  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
   if (record.failure) return exit_status::run_failed;
@@ -139,7 +140,10 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->type_name("FILE");
   command->add_option("--html", given->html, "Write a page for a browser: what took how long")
       ->type_name("FILE");
-  command->add_option("--trace", given->trace, "Write a trace for Perfetto or chrome://tracing")
+  command
+      ->add_option(
+          "--trace", given->trace,
+          "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "framework/base/file/text_sink.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// A trace as a file has it: compressed where the file's name ends in ".gz", which viewers open too.
+
+/// What it begins with.
+std::string_view trace_file_beginning(std::string_view path);
+
+/// About how large it becomes, for reserving it on the disk.
+std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,
+                                        std::size_t stages);
+
+void write_trace_file(text_sink& to, const run_record& record, std::string_view path);
+
+}  // namespace graphline
