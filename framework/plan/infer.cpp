@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/plan/draft.hpp"
+#include "framework/spec/parameter_reference.hpp"
 
 namespace graphline::planning {
 namespace {
@@ -28,7 +29,8 @@ std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_s
 void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
   diagnostics found;
   stage.shape = stage.kind->infer(stage.arguments, inputs, found);
-  if (!forward(found, d.out)) {
+  // What an unknown parameter would have made of the types is not known.
+  if (!forward(found, d.out) || holds_unresolved(stage.spec->parameters)) {
     stage.sound = false;
     return;
   }

@@ -114,7 +114,11 @@ void resolve_kinds(draft& d) {
         bind_arguments(stage.kind->parameters, stage.spec->parameters,
                        fmt::format("stage '{}' ({})", stage.spec->name.text, stage.kind->name),
                        stage.spec->name.place, d.spec.directory, found);
-    if (!forward(found, d.out)) stage.sound = false;
+    // Of a value that is an unknown parameter nothing is said here: its reference was reported.
+    const auto bound = [&](const node::member& m) { return stage.arguments.has(m.key.text); };
+    if (!forward(found, d.out) || !std::ranges::all_of(stage.spec->parameters.members(), bound)) {
+      stage.sound = false;
+    }
   }
   if (d.stages.empty() && !d.out.has_errors()) {
     d.out.error(d.spec.name.place, fmt::format("pipeline '{}' has no stages", d.spec.name.text));

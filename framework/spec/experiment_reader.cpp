@@ -224,7 +224,10 @@ const std::vector<parameter>& experiment_keys() {
         structure_key("params", "mapping of parameters",
                       "Values of the pipeline's parameters, for all configurations."),
         structure_key("run", "mapping of common settings", "Settings of all configurations.")};
-    for (const char* key : keys_at_top) list.push_back(*find_parameter(run_keys(), key));
+    for (const char* key : keys_at_top) {
+      list.push_back(*find_parameter(run_keys(), key));
+      list.back().default_value.reset();  // as in the pipeline's file
+    }
     list.insert(
         list.end(),
         {structure_key("vary", "mapping to lists of values",

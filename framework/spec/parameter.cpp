@@ -74,7 +74,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
     case parameter_type::element:
       return as_value(read_dtype(n, p.name, out));
     case parameter_type::tree:
-      return value(n);
+      return is_unresolved(n) ? std::nullopt : std::optional(value(n));
     case parameter_type::percent:
       return as_value(read_percent(n, p.name, out));
   }
@@ -100,6 +100,11 @@ std::string show(const parameter& p, double number) {
   return p.type == parameter_type::duration ? format_duration(number) : in_digits(number);
 }
 
+/// Whether the range is all durations but none at all: they are held in whole nanoseconds.
+bool is_more_than_zero(const parameter& p) {
+  return p.type == parameter_type::duration && p.minimum == 1.0 && !p.maximum;
+}
+
 bool in_range(const parameter& p, double number, const place& where, diagnostics& out) {
   const bool high_enough = !p.minimum || number >= *p.minimum;
   const bool low_enough = !p.maximum || number <= *p.maximum;
@@ -108,8 +113,8 @@ bool in_range(const parameter& p, double number, const place& where, diagnostics
   std::string expected;
   if (p.minimum && p.maximum) {
     expected = fmt::format("from {} to {}", show(p, *p.minimum), show(p, *p.maximum));
-  } else if (p.minimum && p.type == parameter_type::duration && *p.minimum == 1) {
-    expected = "more than zero";  // in whole nanoseconds
+  } else if (is_more_than_zero(p)) {
+    expected = "more than zero";
   } else if (p.minimum) {
     expected = fmt::format("at least {}", show(p, *p.minimum));
   } else {
@@ -210,7 +215,9 @@ std::string_view to_string(parameter_type type) noexcept {
 std::string describe_type(const parameter& p) {
   if (p.type == parameter_type::choice) return fmt::format("{}", fmt::join(p.choices, " | "));
   std::string text(p.structure.empty() ? to_string(p.type) : p.structure);
-  if (p.minimum && p.maximum) {
+  if (is_more_than_zero(p)) {
+    text += " > 0";
+  } else if (p.minimum && p.maximum) {
     text += fmt::format(" {} to {}", show(p, *p.minimum), show(p, *p.maximum));
   } else if (p.minimum) {
     text += fmt::format(" >= {}", show(p, *p.minimum));

@@ -1,5 +1,7 @@
 #include "framework/spec/parameter_reference.hpp"
 
+#include <algorithm>
+
 #include "framework/spec/names.hpp"
 
 namespace graphline {
@@ -12,6 +14,11 @@ std::optional<std::string_view> parameter_reference(const node& n) noexcept {
 
 bool is_unresolved(const node& n) noexcept {
   return n.where() && parameter_reference(n);
+}
+
+bool holds_unresolved(const node& n) noexcept {
+  return is_unresolved(n) || std::ranges::any_of(n.items(), holds_unresolved) ||
+         std::ranges::any_of(n.members(), holds_unresolved, &node::member::value);
 }
 
 }  // namespace graphline

@@ -14,4 +14,7 @@ std::optional<std::string_view> parameter_reference(const node& n) noexcept;
 /// parameters were resolved, so typed reading stays quiet about it.
 bool is_unresolved(const node& n) noexcept;
 
+/// Whether the value or anything in it is unresolved.
+bool holds_unresolved(const node& n) noexcept;
+
 }  // namespace graphline

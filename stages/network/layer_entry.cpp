@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "framework/spec/parameter_reference.hpp"
+
 namespace graphline {
 
 namespace {
@@ -113,7 +115,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
     check_name(entry.given_name, entry.values.where("name"), found);
   }
   if (entry.values.has("reads")) entry.reads = entry.values.text("reads");
-  if (!found.has_errors()) {
+  if (!found.has_errors() && !holds_unresolved(written)) {
     layer_problems problems(entry.subject, entry.values, found);
     auto operation = entry.kind->read(entry.values, problems);
     if (!problems.any()) entry.operation = std::move(operation);

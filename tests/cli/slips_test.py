@@ -37,6 +37,14 @@ class command_line(Case):
         self.expect(graphline("check", path, "--set", "side=0"), 2,
                     "--set side=0 (in ", "must be at least 1, found 0")
 
+    def test_an_unknown_parameter_is_the_only_complaint_where_a_value_is_required(self):
+        layers = "\n      - conv2d: {out_channels: 8, kernel: 3}\n      - relu\n"
+        for given, slip in (("kernel: 3", "kernel: $size"), ("k: 3", "k: $best"),
+                            ("[1, 3, 16, 16]", "[1, 3, $side, 16]"), (layers, " $layers\n")):
+            done = graphline("check", self.pipeline(SMALL.replace(given, slip)))
+            self.expect(done, 2, "error: unknown parameter '$")
+            self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
+
     def test_a_pipeline_or_an_experiment_is_no_result_and_the_way_to_one_is_told(self):
         path = self.pipeline()
         experiment = self.pipeline("experiment: e\npipeline: small.yaml\n", "e.yaml")

@@ -197,6 +197,39 @@ TEST(bind_arguments, states_a_range_of_durations_with_units) {
               ElementsAre("'x' must be at least 1.00 ms, found 10.0 us"));
 }
 
+TEST(bind_arguments, shows_numbers_with_all_digits_and_commas) {
+  parameter p = of(parameter_type::number);
+  p.unit = "px";
+  p.minimum = 1e-6;
+  p.maximum = 12'345'678.5;
+  EXPECT_THAT(binding({p}, "x: 1e8").messages(),
+              ElementsAre("'x' must be from 0.000001 to 12,345,678.5 px, found 100,000,000"));
+  EXPECT_THAT(binding({p}, "x: -1000").messages(),
+              ElementsAre("'x' must be from 0.000001 to 12,345,678.5 px, found -1,000"));
+  EXPECT_THAT(binding({p}, "x: 1e300").messages(),
+              ElementsAre("'x' must be from 0.000001 to 12,345,678.5 px, found 1e+300"));
+  EXPECT_THAT(binding({p}, "x: 1e-30").messages(),
+              ElementsAre("'x' must be from 0.000001 to 12,345,678.5 px, found 1e-30"));
+}
+
+TEST(bind_arguments, takes_a_percentage_with_its_sign) {
+  const parameter p = of(parameter_type::percent);
+  EXPECT_DOUBLE_EQ(binding({p}, "x: 2.5%").bound.number("x"), 0.025);
+  EXPECT_THAT(binding({p}, "x: 2.5").messages(), ElementsAre("'x' needs %, such as 1%"));
+  EXPECT_EQ(describe_type(p), "percentage");
+}
+
+TEST(bind_arguments, refuses_no_time_at_all_where_a_duration_must_be_more) {
+  parameter p = of(parameter_type::duration);
+  p.minimum = 1;
+  p.unit = "s";
+  EXPECT_EQ(binding({p}, "x: 1ns").bound.duration("x"), 1);
+  EXPECT_THAT(binding({p}, "x: 0ms").messages(),
+              ElementsAre("'x' must be more than zero, found 0 ns"));
+  EXPECT_THAT(binding({p}, "x: 3").messages(), ElementsAre("'x' needs a unit, such as 3s"));
+  EXPECT_EQ(describe_type(p), "duration > 0");
+}
+
 TEST(bind_arguments, checks_the_range_of_each_number_in_a_list_at_its_place) {
   parameter p = of(parameter_type::integers);
   p.minimum = 1;

@@ -91,6 +91,12 @@ json values_by_name(Wrap wrapped) {
   return schema;
 }
 
+/// Settings in an experiment, which are as in the pipeline's file where they are left out.
+json settings_schema(std::vector<parameter> keys) {
+  for (parameter& p : keys) p.default_value.reset();
+  return or_nothing(mapping_schema(keys, references::refused));
+}
+
 json configuration_schema() {
   json schema = mapping_schema(configuration_keys(), references::refused);
   const json values = values_by_name([](json value) { return value; });
@@ -136,9 +142,8 @@ json pipeline_schema(const stage_registry& registry) {
 json experiment_schema() {
   json schema = file_schema("An experiment of Graphline", experiment_keys(), references::refused);
   json& all = schema["definitions"];
-  all["mapping_of_settings"] = or_nothing(mapping_schema(run_keys(), references::refused));
-  all["mapping_of_common_settings"] =
-      or_nothing(mapping_schema(common_run_keys(), references::refused));
+  all["mapping_of_settings"] = settings_schema(run_keys());
+  all["mapping_of_common_settings"] = settings_schema(common_run_keys());
   all["mapping_of_values"] = values_by_name([](json value) { return value; });
   all["mapping_of_values"]["minProperties"] = 1;
   all["mapping_to_lists_of_values"] = values_by_name([](json value) {
