@@ -217,8 +217,8 @@ def cases():
         layer_norm(24, name="norm2", eps=1e-6), linear(24, 96, name="mlp.fc1"), gelu(),
         linear(96, 24, name="mlp.fc2"), add("attended")]
 
-    # The first norm becomes a part of the convolution, the second one does not. Cases that are
-    # added stand at the end: a case's numbers depend on how many come before it.
+    # The first norm becomes a part of the convolution, the second one does not. New cases go last:
+    # a case's numbers depend on how many come before it.
     yield "batch_norm_large_eps", image, [
         conv(5, 16, 3), batch_norm(16, eps=0.5), relu(), batch_norm(16, eps=0.25)]
 
