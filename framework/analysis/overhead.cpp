@@ -28,8 +28,9 @@ class trial_table {
       if (ran_to_its_end(trial)) finished[trial.block].insert(trial.record.run.timing);
     }
     for (const auto& [block, methods] : finished) {
-      const bool complete = std::all_of(record.methods.begin(), record.methods.end(),
-                                        [&](timing_method m) { return methods.contains(m); });
+      const bool complete =
+          std::all_of(record.methods.begin(), record.methods.end(),
+                      [&in = methods](timing_method m) { return in.contains(m); });
       if (complete) complete_.insert(block);
     }
     for (const auto& trial : record.trials) {

@@ -1,0 +1,200 @@
+// Writes what the targets begin with, a folder for each target: in FOLDER/seeds/ files that come
+// with the project and results made of the tests' records, in FOLDER/hostile/ what readers once
+// took too much time, memory or stack for, which is large but easily made.
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "framework/report/json/calibration_json.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/overhead_json.hpp"
+#include "framework/report/json/roofline_json.hpp"
+#include "framework/report/json/run_json.hpp"
+#include "framework/report/saved/trial_store.hpp"
+#include "tests/analysis/made_experiments.hpp"
+#include "tests/report/sample_calibrations.hpp"
+#include "tests/report/sample_roofline.hpp"
+#include "tests/report/saved/sample_plan.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t many = 100'000;
+const fs::path project = GRAPHLINE_SOURCE_DIR;
+
+std::string repeated(std::string_view part, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+std::string lists(std::size_t deep) {
+  return repeated("[", deep) + repeated("]", deep);
+}
+
+void write(const fs::path& file, std::string_view content) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!out.flush()) throw fs::filesystem_error("cannot write", file, {});
+}
+
+/// The small files of a folder whose names end so. Large ones would slow down every change to them.
+void copy(const char* from, std::string_view ending, const fs::path& to) {
+  constexpr std::uintmax_t largest = 16384;
+  fs::create_directories(to);
+  for (const auto& entry : fs::directory_iterator(project / from)) {
+    if (entry.path().extension() != ending || entry.file_size() > largest) continue;
+    fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);
+  }
+}
+
+/// A file of JSON, and the same with lists in lists without end as a first member.
+void write_json(const fs::path& folder, const std::string& target, const std::string& name,
+                const std::string& text) {
+  write(folder / "seeds" / target / name, text);
+  write(folder / "hostile" / target / ("deep_" + name),
+        R"({"deep": )" + lists(many) + "," + text.substr(text.find('{') + 1));
+}
+
+run_record full_run() {
+  auto run = samples::two_models_in_parts(3);
+  samples::add_graphs(run);
+  samples::add_operations(run);
+  return run;
+}
+
+void write_results(const fs::path& folder) {
+  const auto add = [&](const char* name, const std::string& text) {
+    write_json(folder, "result", name, text);
+  };
+  add("run.json", run_json(samples::two_models(timing_method::event, 3)));
+  add("run_in_parts.json", run_json(full_run()));
+  add("run_on_schedule.json", run_json(samples::two_models_on_schedule(3)));
+  add("experiment.json",
+      experiment_json(samples::made_experiment(
+          "small",
+          {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
+  add("overhead.json", overhead_json(samples::two_models_overhead(2)));
+  add("roofline.json", roofline_json(samples::two_models_roofline(2)));
+  add("calibration.json", calibration_json(samples::host_calibration()));
+  auto long_name = samples::two_models(timing_method::event, 2);
+  long_name.stages.front().name = std::string(many, 'x');
+  write(folder / "hostile" / "result" / "long_name.json", run_json(long_name));
+
+  write_json(folder, "calibration", "host.json", calibration_json(samples::host_calibration()));
+  write_json(folder, "calibration", "gpu.json", calibration_json(samples::gpu_calibration()));
+}
+
+void write_stores(const fs::path& folder) {
+  const auto file = folder / "seeds" / "trial_store" / "two_trials.jsonl";
+  fs::create_directories(file.parent_path());
+  trial_store store(file, samples::sample_plan(), store_opening::overwrite);
+  store.add(samples::trial(0));
+  store.add(samples::trial(1));
+  std::ifstream written(file, std::ios::binary);
+  std::string header;
+  std::getline(written, header);
+  const auto hostile = folder / "hostile" / "trial_store";
+  write(hostile / "deep_trial.jsonl", header + "\n{\"trial\":" + lists(many) + "}\n");
+  header.insert(header.size() - 1, ",\"deep\":" + lists(many));
+  write(hostile / "deep_header.jsonl", header + "\n");
+}
+
+std::string safetensors(const std::string& header, std::size_t data_bytes) {
+  std::string bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>(header.size() >> (8 * i) & 0xFF);
+  return bytes + header + std::string(data_bytes, '\0');
+}
+
+void write_weights(const fs::path& folder) {
+  const auto seeds = folder / "seeds" / "safetensors";
+  copy("tests/stages/references", ".safetensors", seeds);
+  copy("tests/stages/references/weights", ".safetensors", seeds);
+  const auto hostile = folder / "hostile" / "safetensors";
+  write(
+      hostile / "deep_dtype",
+      safetensors(R"({"a":{"dtype":)" + lists(many) + R"(,"shape":[1],"data_offsets":[0,4]}})", 4));
+  std::string header;
+  for (std::size_t i = 0; i < many; ++i) {
+    header += (i == 0 ? "{\"" : ",\"") + std::to_string(i) +
+              R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," +
+              std::to_string(i + 1) + "]}";
+  }
+  write(hostile / "many_tensors", safetensors(header + "}", many));
+}
+
+void write_yaml(const fs::path& folder) {
+  copy("pipelines", ".yaml", folder / "seeds" / "pipeline");
+  for (const auto* from : {"tests/spec/good", "tests/spec/bad", "tests/plan/bad"}) {
+    copy(from, ".yaml", folder / "seeds" / "pipeline");
+  }
+  copy("pipelines/experiments", ".yaml", folder / "seeds" / "experiment");
+  copy("tests/spec/bad_experiments", ".yaml", folder / "seeds" / "experiment");
+  for (const auto* target : {"pipeline", "experiment"}) {
+    const auto hostile = folder / "hostile" / target;
+    write(hostile / "deep_lists", lists(many));
+    write(hostile / "deep_mappings", repeated("{a: ", many));
+    write(hostile / "deep_items", repeated("- ", many));
+    write(hostile / "many_values", "[" + repeated("1,", 11 * many) + "]");
+    write(hostile / "one_word", std::string(10 * many, 'x'));
+  }
+  write(folder / "hostile" / "pipeline" / "long_name",
+        "pipeline: p\nstages:\n  - {name: " + std::string(many, 'x') +
+            ", kind: cpu.spin, duration: 1ms}\n");
+}
+
+/// A marker of JPEG with its length and what belongs to it (ITU-T T.81, annex B).
+std::string segment(char marker, const std::string& body) {
+  const auto length = body.size() + 2;
+  return std::string{'\xff', marker, static_cast<char>(length >> 8), static_cast<char>(length)} +
+         body;
+}
+
+/// 16384 x 16384 pixels of one color in about 100 bytes: progressive, so that all coefficients are
+/// held at once, and arithmetic, whose decoder reads zeros beyond the end of a scan.
+std::string large_picture() {
+  using namespace std::string_literals;
+  const auto table = "\0"s + std::string(64, '\1');
+  const auto frame = "\10\100\0\100\0\3\1\21\0\2\21\0\3\21\0"s;  // 8 bits, height, width, Y Cb Cr
+  const auto scan = "\3\1\0\2\0\3\0\0\0\0"s;                     // of all three: DC, every bit
+  return "\xff\xd8" + segment('\xdb', table) + segment('\xca', frame) + segment('\xda', scan) +
+         "\xff\xd9";
+}
+
+void write_pictures(const fs::path& folder) {
+  copy("tests/stages/cpu/references", ".jpg", folder / "seeds" / "jpeg");
+  copy("tests/stages/cpu/references/images", ".jpg", folder / "seeds" / "jpeg");
+  write(folder / "hostile" / "jpeg" / "large.jpg", large_picture());
+}
+
+}  // namespace
+}  // namespace graphline
+
+int main(int argc, char** argv) {
+  using namespace graphline;
+  if (argc != 2) {
+    std::cerr << "usage: " << argv[0] << " FOLDER\n";
+    return 2;
+  }
+  try {
+    const std::filesystem::path folder = argv[1];
+    std::filesystem::remove_all(folder);
+    write_yaml(folder);
+    write_results(folder);
+    write_stores(folder);
+    write_weights(folder);
+    write_pictures(folder);
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <span>
+#include <string>
+
+#include "tests/stages/cpu/temporary_folder.hpp"
+
+// A target hands an input, whatever its bytes are, to the functions that the program hands a file
+// to. clang's libFuzzer calls it with inputs that it makes (https://llvm.org/docs/LibFuzzer.html),
+// replay.cpp with those of files.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace graphline::fuzz {
+
+/// Puts an input where the program finds it.
+inline void write(const std::string& path, const std::uint8_t* data, std::size_t size) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+}
+
+/// Calls what reads an input. All that an input may cause is a `Refusal`, which is an error that
+/// the program documents and has a message; another exception goes on, and ends the run.
+template <class Refusal, class Function>
+void read_or_refuse(Function&& read) {
+  try {
+    read();
+  } catch (const Refusal& refusal) {
+    if (*refusal.what() != '\0') return;
+    std::cerr << "an input was refused without a word\n";
+    std::abort();
+  }
+}
+
+}  // namespace graphline::fuzz

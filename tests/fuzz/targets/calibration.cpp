@@ -1,0 +1,29 @@
+// A calibration, as commands find it in the cache and `graphline calibrate --show` shows it.
+
+#include "framework/analysis/ceilings.hpp"
+#include "framework/base/error.hpp"
+#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/terminal/calibration_table.hpp"
+#include "tests/fuzz/target.hpp"
+#include "tests/report/sample_calibrations.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace graphline;
+  static const temporary_folder folder;
+  static const calibration_store store(folder.path());
+  static const auto sample = samples::host_calibration();
+  static const std::string path = [] {
+    const auto name = store.path_of(sample.device);
+    std::filesystem::create_directories(std::filesystem::path(name).parent_path());
+    return name;
+  }();
+  fuzz::write(path, data, size);
+  fuzz::read_or_refuse<input_error>([&] {
+    const auto found = store.find(sample.device);
+    figures_of(*found);
+    calibration_notes notes;
+    notes.stale = stale_reasons(*found, sample.device, sample.environment);
+    calibration_table(*found, notes);
+  });
+  return 0;
+}

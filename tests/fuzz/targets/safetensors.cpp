@@ -1,0 +1,21 @@
+// A file of weights, as a network reads its tensors.
+
+#include "stages/weights/safetensors.hpp"
+
+#include "framework/base/error.hpp"
+#include "tests/fuzz/target.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace graphline;
+  static const temporary_folder folder;
+  static const std::string path = folder.path() + "/input.safetensors";
+  fuzz::write(path, data, size);
+  fuzz::read_or_refuse<input_error>([&] {
+    safetensors_file file(path);
+    file.why_not_float32("linear.weight", shape{3, 4});
+    for (const auto& [name, tensor] : file.entries()) {
+      fuzz::read_or_refuse<input_error>([&] { file.read_float32(name, tensor.shape); });
+    }
+  });
+  return 0;
+}
