@@ -50,7 +50,8 @@ class attribution(harness.SampleCase):
             "return [...document.querySelectorAll('#attribution .bars')][1]"
             ".querySelectorAll('.track > .time').length")
         self.assertEqual(widths, 3)
-        self.assertIn("no frame of this schedule takes less than", self.browser.text("#attribution"))
+        self.assertIn("no frame of this schedule takes less than",
+                      self.browser.text("#attribution"))
 
     def test_sets_nothing_beside_the_only_frame(self):
         self.show(self.page("single"))
