@@ -5,6 +5,7 @@
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
+#include "tests/stages/cpu/many_scans.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
 #include "tests/stages/cpu/temporary_folder.hpp"
 
@@ -167,6 +168,13 @@ TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
   stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
   EXPECT_THAT([&] { trial.run(); },
               fails_with("vast.jpg: 65500 x 65500 pixels", "268435456 allowed"));
+}
+
+TEST(images, fail_on_a_file_whose_many_scans_would_take_minutes) {
+  const temporary_folder files;
+  files.write("endless.jpg", jpeg_of_many_scans(8));
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); }, fails_with("endless.jpg: ", "it has more than 32 scans"));
 }
 
 TEST(images, fail_on_a_file_that_has_gone) {
