@@ -22,6 +22,9 @@ constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 /// several scans. More only for a tensor that is larger than that.
 constexpr std::size_t least_memory = std::size_t{256} << 20;
 
+/// Encoders write about ten. A scan goes through the whole picture, however few bytes it has.
+constexpr int most_scans = 32;
+
 /// libjpeg's error manager with the way back out of it. libjpeg must not return from an error and
 /// is C, which an exception must not pass through; so errors jump to the setjmp of the step that
 /// called libjpeg, over frames of libjpeg alone.
@@ -52,6 +55,14 @@ void take_message(j_common_ptr info, int level) {
   }
 }
 
+/// Called now and then while a picture of several scans is read, and before each of its scans.
+void bound_scans(j_common_ptr info) {
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
+  auto* trap = reinterpret_cast<error_trap*>(info->err);
+  std::snprintf(trap->message, sizeof trap->message, "it has more than %d scans", most_scans);
+  std::longjmp(trap->way_out, 1);
+}
+
 /// A decompressor that is destroyed with its scope.
 class decompressor {
  public:
@@ -70,6 +81,8 @@ class decompressor {
   bool read_header(std::span<const std::uint8_t> data) {
     if (setjmp(trap_.way_out) != 0) return false;
     jpeg_create_decompress(&info_);
+    progress_.progress_monitor = bound_scans;
+    info_.progress = &progress_;
     jpeg_mem_src(&info_, data.data(), static_cast<unsigned long>(data.size()));
     jpeg_read_header(&info_, TRUE);
     return true;
@@ -105,6 +118,7 @@ class decompressor {
 
  private:
   jpeg_decompress_struct info_{};
+  jpeg_progress_mgr progress_{};
   error_trap trap_{};
 };
 

@@ -23,9 +23,9 @@ struct rgb_image {
 ///
 /// `image` is written over; its memory is used again. Throws `run_error` that names `file` and
 /// carries libjpeg's words when the file is no JPEG, is damaged or cut short, holds CMYK, has more
-/// than 2^28 pixels, or has several scans and would take more than 256 MiB, or four times the
-/// tensor that it is for where that is more. Damage that costs no pixels, such as stray bytes
-/// between segments, is let pass.
+/// than 2^28 pixels or 32 scans, or has several scans and would take more than 256 MiB, or four
+/// times the tensor that it is for where that is more. Damage that costs no pixels, such as stray
+/// bytes between segments, is let pass.
 void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                  std::size_t least_height, std::size_t least_width, rgb_image& image);
 

@@ -20,6 +20,7 @@
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/sample_plan.hpp"
+#include "tests/stages/cpu/many_scans.hpp"
 
 namespace graphline {
 namespace {
@@ -151,28 +152,11 @@ void write_yaml(const fs::path& folder) {
             ", kind: cpu.spin, duration: 1ms}\n");
 }
 
-/// A marker of JPEG with its length and what belongs to it (ITU-T T.81, annex B).
-std::string segment(char marker, const std::string& body) {
-  const auto length = body.size() + 2;
-  return std::string{'\xff', marker, static_cast<char>(length >> 8), static_cast<char>(length)} +
-         body;
-}
-
-/// 16384 x 16384 pixels of one color in about 100 bytes: progressive, so that all coefficients are
-/// held at once, and arithmetic, whose decoder reads zeros beyond the end of a scan.
-std::string large_picture() {
-  using namespace std::string_literals;
-  const auto table = "\0"s + std::string(64, '\1');
-  const auto frame = "\10\100\0\100\0\3\1\21\0\2\21\0\3\21\0"s;  // 8 bits, height, width, Y Cb Cr
-  const auto scan = "\3\1\0\2\0\3\0\0\0\0"s;                     // of all three: DC, every bit
-  return "\xff\xd8" + segment('\xdb', table) + segment('\xca', frame) + segment('\xda', scan) +
-         "\xff\xd9";
-}
-
 void write_pictures(const fs::path& folder) {
   copy("tests/stages/cpu/references", ".jpg", folder / "seeds" / "jpeg");
   copy("tests/stages/cpu/references/images", ".jpg", folder / "seeds" / "jpeg");
-  write(folder / "hostile" / "jpeg" / "large.jpg", large_picture());
+  write(folder / "hostile" / "jpeg" / "many_scans.jpg", jpeg_of_many_scans(4096));
+  write(folder / "hostile" / "jpeg" / "large.jpg", jpeg_of_many_scans(16384));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
+#include "tests/stages/cpu/many_scans.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
 #include "tests/stages/cpu/temporary_folder.hpp"
 
@@ -181,6 +182,13 @@ TEST(images, fail_on_several_scans_that_would_take_more_memory_than_the_tensor_i
   EXPECT_THAT([&] { trial.run(); },
               fails_with("cannot decode " + place.path(),
                          "16000 x 16000 pixels in several scans would take more than 256 MiB"));
+}
+
+TEST(images, fail_on_a_file_whose_many_scans_would_take_minutes) {
+  const temporary_folder files;
+  files.write("endless.jpg", jpeg_of_many_scans(8));
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); }, fails_with("endless.jpg: ", "it has more than 32 scans"));
 }
 
 TEST(images, fail_on_a_file_that_has_gone) {
