@@ -274,7 +274,7 @@ TEST_F(output_file_test, waits_for_a_slow_reader_that_does_not_block) {
 TEST_F(output_file_test, can_be_moved_before_it_is_committed) {
   output_file first(at("result.json"));
   output_file second = std::move(first);
-  second.commit("text", " and more");
+  second.commit([](text_sink& to) { to.append("text").append(" and more"); });
   EXPECT_EQ(read(at("result.json")), "text and more");
 }
 
