@@ -17,6 +17,7 @@
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/saved/trial_store.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/sample_plan.hpp"

@@ -19,6 +19,7 @@
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/fuzz/target.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {

@@ -17,6 +17,7 @@
 #include "framework/report/saved/calibration_reader.hpp"
 #include "framework/report/saved/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
+#include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/saved/result_files.hpp"
