@@ -19,7 +19,7 @@ std::string_view trace_file_beginning(std::string_view path) {
 
 std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,
                                         std::size_t stages) {
-  constexpr std::uint64_t shorter = 10;  // traces compress to a tenth or less
+  constexpr std::uint64_t shorter = 5;  // traces compress to a fifth or less
   return expected_trace_bytes(frames, stages) / (is_compressed(path) ? shorter : 1);
 }
 

@@ -277,7 +277,7 @@ TEST(experiment_page, holds_whatever_names_hold) {
   const std::string shown = "</script><img src=x onerror=alert(1)>\"'\n\xef\xbf\xbd";
   const auto data = samples::data_of(page);
   EXPECT_EQ(data["title"], shown);
-  EXPECT_EQ(data["experiment"]["members"][0]["names"][0], shown);
+  EXPECT_EQ(data["experiment"]["members"][0]["configuration"], shown);
   EXPECT_EQ(data["experiment"]["stages"][0]["stages"][0]["name"], shown);
 }
 

@@ -45,7 +45,7 @@ TEST(trace_file, is_compressed_where_its_name_says_so) {
   EXPECT_EQ(text_by(write_trace_file, record, std::string_view("run.json")), text);
   const auto packed = text_by(write_trace_file, record, std::string_view("run.json.gz"));
   EXPECT_TRUE(packed.starts_with(trace_file_beginning("run.json.gz")));
-  EXPECT_LT(packed.size(), text.size() / 8);
+  EXPECT_LT(packed.size(), text.size() / 5);
   EXPECT_EQ(unpacked(packed, text.size()), text);
 }
 
