@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   std::size_t inputs = 0;
   bool well = true;
   for (int i = 1; i < argc; ++i) {
+    if (!std::filesystem::exists(argv[i])) continue;  // of a target in which nothing was found yet
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       well = replay(entry.path()) && well;
       ++inputs;

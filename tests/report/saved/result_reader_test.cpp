@@ -158,7 +158,7 @@ TEST_F(result_reader, says_that_a_file_was_cut_off) {
   const auto whole = run_json(two_models(timing_method::event, 6));
   EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("error: this is not JSON"));
   EXPECT_THAT(refusal("{\"schema\": "), HasSubstr(":1:12: error: "));
-  EXPECT_THAT(refusal("{\"schema\": "), HasSubstr("the file ends too early"));
+  EXPECT_THAT(refusal("{\"schema\": "), HasSubstr("it ends too early"));
 }
 
 TEST_F(result_reader, refuses_beginnings_of_a_result_without_a_crash) {
