@@ -162,7 +162,7 @@ class calibrate(Case):
     def test_one_that_cannot_be_read_stops_no_run(self):
         whole = self.kept.read_text()
         for text, reason in (("{", ":1:2: error: this is not JSON"), ("", "the file is empty"),
-                             (whole[:whole.index('"ceilings"')], "the file ends too early"),
+                             (whole[:whole.index('"ceilings"')], "it ends too early"),
                              (whole.replace("calibration/1", "calibration/2"), "another version"),
                              (whole.replace('"times_ns"', '"times"'), "lacks 'times_ns'")):
             self.kept.write_text(text)
