@@ -70,8 +70,9 @@ class calibrate(Case):
 
         self.change_kept(slow_down)
         done = graphline("diff", self.result, self.kept)
-        self.expect(done, 0, "1 of ", "changed by more than their spread",
-                    "memory, read, -99.0 %", stream="stdout")
+        self.expect(done, 0, "1 of ", stream="stdout")
+        for text in ("changed by more than their spread", "memory, read, -99.0 %"):
+            self.assertIn(text, " ".join(done.stdout.split()))  # wherever a long name breaks it
 
     def test_it_shows_what_it_measured_and_where_it_is_kept(self):
         kept = self.measured / "cache" / "calibrations" / self.kept.name

@@ -90,7 +90,7 @@ class usage(Case):
         self.assertEqual(graphline("-V").stdout, graphline("--version").stdout)
 
     def test_unknown_words_are_answered_with_the_nearest(self):
-        self.expect(graphline("rum", "x.yaml"), 2, "unknown command 'rum'", "run")
+        self.expect(graphline("ruun", "x.yaml"), 2, "unknown command 'ruun' (did you mean 'run'?)")
         self.expect(graphline("overhaed", "x.yaml"), 2, "(did you mean 'overhead'?)")
         self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
 

