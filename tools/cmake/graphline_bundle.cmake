@@ -54,3 +54,7 @@ add_custom_target(bundle
   DEPENDS ${programs}
   COMMENT "graphline-bundle.tar.xz"
   VERBATIM)
+
+if(TARGET project_tests_need)
+  add_dependencies(project_tests_need ${programs})  # a test unpacks it
+endif()
