@@ -358,7 +358,7 @@ class capacity(Case):
         path.write_text("pipeline: serve\nstages: [{name: serve, kind: cpu.spin, duration: 5ms}]\n"
                         f"run: {{warmup: 2, timing: none, arrival: {arrival}}}\n")
         done = subprocess.run([GRAPHLINE, "capacity", path, "--device", "host", "--json", "-",
-                               *options], capture_output=True, text=True, timeout=280)
+                               "--within", "10%", *options], capture_output=True, text=True, timeout=280)
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         disturbances[:] = [r for probe in result["probes"] for r in probe["runs"] if r["disturbed"]]
