@@ -9,7 +9,6 @@ quiet enough; where it never was, by the scheduler's own figures, the test is sk
 
 import itertools
 import json
-import math
 import pathlib
 import random
 import subprocess
@@ -335,54 +334,6 @@ class attribution(Case):
                     else:  # at least the longest chain of waits was
                         self.assertGreaterEqual(sum(worked.values()), 0.97 * max(took.values()))
                 self.until_quiet(attempt)
-
-
-def rate_of_md1(service, bound, part):
-    """The rate at which so large a part of the frames of an M/D/1 queue is done within `bound`, by
-    Erlang's formula for how long they wait. In units of one time."""
-    def done_in_time(rate):
-        wait = bound - service
-        return (1 - rate * service) * sum(
-            (-rate * (wait - k * service)) ** k / math.factorial(k)
-            * math.exp(rate * (wait - k * service)) for k in range(int(wait // service) + 1))
-    low, high = 0, 1 / service
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if done_in_time(middle) > part else (low, middle)
-    return low
-
-
-class capacity(Case):
-    def interval(self, arrival, *options):
-        path = pathlib.Path(self.folder, "serve.yaml")
-        path.write_text("pipeline: serve\nstages: [{name: serve, kind: cpu.spin, duration: 5ms}]\n"
-                        f"run: {{warmup: 2, timing: none, arrival: {arrival}}}\n")
-        done = subprocess.run([GRAPHLINE, "capacity", path, "--device", "host", "--json", "-",
-                               "--within", "10%", *options], capture_output=True, text=True, timeout=280)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        result = json.loads(done.stdout)
-        disturbances[:] = [r for probe in result["probes"] for r in probe["runs"] if r["disturbed"]]
-        return result["capacity"]["interval"]
-
-    # An interval that holds the truth with 95 % may miss it once; not three times in a row.
-    tries = 3
-
-    def test_with_random_arrivals_is_that_of_the_exact_queue(self):
-        known = rate_of_md1(5e-3, 20e-3, 0.95)
-
-        def attempt():
-            low, high = self.interval("poisson", "--under", "20ms")
-            self.assertLessEqual(low, known)
-            self.assertGreaterEqual(high, 0.985 * known)  # the program itself takes a little
-            self.assertLessEqual(high - low, 0.25 * known)
-        self.until_quiet(attempt)
-
-    def test_with_a_constant_rate_is_one_over_the_time_of_service(self):
-        def attempt():
-            low, high = self.interval("constant", "--under", "20ms")
-            self.assertLessEqual(low, 200.2)
-            self.assertGreaterEqual(high, 0.97 * 200)
-        self.until_quiet(attempt)
 
 
 if __name__ == "__main__":
