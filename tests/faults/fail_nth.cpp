@@ -5,10 +5,14 @@
 //   FAULT_NTH    the how many-eth of these since main began, from 1; 0 for none
 //   FAULT_AFTER  set: all that follow fail too
 //   FAULT_COUNT  a file that gets the number of these calls at the end
+//
+// Of a crash it writes to standard error through which libraries it came.
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,7 +67,19 @@ void tell_count() {
   }
 }
 
+void tell_crash(int signal) {
+  begun = false;
+  void* frames[32];
+  ::backtrace_symbols_fd(frames, ::backtrace(frames, 32), STDERR_FILENO);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
 int counted_main(int argc, char** argv, char** environment) {
+  void* frame = nullptr;
+  ::backtrace(&frame, 1);  // the first takes memory
+  ::signal(SIGSEGV, tell_crash);
+  ::signal(SIGABRT, tell_crash);
   if (const char* which = std::getenv("FAULT_CALL")) call = which;
   if (const char* number = std::getenv("FAULT_NTH")) nth = std::atol(number);
   after = std::getenv("FAULT_AFTER") != nullptr;

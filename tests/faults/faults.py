@@ -19,9 +19,9 @@ import tempfile
 CALLS = ("memory", "write", "open", "read", "fsync", "close", "rename", "ftruncate", "thread")
 STATUSES = (0, 1, 2, 3, 130)
 
-# Crashes that are not ours to mend, by a part of what the program says before it.
+# Crashes that are not ours to mend, by the library that they came through.
 THIRD_PARTY = {
-    "libgomp: ": "libgomp ends the program where it finds no memory or thread",
+    "libdnnl.so": "oneDNN crashes where one of its allocations fails",
 }
 
 PIPELINE = """pipeline: small
@@ -126,8 +126,10 @@ class Workplace:
         """Raises `Trouble` where something that must hold does not. The name of what is to blame,
         if it is none of ours."""
         if done.returncode not in STATUSES:
-            for said, what in THIRD_PARTY.items():
-                if said in done.stderr:
+            for library, what in THIRD_PARTY.items():
+                if library in done.stderr:
+                    for part in self.folder.glob("*.part"):
+                        part.unlink()
                     return what
             raise Trouble(f"status {done.returncode}")
         if done.returncode != 0 and not re.search(r"\w+ \w+", done.stderr):

@@ -67,17 +67,22 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// Where an exception can go no further, as in a thread of a library: a message, and no file that
-/// is half written.
-[[noreturn]] void end_without_memory() noexcept {
+/// Where an exception can go no further, as within a library: a message, and no file that is half
+/// written.
+[[noreturn]] void end_here() noexcept {
+  remove_unfinished();
   try {
     if (const auto problem = std::current_exception()) std::rethrow_exception(problem);
   } catch (const std::bad_alloc&) {
-    remove_unfinished();
     std::_Exit(report(out_of_memory, exit_status::run_failed));
+  } catch (const std::exception& problem) {
+    report("a library failed where nothing can be saved, maybe for want of memory:",
+           exit_status::run_failed);
+    std::_Exit(report(problem.what(), exit_status::run_failed));
   } catch (...) {
   }
-  std::abort();  // a fault of the program, which a core file helps to find
+  report("a fault in Graphline", exit_status::run_failed);
+  std::abort();  // a core file helps to find it
 }
 
 /// Opens what is closed of standard input, output and error, so that no file of ours gets its
@@ -242,7 +247,8 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
-  std::set_terminate(graphline::end_without_memory);
+  std::set_terminate(graphline::end_here);
+  std::atexit(graphline::remove_unfinished);  // as where a library ends the program
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::remember_command_line(argv);
