@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "tests/analysis/made_run.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
 using samples::made_run;
+using samples::ms;
 using testing::AllOf;
 using testing::Contains;
 using testing::Each;
@@ -23,8 +25,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
-
-constexpr nanoseconds ms = 1'000'000;
 
 /// What each frame takes beside the usual: 40 ms on the device, beside which the CPU works 16 ms,
 /// then 10 ms on the CPU.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
@@ -16,6 +17,7 @@ using samples::for_runs_of;
 using samples::made_configuration;
 using samples::made_experiment;
 using samples::made_of;
+using samples::ms;
 using samples::taking;
 using samples::two_strategies;
 using ::testing::AllOf;
@@ -26,8 +28,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-constexpr nanoseconds ms = 1'000'000;
 
 // Priorities and several pipelines at once.
 

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "framework/analysis/summary.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr nanoseconds ms = 1'000'000;
+using samples::ms;
 
 /// A frame is due every 10 ms and takes 2.9 ms.
 run_record kept_schedule(int frames) {

@@ -7,8 +7,6 @@
 namespace graphline {
 namespace {
 
-using comparison = graph_cost_summary::comparison;
-
 run_record with_graphs() {
   auto record = samples::two_models(timing_method::event, 5);
   samples::add_graphs(record);
@@ -26,7 +24,7 @@ TEST(graph_cost, is_paid_for_by_what_launching_saves_in_each_frame) {
   EXPECT_EQ(cost.capture, 800'000);
   EXPECT_EQ(cost.instantiate, 1'200'000);
   EXPECT_EQ(cost.first_launch, 100'000);
-  EXPECT_EQ(cost.found, comparison::saves);
+  EXPECT_EQ(cost.found, graph_cost_summary::comparison::saves);
   EXPECT_EQ(cost.saving, 14'000);
   EXPECT_EQ(cost.paid_after, 150);  // 2.1 ms by 14 us
 }
@@ -50,22 +48,22 @@ TEST(graph_cost, takes_no_first_launch_for_longer_than_later_ones_that_vary_by_a
 TEST(graph_cost, compares_only_what_lies_apart) {
   auto record = with_graphs();
   for (auto& graph : record.graphs) graph.eager = {2'500, 2'500, 2'600, 9'500};
-  EXPECT_EQ(graph_cost_of(record)->found, comparison::no_difference);
+  EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::no_difference);
   EXPECT_FALSE(graph_cost_of(record)->paid_after);
   for (auto& graph : record.graphs) graph.eager = {1'000, 1'100, 1'000, 9'500};
-  EXPECT_EQ(graph_cost_of(record)->found, comparison::costs);
+  EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::costs);
   EXPECT_EQ(graph_cost_of(record)->saving, -3'000);
 }
 
 TEST(graph_cost, makes_up_nothing_from_fewer_than_three_repetitions) {
   auto record = with_graphs();
   record.graphs[1].launch.resize(2);
-  EXPECT_EQ(graph_cost_of(record)->found, comparison::too_few);
+  EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::too_few);
   EXPECT_FALSE(graph_cost_of(record)->saving);
   record = with_graphs();
   record.graphs[0].later_launch.resize(2);
   EXPECT_FALSE(graph_cost_of(record)->first_launch);
-  EXPECT_EQ(graph_cost_of(record)->found, comparison::saves);
+  EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::saves);
   EXPECT_FALSE(graph_cost_of(record)->paid_after);
   EXPECT_FALSE(median_of_repetitions({4, 2}));
   EXPECT_EQ(median_of_repetitions({4, 2, 9}), 4);

@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::size_t frames_of_a_trial = 20;
 
-/// Between -1 and 1, fixed by its arguments.
-double wobble(std::uint64_t a, std::uint64_t b) {
-  return static_cast<double>(mix_seed(a, b) >> 11) * 0x1p-52 - 1;
-}
-
-nanoseconds scaled(nanoseconds time, double factor) {
-  return std::llround(static_cast<double>(time) * factor);
-}
-
 run_record trial_of(const made_configuration& of, std::size_t block) {
   std::vector<frame_times> frames(frames_of_a_trial, of.times);
   for (std::size_t i = 0; i < frames.size(); ++i) {

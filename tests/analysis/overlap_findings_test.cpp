@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
@@ -13,6 +14,7 @@ using samples::for_runs_of;
 using samples::made_configuration;
 using samples::made_experiment;
 using samples::made_of;
+using samples::ms;
 using samples::taking;
 using samples::two_strategies;
 using ::testing::AllOf;
@@ -21,8 +23,6 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-constexpr nanoseconds ms = 1'000'000;
 
 TEST(overlap_findings, say_how_long_stages_ran_concurrently) {
   auto record = two_strategies();

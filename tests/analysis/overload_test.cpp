@@ -10,13 +10,13 @@
 #include "framework/analysis/run_analysis.hpp"
 #include "framework/base/random.hpp"
 #include "tests/analysis/simulated_queue.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::ms;
 using samples::simulated_queue;
-
-constexpr double ms = 1e6;
 
 run_record constant_load(double rate, int frames) {
   return simulated_queue{.mean_service = 5 * ms}.run(rate, frames, 1);

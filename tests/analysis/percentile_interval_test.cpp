@@ -14,14 +14,14 @@
 
 #include "framework/analysis/percentile_bound.hpp"
 #include "framework/base/random.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
 using generator = std::mt19937_64;
 using times = std::vector<nanoseconds>;
-
-constexpr double ms = 1e6;
+using samples::ms;
 
 nanoseconds in_ms(double value) {
   return std::llround(value * ms);

@@ -7,6 +7,7 @@
 #include "framework/analysis/roofline.hpp"
 #include "tests/analysis/made_calibration.hpp"
 #include "tests/analysis/made_roofline.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
@@ -14,8 +15,10 @@ namespace {
 using samples::five_times;
 using samples::in_two_parts;
 using samples::made_run;
+using samples::ms;
 using samples::one_after_another;
 using samples::round_calibration;
+using samples::us;
 using samples::work;
 using testing::AllOf;
 using testing::Contains;
@@ -23,9 +26,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-constexpr nanoseconds us = 1'000;
-constexpr nanoseconds ms = 1'000'000;
 
 std::vector<std::string> findings(const made_run& made, const run_record* layers = nullptr) {
   return roofline_findings(made.record, *hold_against_roofline(made.record, layers));

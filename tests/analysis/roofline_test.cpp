@@ -5,23 +5,23 @@
 
 #include "tests/analysis/made_calibration.hpp"
 #include "tests/analysis/made_roofline.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
 using samples::in_two_parts;
 using samples::made_run;
+using samples::ms;
 using samples::one_after_another;
 using samples::round_calibration;
+using samples::us;
 using samples::work;
 using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
-
-constexpr nanoseconds us = 1'000;
-constexpr nanoseconds ms = 1'000'000;
 
 /// Of a run of one stage.
 roofline_figures figures_of(const made_run& made) {

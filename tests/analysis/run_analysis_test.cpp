@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/made_roofline.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::ms;
 using samples::one_after_another;
 using ::testing::Optional;
-
-constexpr nanoseconds ms = 1'000'000;
 
 TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames) {
   auto made = one_after_another({{"net", 1 * ms}, {"head", 3 * ms}});

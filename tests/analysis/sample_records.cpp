@@ -7,9 +7,6 @@
 
 namespace graphline::samples {
 
-namespace {
-
-/// Between -1 and 1, fixed by its arguments.
 double wobble(std::uint64_t a, std::uint64_t b) {
   return static_cast<double>(mix_seed(a, b) >> 11) * 0x1p-52 - 1;
 }
@@ -17,6 +14,8 @@ double wobble(std::uint64_t a, std::uint64_t b) {
 nanoseconds scaled(nanoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
+
+namespace {
 
 stage_record stage(const char* name, const char* kind, side on, const char* stream) {
   stage_record result;

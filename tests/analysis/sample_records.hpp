@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "framework/record/overhead_record.hpp"
@@ -18,6 +19,12 @@ struct frame_times {
   nanoseconds head = 400'000;
   nanoseconds launch = 21'000;
 };
+
+/// Between -1 and 1, fixed by its arguments.
+double wobble(std::uint64_t a, std::uint64_t b);
+
+/// A time multiplied by a factor, rounded.
+nanoseconds scaled(nanoseconds time, double factor);
 
 /// A run of the sample pipeline under a timing method with the given frames, stamps and all.
 run_record run_of(timing_method method, const std::vector<frame_times>& frames);

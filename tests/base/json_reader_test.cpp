@@ -18,7 +18,7 @@ std::string nested(std::size_t depth) {
   return std::string(depth, '[') + "1" + std::string(depth, ']');
 }
 
-json_error refusal(std::string_view text) {
+json_error why_refused(std::string_view text) {
   try {
     read_json(text);
   } catch (const json_error& why) {
@@ -39,25 +39,26 @@ TEST(json_reader, reads_what_the_library_reads) {
 
 TEST(json_reader, refuses_what_is_nested_too_deeply_and_says_where) {
   EXPECT_EQ(read_json(nested(deepest_json)), json::parse(nested(deepest_json)));
-  const auto one_more = refusal(" " + nested(deepest_json + 1));
+  const auto one_more = why_refused(" " + nested(deepest_json + 1));
   EXPECT_STREQ(one_more.what(), "lists and objects are nested more than 64 deep");
   EXPECT_EQ(one_more.byte(), 66U);
-  EXPECT_THAT(refusal(std::string(1'000'000, '[')).what(), HasSubstr("nested"));
+  EXPECT_THAT(why_refused(std::string(1'000'000, '[')).what(), HasSubstr("nested"));
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"[\"[":)";
-  EXPECT_EQ(refusal(objects).byte(), 64U * 8 + 1);
-  EXPECT_THAT(refusal(R"({"passed over": )" + nested(deepest_json) + "}").what(),
+  EXPECT_EQ(why_refused(objects).byte(), 64U * 8 + 1);
+  EXPECT_THAT(why_refused(R"({"passed over": )" + nested(deepest_json) + "}").what(),
               HasSubstr("nested"));
 }
 
 TEST(json_reader, says_why_without_the_name_of_the_library) {
   for (const std::string text : {"", "{\"a\": ", "nul", "[1,]", "\"\xff\"", "{} x", "1e999"}) {
-    EXPECT_THAT(refusal(text).what(), AllOf(Not(HasSubstr("exception")), Not(HasSubstr("none"))))
+    EXPECT_THAT(why_refused(text).what(),
+                AllOf(Not(HasSubstr("exception")), Not(HasSubstr("none"))))
         << text;
     EXPECT_EQ(find_json(text), std::nullopt) << text;
   }
-  EXPECT_STREQ(refusal("{\"a\": ").what(), "it ends too early");
-  EXPECT_STREQ(refusal("1e999").what(), "a number in it is larger than any that can be held");
+  EXPECT_STREQ(why_refused("{\"a\": ").what(), "it ends too early");
+  EXPECT_STREQ(why_refused("1e999").what(), "a number in it is larger than any that can be held");
 }
 
 TEST(json_reader, passes_over_what_is_not_wanted) {

@@ -1,7 +1,8 @@
 """The floors of the source tree: which folder may include what.
 
 A file includes only from its own folder and from floors below; folders on one floor do not know
-each other. Libraries that only some places may know are listed too.
+each other. Libraries that only some places may know are listed too. A source includes the header
+of its own name before any other, so that compiling it shows whether that header stands alone.
 """
 
 import pathlib
@@ -93,12 +94,23 @@ def violations(path, text):
     return found
 
 
+def own_header_violations(path, text, files):
+    """What is wrong with the first include of a source whose header is among `files`."""
+    own = re.sub(r"\.(cpp|cu)$", ".hpp", path)
+    first = INCLUDE.search(text)
+    if own == path or own not in files or (first and first[2] == own):
+        return []
+    return [f"{path}:1: error: does not include {own} before all others"]
+
+
 def main(root):
     found, seen = [], 0
-    for path in source_tree.cpp_files(root):
+    files = set(source_tree.cpp_files(root))
+    for path in sorted(files):
         if folder_of(path) or path == "framework/graphline.hpp":
             seen += 1
-            found += violations(path, pathlib.Path(root, path).read_text(encoding="utf-8"))
+            text = pathlib.Path(root, path).read_text(encoding="utf-8")
+            found += violations(path, text) + own_header_violations(path, text, files)
     print("\n".join(found + [f"{seen} files checked, {len(found)} violations"]))
     return 1 if found or seen == 0 else 0
 

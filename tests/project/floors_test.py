@@ -26,6 +26,17 @@ class Floors(unittest.TestCase):
         self.assert_allowed("tools/graphline/main.cpp", '"framework/report/table.hpp"')
         self.assert_allowed("framework/base/units.cpp", "<vector>")
 
+    def test_a_source_includes_its_own_header_first(self):
+        files = {"stages/copy.cpp", "stages/copy.hpp", "tools/graphline/main.cpp"}
+        own, other = '#include "stages/copy.hpp"\n', "#include <vector>\n"
+        self.assertEqual(floors.own_header_violations("stages/copy.cpp", own + other, files), [])
+        self.assertEqual(floors.own_header_violations("stages/copy.hpp", other, files), [])
+        self.assertEqual(
+            floors.own_header_violations("tools/graphline/main.cpp", own, files), [])
+        self.assertEqual(
+            floors.own_header_violations("stages/copy.cpp", other + own, files),
+            ["stages/copy.cpp:1: error: does not include stages/copy.hpp before all others"])
+
     def test_floors_above_are_forbidden(self):
         why = "does not stand above"
         self.assert_forbidden("framework/base/error.hpp", '"framework/spec/node.hpp"', why)

@@ -23,11 +23,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct way {
-  strategy how;
-  graph_mode graphs;
-};
-
 /// "camera", which leads, and "batch", which goes on as long as it does.
 class concurrent_runs : public testing::TestWithParam<way> {
  protected:
@@ -194,14 +189,11 @@ TEST_P(concurrent_runs, get_no_room_to_speak_of_for_one_that_fails_alone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ways, concurrent_runs,
-                         testing::Values(way{strategy::serial, graph_mode::off},
-                                         way{strategy::async, graph_mode::stage},
-                                         way{strategy::overlap, graph_mode::stage},
-                                         way{strategy::async, graph_mode::frame}),
-                         [](const auto& value) {
-                           return std::string(to_word(value.param.how)) + "_" +
-                                  std::string(to_word(value.param.graphs));
-                         });
+                         testing::Values(way{strategy::serial, 1, graph_mode::off},
+                                         way{strategy::async, 1, graph_mode::stage},
+                                         way{strategy::overlap, 1, graph_mode::stage},
+                                         way{strategy::async, 1, graph_mode::frame}),
+                         [](const auto& tested) { return name_of(tested.param); });
 
 TEST(concurrent_pools, have_threads_of_their_own_for_cpu_stages) {
   // Each waits for the other within a stage: a thread that served both would hold up one of them.

@@ -16,21 +16,13 @@ namespace {
 using namespace testing_kinds;
 using testing::HasSubstr;
 
-struct way {
-  strategy how;
-  std::int64_t in_flight;
-  graph_mode graphs = graph_mode::stage;
-};
-
 /// device `d` -> CPU `c` -> device `e`, and CPU `aside` beside them.
 pipeline_spec diamond(const way& w) {
   pipeline_spec spec;
   spec.name = {"diamond"};
   spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
                  make_stage("aside", "cpu_mix", {}), make_stage("e", "device_mix", {"c", "aside"})};
-  spec.run.strategy = w.how;
-  spec.run.in_flight = w.in_flight;
-  spec.run.graphs = w.graphs;
+  w.set(spec.run);
   spec.run.frames = 40;
   spec.run.warmup = 3;
   return spec;
@@ -130,11 +122,7 @@ INSTANTIATE_TEST_SUITE_P(run, failing_run,
                                          way{strategy::async, 1, graph_mode::frame},
                                          way{strategy::async, 3, graph_mode::frame},
                                          way{strategy::overlap, 2, graph_mode::frame}),
-                         [](const auto& tested) {
-                           return std::string(to_word(tested.param.how)) + "_" +
-                                  std::to_string(tested.param.in_flight) + "_in_flight_graphs_" +
-                                  std::string(to_word(tested.param.graphs));
-                         });
+                         [](const auto& tested) { return name_of(tested.param); });
 
 TEST(session, stops_while_preparing_when_asked) {
   const auto dev = open_host_device(1);

@@ -20,23 +20,13 @@ namespace {
 using namespace testing_kinds;
 using testing::HasSubstr;
 
-struct way {
-  strategy how;
-  std::int64_t in_flight;
-  graph_mode graphs = graph_mode::stage;
-  wait_mode wait = wait_mode::block;
-};
-
 /// device `d` -> CPU `c` -> device `e`, with `per_second` frames due at a constant rate.
 pipeline_spec loaded(const way& w, double per_second) {
   pipeline_spec spec;
   spec.name = {"loaded"};
   spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
                  make_stage("e", "device_mix", {"c"})};
-  spec.run.strategy = w.how;
-  spec.run.in_flight = w.in_flight;
-  spec.run.graphs = w.graphs;
-  spec.run.wait = w.wait;
+  w.set(spec.run);
   spec.run.arrival = arrival::constant;
   spec.run.rate = per_second;
   spec.run.frames = 40;
@@ -188,12 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
                     way{strategy::async, 1, graph_mode::frame},
                     way{strategy::async, 3, graph_mode::frame},
                     way{strategy::overlap, 2, graph_mode::frame, wait_mode::spin}),
-    [](const auto& tested) {
-      const way& w = tested.param;
-      return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) +
-             "_in_flight_graphs_" + std::string(to_word(w.graphs)) + "_" +
-             std::string(to_word(w.wait));
-    });
+    [](const auto& tested) { return name_of(tested.param); });
 
 TEST(open_load_session, takes_another_rate_for_a_run_and_none_that_makes_no_sense) {
   const auto dev = open_host_device(1);

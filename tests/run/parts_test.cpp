@@ -27,13 +27,6 @@ pipeline_spec parted(graph_mode graphs) {
   return spec;
 }
 
-const stage_record& stage_named(const run_record& record, const std::string& name) {
-  for (const auto& stage : record.stages) {
-    if (stage.name == name) return stage;
-  }
-  throw std::out_of_range(name);
-}
-
 class layers : public testing::TestWithParam<graph_mode> {};
 
 TEST_P(layers, times_parts_one_after_another_within_their_stage) {

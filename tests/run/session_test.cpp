@@ -17,13 +17,6 @@ namespace {
 
 using namespace testing_kinds;
 
-const stage_record& stage_named(const run_record& record, const std::string& name) {
-  for (const auto& stage : record.stages) {
-    if (stage.name == name) return stage;
-  }
-  throw std::out_of_range(name);
-}
-
 TEST(session, fills_only_the_columns_that_the_timing_method_has) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();

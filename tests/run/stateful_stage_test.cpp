@@ -81,12 +81,6 @@ pipeline_spec diamond() {
   return spec;
 }
 
-struct way {
-  strategy how;
-  graph_mode graphs;
-  std::int64_t in_flight;
-};
-
 /// Every combination that has a meaning.
 std::vector<way> every_way() {
   std::vector<way> list;
@@ -95,7 +89,7 @@ std::vector<way> every_way() {
       for (const std::int64_t in_flight : {1, 2, 4}) {
         const bool serial = how == strategy::serial;
         if (serial && (in_flight > 1 || graphs == graph_mode::frame)) continue;
-        list.push_back({how, graphs, in_flight});
+        list.push_back({how, in_flight, graphs});
       }
     }
   }
@@ -136,12 +130,7 @@ TEST_P(stateful_stage, sees_every_frame_in_order_and_one_at_a_time) {
 }
 
 INSTANTIATE_TEST_SUITE_P(run, stateful_stage, testing::ValuesIn(every_way()),
-                         [](const auto& tested) {
-                           const way& w = tested.param;
-                           return std::string(to_word(w.how)) + "_graphs_" +
-                                  std::string(to_word(w.graphs)) + "_" +
-                                  std::to_string(w.in_flight) + "_in_flight";
-                         });
+                         [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace
 }  // namespace graphline

@@ -63,25 +63,10 @@ std::string hex_checksum(std::int64_t value) {
   return text;
 }
 
-struct way {
-  strategy how;
-  std::int64_t in_flight;
-  graph_mode graphs;
-  wait_mode wait;
-};
-
-std::string name_of(const way& w) {
-  return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) + "_in_flight_graphs_" +
-         std::string(to_word(w.graphs)) + "_" + std::string(to_word(w.wait));
-}
-
 class every_strategy : public testing::TestWithParam<way> {
  protected:
   static void set(settings& run, std::int64_t frames) {
-    run.strategy = GetParam().how;
-    run.in_flight = GetParam().in_flight;
-    run.graphs = GetParam().graphs;
-    run.wait = GetParam().wait;
+    GetParam().set(run);
     run.frames = frames;
     run.warmup = 0;
     run.timing = timing_method::event;

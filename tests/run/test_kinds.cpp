@@ -271,6 +271,25 @@ pipeline_spec chain() {
   return spec;
 }
 
+void way::set(settings& run) const {
+  run.strategy = how;
+  run.in_flight = in_flight;
+  run.graphs = graphs;
+  run.wait = wait;
+}
+
+std::string name_of(const way& w) {
+  return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) + "_in_flight_graphs_" +
+         std::string(to_word(w.graphs)) + "_" + std::string(to_word(w.wait));
+}
+
+const stage_record& stage_named(const run_record& record, const std::string& name) {
+  for (const auto& stage : record.stages) {
+    if (stage.name == name) return stage;
+  }
+  throw std::out_of_range(name);
+}
+
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry) {
   diagnostics found;
   plan p = make_plan(spec, registry, {}, found);

@@ -9,6 +9,7 @@
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/record/run_record.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/stage_registry.hpp"
 
@@ -34,6 +35,22 @@ stage_spec make_stage(const std::string& name, const std::string& kind,
 
 /// "a" on the device, then "b" on the CPU, which a copy brings its input; 6 frames after 1.
 pipeline_spec chain();
+
+/// A way to run a pipeline, as what a test is repeated for.
+struct way {
+  strategy how;
+  std::int64_t in_flight = 1;
+  graph_mode graphs = graph_mode::stage;
+  wait_mode wait = wait_mode::block;
+
+  void set(settings& run) const;
+};
+
+/// "async_2_in_flight_graphs_stage_block".
+std::string name_of(const way& w);
+
+/// Throws `std::out_of_range` where a run has no such stage.
+const stage_record& stage_named(const run_record& record, const std::string& name);
 
 /// Plans for the host device; throws when there is a diagnostic.
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry);

@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path bad_files = GRAPHLINE_TEST_DIR "/bad_experiments";
+const fs::path bad_experiments = GRAPHLINE_TEST_DIR "/bad_experiments";
 
-std::vector<std::string> bad_names() {
+std::vector<std::string> bad_experiment_names() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(bad_files)) {
+  for (const auto& entry : fs::directory_iterator(bad_experiments)) {
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
   }
   std::ranges::sort(names);
@@ -33,22 +33,22 @@ std::vector<std::string> bad_names() {
 class bad_experiment : public testing::TestWithParam<std::string> {};
 
 TEST_P(bad_experiment, is_explained) {
-  const std::string text = file_text(bad_files / (GetParam() + ".yaml"));
+  const std::string text = file_text(bad_experiments / (GetParam() + ".yaml"));
   ASSERT_FALSE(text.empty());
   const experiment_reading r = read_experiment_text(text, GetParam() + ".yaml");
   const std::string said = r.said.render() + "\n";
   EXPECT_TRUE(r.said.has_errors());
 
-  const fs::path expected = bad_files / (GetParam() + ".expected");
+  const fs::path expected = bad_experiments / (GetParam() + ".expected");
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) std::ofstream(expected) << said;
   EXPECT_EQ(file_text(expected), said) << "expected text: " << expected;
 }
 
-INSTANTIATE_TEST_SUITE_P(spec, bad_experiment, testing::ValuesIn(bad_names()),
+INSTANTIATE_TEST_SUITE_P(spec, bad_experiment, testing::ValuesIn(bad_experiment_names()),
                          [](const auto& test) { return test.param; });
 
 TEST(bad_experiments_folder, holds_no_expectation_without_its_file) {
-  for (const auto& entry : fs::directory_iterator(bad_files)) {
+  for (const auto& entry : fs::directory_iterator(bad_experiments)) {
     auto source = entry.path();
     EXPECT_TRUE(exists(source.replace_extension(".yaml"))) << entry.path();
   }

@@ -191,7 +191,7 @@ TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {
 
 /// Reads a text and renders what is said: neither may throw or crash, and a text is either
 /// explained or becomes something to run.
-void read_and_render(const std::string& text) {
+void read_and_render_experiment(const std::string& text) {
   const experiment_reading r = read_experiment_text(text);
   EXPECT_EQ(r.said.all().empty(), r.said.render().empty());
   EXPECT_TRUE(r.said.has_errors() || !r.spec.configurations.empty() || r.spec.together.size() >= 2);
@@ -211,7 +211,7 @@ TEST(a_damaged_experiment, cut_off_anywhere_is_read_or_explained) {
   for (const std::string text : texts_to_damage) {
     for (std::size_t length = 0; length < text.size(); ++length) {
       SCOPED_TRACE("cut to " + std::to_string(length) + " bytes:\n" + text);
-      ASSERT_NO_THROW(read_and_render(text.substr(0, length)));
+      ASSERT_NO_THROW(read_and_render_experiment(text.substr(0, length)));
     }
   }
 }
@@ -223,7 +223,7 @@ TEST(a_damaged_experiment, with_a_byte_replaced_anywhere_is_read_or_explained) {
         std::string damaged = text;
         damaged[at] = byte;
         SCOPED_TRACE(damaged);
-        ASSERT_NO_THROW(read_and_render(damaged));
+        ASSERT_NO_THROW(read_and_render_experiment(damaged));
       }
     }
   }

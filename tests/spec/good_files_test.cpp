@@ -15,7 +15,7 @@ using names = std::vector<std::string>;
 using assignments = std::vector<std::pair<std::string, std::string>>;
 
 /// Reads good/NAME.yaml, about which nothing may be said.
-pipeline_spec read_good(const std::string& name, const reading_options& options = {}) {
+pipeline_spec read_good_file(const std::string& name, const reading_options& options = {}) {
   const std::string path = GRAPHLINE_TEST_DIR "/good/" + name + ".yaml";
   reading r = read_pipeline_text(file_text(path), options, path);
   EXPECT_EQ(r.said.render(), "");
@@ -41,7 +41,7 @@ names item_texts(const node& list) {
 }
 
 TEST(a_pipeline_file, becomes_its_spec) {
-  const pipeline_spec spec = read_good("two_models");
+  const pipeline_spec spec = read_good_file("two_models");
   EXPECT_EQ(spec.name.text, "two_models");
   EXPECT_EQ(spec.name.place.line, 1U);
   EXPECT_EQ(spec.name.place.column, 11U);
@@ -75,14 +75,15 @@ TEST(a_pipeline_file, becomes_its_spec) {
 }
 
 TEST(a_pipeline_file, has_other_values_for_another_backend) {
-  const pipeline_spec spec = read_good("two_models", {"cuda", {}});
+  const pipeline_spec spec = read_good_file("two_models", {"cuda", {}});
   EXPECT_EQ(spec.parameters, (assignments{{"batch", "32"}, {"side", "224"}}));
   ASSERT_EQ(spec.inputs.size(), 1U);
   EXPECT_EQ(spec.inputs[0].type.shape, (shape{32, 3, 224, 224}));
 }
 
 TEST(a_pipeline_file, takes_parameters_from_the_command_line_the_last_one_winning) {
-  const pipeline_spec spec = read_good("two_models", {"cuda", {{"batch", "4"}, {"batch", "8"}}});
+  const pipeline_spec spec =
+      read_good_file("two_models", {"cuda", {{"batch", "4"}, {"batch", "8"}}});
   EXPECT_EQ(spec.parameters, (assignments{{"batch", "8"}, {"side", "224"}}));
 }
 
@@ -99,13 +100,13 @@ TEST(a_pipeline_file, takes_parameters_from_another_file_with_their_places) {
             "      |        ^~~~");
 
   options.values[0].value = node::mapping({{{"cuda"}, 16}, {{"host"}, 2}});
-  EXPECT_EQ(read_good("two_models", options).parameters,
+  EXPECT_EQ(read_good_file("two_models", options).parameters,
             (assignments{{"batch", "2"}, {"side", "112"}}));
   options.backend = "cuda";
-  EXPECT_EQ(read_good("two_models", options).parameters,
+  EXPECT_EQ(read_good_file("two_models", options).parameters,
             (assignments{{"batch", "16"}, {"side", "224"}}));
   options.set = {{"batch", "8"}};
-  EXPECT_EQ(read_good("two_models", options).parameters,
+  EXPECT_EQ(read_good_file("two_models", options).parameters,
             (assignments{{"batch", "8"}, {"side", "224"}}))
       << "the command line has the last word";
 
@@ -118,7 +119,7 @@ TEST(a_pipeline_file, takes_parameters_from_another_file_with_their_places) {
 }
 
 TEST(a_pipeline_file, may_set_everything_there_is) {
-  const pipeline_spec spec = read_good("every_setting");
+  const pipeline_spec spec = read_good_file("every_setting");
   EXPECT_EQ(spec.name.text, "größe-1.5_試験");
   EXPECT_EQ(spec.run.strategy, strategy::overlap);
   EXPECT_EQ(spec.run.graphs, graph_mode::off);
@@ -152,11 +153,11 @@ TEST(a_pipeline_file, may_set_everything_there_is) {
 }
 
 TEST(a_pipeline_file, names_plugins_as_a_list_of_paths_or_a_single_one) {
-  const pipeline_spec spec = read_good("plugins");
+  const pipeline_spec spec = read_good_file("plugins");
   EXPECT_EQ(texts(spec.plugins), (names{"build/normalize.so", "$plain.so"}));
   EXPECT_EQ(spec.plugins[0].place.line, 4U);
   EXPECT_EQ(spec.plugins[0].place.column, 11U);
-  EXPECT_EQ(texts(read_good("plugins", {"cuda", {}}).plugins),
+  EXPECT_EQ(texts(read_good_file("plugins", {"cuda", {}}).plugins),
             (names{"/opt/normalize cuda.so", "$plain.so"}));
 
   const reading single =
@@ -166,7 +167,7 @@ TEST(a_pipeline_file, names_plugins_as_a_list_of_paths_or_a_single_one) {
 }
 
 TEST(a_pipeline_file, may_merge_mappings_with_keys_of_its_own_winning) {
-  const pipeline_spec spec = read_good("merges_and_anchors");
+  const pipeline_spec spec = read_good_file("merges_and_anchors");
   ASSERT_EQ(spec.stages.size(), 3U);
   EXPECT_EQ(spec.stages[1].name.text, "second");
   EXPECT_EQ(spec.stages[1].kind.text, "network");
@@ -177,7 +178,7 @@ TEST(a_pipeline_file, may_merge_mappings_with_keys_of_its_own_winning) {
 }
 
 TEST(a_pipeline_file, may_have_keys_of_its_writers_own_for_anchors) {
-  const pipeline_spec spec = read_good("own_keys");
+  const pipeline_spec spec = read_good_file("own_keys");
   ASSERT_EQ(spec.stages.size(), 2U);
   for (const stage_spec& stage : spec.stages) {
     const node* layers = stage.parameters.find("layers");
@@ -189,7 +190,7 @@ TEST(a_pipeline_file, may_have_keys_of_its_writers_own_for_anchors) {
 }
 
 TEST(a_pipeline_file, puts_lists_and_quoted_values_in_the_place_of_parameters) {
-  const pipeline_spec spec = read_good("merges_and_anchors");
+  const pipeline_spec spec = read_good_file("merges_and_anchors");
   EXPECT_EQ(spec.parameters,
             (assignments{{"sizes", "[3, 4]"}, {"dollar", "$sizes"}, {"word", "007"}}));
   ASSERT_EQ(spec.stages.size(), 3U);
@@ -207,7 +208,7 @@ TEST(a_pipeline_file, puts_lists_and_quoted_values_in_the_place_of_parameters) {
 }
 
 TEST(a_pipeline_file, may_leave_optional_sections_empty) {
-  const pipeline_spec spec = read_good("empty_sections");
+  const pipeline_spec spec = read_good_file("empty_sections");
   EXPECT_TRUE(spec.parameters.empty());
   EXPECT_TRUE(spec.plugins.empty());
   EXPECT_TRUE(spec.inputs.empty());

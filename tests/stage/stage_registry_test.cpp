@@ -22,7 +22,7 @@ stage_kind cpu_kind(const std::string& name) {
   return kind;
 }
 
-auto refused_with(const std::string& words) {
+auto refused_for(const std::string& words) {
   return Throws<input_error>(Property(&input_error::what, HasSubstr(words)));
 }
 
@@ -42,24 +42,23 @@ TEST(stage_registry, refuses_a_name_that_is_taken_and_keeps_the_first) {
   stage_kind first = cpu_kind("zoom");
   first.headline = "first";
   registry.add(first);
-  EXPECT_THAT([&] { registry.add(cpu_kind("zoom")); },
-              refused_with("'zoom' is already registered"));
+  EXPECT_THAT([&] { registry.add(cpu_kind("zoom")); }, refused_for("'zoom' is already registered"));
   EXPECT_EQ(registry.find("zoom")->headline, "first");
 }
 
 TEST(stage_registry, refuses_a_kind_that_cannot_be_planned_or_made) {
   stage_registry registry;
   stage_kind kind = cpu_kind("");
-  EXPECT_THAT([&] { registry.add(kind); }, refused_with("without a name"));
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("without a name"));
   kind = cpu_kind("zoom");
   kind.infer = nullptr;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_with("no 'infer'"));
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'infer'"));
   kind = cpu_kind("zoom");
   kind.make_cpu = nullptr;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_with("no 'make_cpu'"));
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_cpu'"));
   kind = cpu_kind("zoom");
   kind.on = side::device;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_with("no 'make_device'"));
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_device'"));
   EXPECT_THAT(registry.names(), ElementsAre());
 }
 

@@ -15,9 +15,11 @@ if(GRAPHLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${GRAPHLINE_CCACHE})
 endif()
 
+# Where several sources are compiled together, a local name may well shadow a file-local one.
+set(shadow $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 add_library(graphline_warnings INTERFACE)
 target_compile_options(graphline_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion ${shadow} -Werror>
   # GCC 12 sees overlapping copies in "text" + std::string where there are none (GCC bug 105651).
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +20,12 @@ inline constexpr std::string_view csv_columns =
 /// A name as one field, quoted as in RFC 4180 where it must be; with U+FFFD for bytes that are not
 /// UTF-8.
 std::string csv_field(std::string_view name);
+
+/// A figure as one field, which is empty where there is none.
+template <class T>
+std::string csv_number(const std::optional<T>& figure) {
+  return figure ? fmt::to_string(*figure) : std::string();
+}
 
 /// Writes the rows of `write_run_csv`. `before`: fields that each row begins with, with the comma
 /// that follows them, or nothing.

@@ -13,15 +13,10 @@ namespace {
 constexpr std::string_view header =
     "level,stage,layer,kind,on,output,parameters,macs,flops,bytes_read,bytes_written,intensity\n";
 
-template <class T>
-std::string field(const std::optional<T>& figure) {
-  return figure ? fmt::to_string(*figure) : std::string();
-}
-
 void add_row(std::string& text, std::string_view names, const cost_figures& of) {
-  fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{}\n", names, field(of.parameters),
-                 field(of.macs), field(of.flops), field(of.bytes_read), field(of.bytes_written),
-                 field(of.intensity));
+  fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{}\n", names,
+                 csv_number(of.parameters), csv_number(of.macs), csv_number(of.flops),
+                 csv_number(of.bytes_read), csv_number(of.bytes_written), csv_number(of.intensity));
 }
 
 void add_stage(std::string& text, const stage_figures& stage) {

@@ -13,19 +13,15 @@ namespace graphline {
 
 namespace {
 
-template <class T>
-std::string field(const std::optional<T>& figure) {
-  return figure ? fmt::to_string(*figure) : std::string();
-}
-
 void add_row(std::string& text, std::string_view names, const roofline_figures& of,
              const std::optional<double>& share) {
   fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", names,
-                 to_word(of.cost.arithmetic), field(of.cost.flops), field(of.cost.bytes_read),
-                 field(of.cost.bytes_written), field(of.intensity),
-                 of.by ? to_word(*of.by) : std::string_view(), field(of.memory_time),
-                 field(of.compute_time), field(of.least), field(of.earliest), field(of.measured),
-                 field(of.ratio), field(share));
+                 to_word(of.cost.arithmetic), csv_number(of.cost.flops),
+                 csv_number(of.cost.bytes_read), csv_number(of.cost.bytes_written),
+                 csv_number(of.intensity), of.by ? to_word(*of.by) : std::string_view(),
+                 csv_number(of.memory_time), csv_number(of.compute_time), csv_number(of.least),
+                 csv_number(of.earliest), csv_number(of.measured), csv_number(of.ratio),
+                 csv_number(share));
 }
 
 void add_device_stage(std::string& text, const stage_record& stage, const roofline_stage& of) {

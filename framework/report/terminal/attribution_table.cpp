@@ -17,10 +17,8 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto number = text_table::align::number;
+using enum text_table::align;
 constexpr double least_share = 0.01;
-constexpr std::size_t least_name = 10;
 constexpr std::size_t goes_to_width = 14;  // names what a row is as much as the stage does
 
 /// Whether a row takes so little in every column that it need not stand alone.

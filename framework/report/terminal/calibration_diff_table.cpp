@@ -14,8 +14,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto right = text_table::align::right;
+using enum text_table::align;
 
 std::string name_of(const ceiling_change& change) {
   return label_of(change.what, change.arithmetic);

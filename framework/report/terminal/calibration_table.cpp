@@ -21,8 +21,7 @@ namespace {
 
 using peaks = std::vector<theoretical_peak>;
 
-constexpr auto left = text_table::align::left;
-constexpr auto right = text_table::align::right;
+using enum text_table::align;
 
 /// Above this part of the value its spread is worth a look.
 constexpr double wide_spread = 0.1;

@@ -16,7 +16,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 
 /// The run that ended the search, if one failed.
 const run_record* failed_run(const capacity_record& record) {

@@ -19,7 +19,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 constexpr std::size_t stage_width = 16;
 constexpr std::size_t part_width = 32;
 constexpr std::size_t operation_width = 56;

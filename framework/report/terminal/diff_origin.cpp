@@ -15,7 +15,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 
 /// Columns for a value: of two of them and the names, a line.
 std::size_t value_width(const look& as) {

@@ -17,8 +17,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto number = text_table::align::number;
+using enum text_table::align;
 
 std::vector<const configuration_change*> changes_of(const experiment_diff& diff, figure what) {
   std::vector<const configuration_change*> found;

@@ -11,8 +11,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto number = text_table::align::number;
+using enum text_table::align;
 constexpr std::size_t narrowest = 80;  // in which names have room
 
 bool is_number(const std::string& text) {

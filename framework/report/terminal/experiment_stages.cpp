@@ -15,7 +15,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 constexpr std::size_t stage_width = 20;
 
 const member_summary& member_of(const experiment_summary& summary,

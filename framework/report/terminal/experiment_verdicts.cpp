@@ -15,7 +15,7 @@ namespace graphline {
 namespace {
 
 using column = text_table::column;
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 
 std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
   return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;

@@ -13,8 +13,7 @@
 namespace graphline {
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto right = text_table::align::right;
+using enum text_table::align;
 
 /// "14.8 G", "1.23 MB"; "-" for what is not known.
 std::string cell(const std::optional<std::int64_t>& figure, std::string_view unit = "") {

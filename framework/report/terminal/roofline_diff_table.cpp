@@ -14,7 +14,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 
 /// By how much longer or shorter a stage takes, without its sign; nothing unless both are known.
 std::optional<double> moved_by(const floor_change& stage) {

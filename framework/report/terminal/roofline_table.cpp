@@ -21,9 +21,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto right = text_table::align::right;
-constexpr std::size_t least_name = 10;
+using enum text_table::align;
 
 std::string heading(const roofline_record& record, const look& as) {
   const auto& stages = record.stages;

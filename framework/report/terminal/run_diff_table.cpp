@@ -18,7 +18,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
+using enum text_table::align;
 
 /// A unit that both values of a row are in.
 struct row_unit {

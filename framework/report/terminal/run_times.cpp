@@ -19,9 +19,7 @@ namespace graphline {
 
 namespace {
 
-constexpr auto left = text_table::align::left;
-constexpr auto number = text_table::align::number;
-constexpr std::size_t least_name = 10;
+using enum text_table::align;
 constexpr int shape_rank = 1;  // of the extra columns, the last to go
 
 std::optional<double> as_double(const std::optional<nanoseconds>& ns) {

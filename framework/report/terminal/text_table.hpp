@@ -30,6 +30,9 @@ std::string paragraph(std::string_view text, std::size_t indent = 0, const look&
 /// middle, since names tend to differ at either end.
 std::string table_name(std::string_view name, std::size_t width = 28);
 
+/// What the names of stages in a table are cut to where there is no room.
+inline constexpr std::size_t least_name = 10;
+
 /// Text in aligned columns, two spaces apart, no rules and no spaces at the ends of lines.
 class text_table {
  public:

@@ -19,7 +19,7 @@
 namespace graphline {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using samples::add_together;
 using samples::made_configuration;
 using samples::made_experiment;

@@ -4,7 +4,7 @@
 
 namespace graphline::samples {
 
-nlohmann::json data_of(const std::string& page) {
+nlohmann::ordered_json data_of(const std::string& page) {
   constexpr std::string_view opening = "<script type=\"application/json\" id=\"data\">";
   const auto begin = page.find(opening);
   const auto end = page.find("</script>", begin);
@@ -13,7 +13,7 @@ nlohmann::json data_of(const std::string& page) {
     return {};
   }
   const auto from = begin + opening.size();
-  return nlohmann::json::parse(page.substr(from, end - from));
+  return nlohmann::ordered_json::parse(page.substr(from, end - from));
 }
 
 std::size_t times_in(std::string_view text, std::string_view part) {

@@ -7,7 +7,7 @@
 namespace graphline::samples {
 
 /// What a page's scripts get to draw. Fails the test where the page holds no such JSON.
-nlohmann::json data_of(const std::string& page);
+nlohmann::ordered_json data_of(const std::string& page);
 
 /// How often `part` stands in `text`.
 std::size_t times_in(std::string_view text, std::string_view part);

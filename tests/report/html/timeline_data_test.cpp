@@ -15,8 +15,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json data_of(const run_record& record, std::vector<std::size_t> wanted = {},
-             std::size_t budget = timeline_budget) {
+json timeline_of(const run_record& record, std::vector<std::size_t> wanted = {},
+                 std::size_t budget = timeline_budget) {
   const auto summary = attribute(record);
   return timeline_data(record, *summary, wanted, budget);
 }
@@ -38,7 +38,7 @@ json or_null(std::optional<std::size_t> index) {
 
 TEST(timeline_data, keeps_every_stamp_to_the_nanosecond) {
   const auto record = samples::two_models_in_parts(20);
-  const auto data = data_of(record);
+  const auto data = timeline_of(record);
   const timeline picture(record);
   ASSERT_EQ(data["frames"].size(), 20U);
   for (std::size_t frame = 0; frame < 20; ++frame) {
@@ -66,7 +66,7 @@ TEST(timeline_data, keeps_every_stamp_to_the_nanosecond) {
 }
 
 TEST(timeline_data, names_kinds_by_their_values_in_words_that_the_page_knows) {
-  const auto data = data_of(samples::two_models(timing_method::event, 20));
+  const auto data = timeline_of(samples::two_models(timing_method::event, 20));
   for (const auto& [word, what] : timeline_span_words) {
     EXPECT_EQ(data["kinds"][static_cast<std::size_t>(what)], word);
     for (const auto* table : {"const spanWords = {", "const spanColours = {"}) {
@@ -83,7 +83,7 @@ TEST(timeline_data, names_kinds_by_their_values_in_words_that_the_page_knows) {
 
 TEST(timeline_data, has_pieces_that_add_up_to_each_frame_with_its_residual) {
   const auto record = samples::two_models_on_schedule(50);
-  const auto data = data_of(record);
+  const auto data = timeline_of(record);
   for (const auto& frame : data["frames"]) {
     const auto row = frame.get<std::vector<nanoseconds>>();
     nanoseconds sum = row[4];
@@ -96,7 +96,7 @@ TEST(timeline_data, has_pieces_that_add_up_to_each_frame_with_its_residual) {
 }
 
 TEST(timeline_data, keeps_all_frames_where_there_is_room) {
-  const auto data = data_of(samples::two_models(timing_method::event, 300));
+  const auto data = timeline_of(samples::two_models(timing_method::event, 300));
   EXPECT_EQ(data["total"], 300U);
   EXPECT_EQ(data["frames"].size(), 300U);
 }
@@ -105,7 +105,7 @@ TEST(timeline_data, stays_within_its_budget_and_spreads_what_it_keeps) {
   constexpr std::size_t total = 20'000;
   constexpr std::size_t budget = 100'000;
   const auto record = samples::two_models(timing_method::event, total);
-  const auto data = data_of(record, {}, budget);
+  const auto data = timeline_of(record, {}, budget);
   EXPECT_LE(data["frames"].dump().size(), budget + 2);
   EXPECT_GT(data["frames"].dump().size(), budget * 9 / 10);
   auto numbers = numbers_of(data);
@@ -121,7 +121,7 @@ TEST(timeline_data, stays_within_its_budget_and_spreads_what_it_keeps) {
 TEST(timeline_data, names_only_frames_that_it_keeps) {
   auto record = samples::two_models(timing_method::event, 20'000);
   record.run.deadline = 74'000'000;
-  const auto data = data_of(record, {}, 100'000);
+  const auto data = timeline_of(record, {}, 100'000);
   EXPECT_TRUE(keeps(data, data["median"]));
   EXPECT_TRUE(keeps(data, data["slowest"]));
   EXPECT_EQ(data["slow"].size(), 50U);
@@ -141,14 +141,14 @@ TEST(timeline_data, keeps_the_frames_in_flight_with_the_slowest) {
   auto record = samples::two_models(timing_method::event, 20'000);
   record.run.in_flight = 2;
   record.frames[777].end += 90'000'000;
-  const auto data = data_of(record, {}, 100'000);
+  const auto data = timeline_of(record, {}, 100'000);
   EXPECT_EQ(data["slowest"], 777U);
   for (std::size_t frame = 775; frame <= 779; ++frame) EXPECT_TRUE(keeps(data, frame));
 }
 
 TEST(timeline_data, keeps_wanted_frames_whatever_the_budget) {
   const auto record = samples::two_models(timing_method::event, 1000);
-  const auto data = data_of(record, {456, 123, 1000}, 10);
+  const auto data = timeline_of(record, {456, 123, 1000}, 10);
   EXPECT_EQ(numbers_of(data), (std::vector<std::size_t>{123, 456}));
   EXPECT_EQ(data["asked"], json({456, 123}));
   EXPECT_TRUE(data["slow"].empty());
@@ -157,7 +157,7 @@ TEST(timeline_data, keeps_wanted_frames_whatever_the_budget) {
 TEST(timeline_data, says_what_is_not_known_by_leaving_it_out) {
   auto record = samples::two_models(timing_method::event, 5);
   record.run.deadline.reset();
-  const auto data = data_of(record);
+  const auto data = timeline_of(record);
   EXPECT_TRUE(data["deadline"].is_null());
   EXPECT_TRUE(data["missed"].empty());
   EXPECT_EQ(data["clock_error"], 80);
@@ -167,7 +167,7 @@ TEST(timeline_data, has_lanes_of_any_name) {
   auto record = samples::two_models(timing_method::event, 5);
   record.threads[0] = "</script>\n\"main\"";
   record.stages[0].stream = record.stages[2].stream = "\xd8\xaa\xd8\xaf\xd9\x81\xd9\x82";
-  const auto data = data_of(record);
+  const auto data = timeline_of(record);
   ASSERT_EQ(data["lanes"].size(), 2U);
   EXPECT_EQ(data["lanes"][0]["kind"], "thread");
   EXPECT_EQ(data["lanes"][0]["name"], record.threads[0]);

@@ -32,7 +32,7 @@ trial_record read_back(const json& value) {
 
 /// The message of reading a sample trial after `change` was made to it.
 template <class Change>
-std::string trouble(Change change) {
+std::string trouble_of_a_trial(Change change) {
   auto value = value_of(sample_trial());
   change(value);
   try {
@@ -88,51 +88,57 @@ TEST(record_json, has_all_but_the_nodes_of_graphs) {
 }
 
 TEST(record_json, names_what_is_missing) {
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["stages"][1].erase("kind"); }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["stages"][1].erase("kind"); }),
             "trial.members[0].stages[1] lacks 'kind'");
-  EXPECT_EQ(trouble([](json& trial) { trial.erase("block"); }), "trial lacks 'block'");
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial.erase("block"); }), "trial lacks 'block'");
 }
 
 TEST(record_json, names_what_is_of_the_wrong_kind) {
-  EXPECT_EQ(trouble([](json& trial) { trial["block"] = -1; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["block"] = -1; }),
             "trial.block is -1, where a whole number that is not negative is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["begun_ns"] = 0.5; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["begun_ns"] = 0.5; }),
             "trial.begun_ns is 0.5, where a whole number is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"] = json::object(); }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"] = json::object(); }),
             "trial.members is an object, where a list is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0] = nullptr; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0] = nullptr; }),
             "trial.members[0] is null, where an object is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["frames"]["end"][1] = "x"; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["frames"]["end"][1] = "x"; }),
             "trial.members[0].frames.end[1] is \"x\", where a whole number is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["interrupted"] = 1; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["interrupted"] = 1; }),
             "trial.members[0].interrupted is 1, where true or false is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["pipeline"] = 1; }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["pipeline"] = 1; }),
             "trial.members[0].pipeline is 1, where a text is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["settings"]["rate"] = "fast"; }),
-            "trial.members[0].settings.rate is \"fast\", where a number is expected");
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["parameters"][0].push_back("x"); }),
-            "trial.members[0].parameters[0] is a list, where a name and a text is expected");
+  EXPECT_EQ(
+      trouble_of_a_trial([](json& trial) { trial["members"][0]["settings"]["rate"] = "fast"; }),
+      "trial.members[0].settings.rate is \"fast\", where a number is expected");
+  EXPECT_EQ(
+      trouble_of_a_trial([](json& trial) { trial["members"][0]["parameters"][0].push_back("x"); }),
+      "trial.members[0].parameters[0] is a list, where a name and a text is expected");
 }
 
 TEST(record_json, names_a_number_that_is_too_large) {
-  EXPECT_THAT(trouble([](json& trial) { trial["begun_ns"] = 1ULL << 63; }),
+  EXPECT_THAT(trouble_of_a_trial([](json& trial) { trial["begun_ns"] = 1ULL << 63; }),
               HasSubstr("trial.begun_ns is 9223372036854775808"));
-  EXPECT_THAT(
-      trouble([](json& trial) { trial["members"][0]["device"]["priority_levels"] = 1LL << 40; }),
-      HasSubstr("priority_levels is 1099511627776"));
+  EXPECT_THAT(trouble_of_a_trial([](json& trial) {
+                trial["members"][0]["device"]["priority_levels"] = 1LL << 40;
+              }),
+              HasSubstr("priority_levels is 1099511627776"));
 }
 
 TEST(record_json, names_a_word_that_it_does_not_know) {
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["settings"]["strategy"] = "magic"; }),
+  EXPECT_EQ(trouble_of_a_trial(
+                [](json& trial) { trial["members"][0]["settings"]["strategy"] = "magic"; }),
             "trial.members[0].settings.strategy is \"magic\", where a word that this program knows "
             "is expected");
-  EXPECT_THAT(trouble([](json& trial) { trial["members"][0]["outputs"][0]["dtype"] = "int4"; }),
-              HasSubstr("outputs[0].dtype is \"int4\""));
+  EXPECT_THAT(
+      trouble_of_a_trial([](json& trial) { trial["members"][0]["outputs"][0]["dtype"] = "int4"; }),
+      HasSubstr("outputs[0].dtype is \"int4\""));
 }
 
 TEST(record_json, refuses_a_busy_time_that_is_not_within_the_stage) {
   const auto with = [](std::vector<nanoseconds> busy) {
-    return trouble([&](json& trial) { trial["members"][0]["stages"][0]["busy"] = busy; });
+    return trouble_of_a_trial(
+        [&](json& trial) { trial["members"][0]["stages"][0]["busy"] = busy; });
   };
   EXPECT_THAT(with({1, -1, 1}), HasSubstr("stages[0].busy[1] is -1, where nanoseconds of the time "
                                           "between the stage's events"));
@@ -141,9 +147,9 @@ TEST(record_json, refuses_a_busy_time_that_is_not_within_the_stage) {
 }
 
 TEST(record_json, refuses_columns_of_different_lengths) {
-  EXPECT_EQ(trouble([](json& trial) { trial["members"][0]["frames"]["end"].erase(0); }),
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["frames"]["end"].erase(0); }),
             "trial.members[0].frames.end has 2 entries, where trial.members[0].frames.due has 3");
-  EXPECT_EQ(trouble([](json& trial) {
+  EXPECT_EQ(trouble_of_a_trial([](json& trial) {
               for (auto& column : trial["members"][0]["stages"][0]["device"]) column.push_back(1);
             }),
             "trial.members[0].stages[0].device has 4 entries, where the run has 3 frames");

@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/sweep_plot.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/terminal/fit.hpp"
 
 namespace graphline {
 namespace {
@@ -29,25 +28,8 @@ sweep calibrated() {
   return *sweep_of(record, figures_of(record));
 }
 
-std::string without_escapes(const std::string& text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto escape = escape_at(std::string_view(text).substr(at));
-    if (escape == 0) plain += text[at];
-    at += std::max<std::size_t>(1, escape);
-  }
-  return plain;
-}
-
-/// Lines no longer than the look is wide, without spaces at their ends, and the same in colour.
 void expect_to_fit(const sweep& of, std::size_t width) {
-  const auto text = sweep_section(of, {.width = width});
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(text_width(line), width) << line;
-    EXPECT_FALSE(line.ends_with(' ')) << line;
-  }
-  EXPECT_EQ(without_escapes(sweep_section(of, {.colour = true, .width = width})), text);
+  samples::expect_to_fit("a sweep", width, [&](const look& as) { return sweep_section(of, as); });
 }
 
 TEST(sweep_table, shows_figures_and_plots_at_every_width) {

@@ -16,36 +16,17 @@
 #include "tests/analysis/simulated_queue.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
+#include "tests/report/terminal/fit.hpp"
 
 namespace graphline {
 namespace {
 
 constexpr std::size_t widths[] = {40, 60, 80, 120, 200};
 
-std::string without_escapes(const std::string& text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto escape = escape_at(std::string_view(text).substr(at));
-    if (escape == 0) plain += text[at];
-    at += std::max<std::size_t>(1, escape);
-  }
-  return plain;
-}
-
-/// Checks that a table keeps to every width, and is the same in colour but for the colour.
-template <class Table>
-void expect_to_fit(const std::string& what, const Table& table) {
-  for (const auto width : widths) {
-    const std::string text = table(look{.width = width});
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      EXPECT_LE(text_width(line), width) << what << '\n' << line;
-      EXPECT_FALSE(line.ends_with(' ')) << what << '\n' << line;
-    }
-    const std::string coloured = table(look{.colour = true, .width = width});
-    EXPECT_NE(coloured, text) << what;
-    EXPECT_EQ(without_escapes(coloured), text) << what;
-  }
+/// At every width.
+void expect_to_fit(const std::string& what,
+                   const std::function<std::string(const look&)>& text_of) {
+  for (const auto width : widths) samples::expect_to_fit(what, width, text_of);
 }
 
 /// Names of several lengths and scripts, with spaces at which prose may break.

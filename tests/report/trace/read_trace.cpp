@@ -10,7 +10,7 @@ namespace graphline::samples {
 
 namespace {
 
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;
 
 struct stretch {
   json track;

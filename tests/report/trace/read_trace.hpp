@@ -9,21 +9,23 @@
 namespace graphline::samples {
 
 /// The trace of a run as a parser reads it.
-nlohmann::json read_trace(const run_record& record);
+nlohmann::ordered_json read_trace(const run_record& record);
 
 /// All events of a phase, in the order of the file.
-std::vector<nlohmann::json> events_of(const nlohmann::json& trace, std::string_view phase);
+std::vector<nlohmann::ordered_json> events_of(const nlohmann::ordered_json& trace,
+                                              std::string_view phase);
 
 /// Complete events of that name, in the order of the file.
-std::vector<nlohmann::json> slices_named(const nlohmann::json& trace, std::string_view name);
+std::vector<nlohmann::ordered_json> slices_named(const nlohmann::ordered_json& trace,
+                                                 std::string_view name);
 
 /// Microseconds with three decimals as nanoseconds.
-nanoseconds ns_of(const nlohmann::json& microseconds);
+nanoseconds ns_of(const nlohmann::ordered_json& microseconds);
 
 /// Whether of any two slices of a track one holds the other or ends before it begins.
-bool nested(const nlohmann::json& trace);
+bool nested(const nlohmann::ordered_json& trace);
 
 /// Whether an arrow's end lies on a slice of its track.
-bool within_a_slice(const nlohmann::json& trace, const nlohmann::json& arrow);
+bool within_a_slice(const nlohmann::ordered_json& trace, const nlohmann::ordered_json& arrow);
 
 }  // namespace graphline::samples

@@ -24,7 +24,7 @@ using samples::ns_of;
 using samples::read_trace;
 using samples::slices_named;
 using samples::two_models;
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;
 
 /// Three frames of which two are in flight at once: a network, a CPU stage beside it, another
 /// network on a stream of its own, and a copy.

@@ -30,7 +30,7 @@ std::vector<std::string> groups_of(const std::string& yaml, const shape& input,
   return groups;
 }
 
-const shape image{1, 8, 6, 6};
+const shape small_image{1, 8, 6, 6};
 
 TEST(fusion, takes_norm_activation_and_add_into_a_convolution) {
   EXPECT_THAT(groups_of(R"(
@@ -39,18 +39,19 @@ TEST(fusion, takes_norm_activation_and_add_into_a_convolution) {
 - add: {from: input}
 - relu
 )",
-                        image),
+                        small_image),
               ElementsAre("0(1)+2+3"));
 }
 
 TEST(fusion, leaves_a_norm_after_an_activation_alone) {
-  EXPECT_THAT(groups_of("[{conv2d: {out_channels: 8, kernel: 1}}, relu, batch_norm2d]", image),
-              ElementsAre("0+1", "2"));
+  EXPECT_THAT(
+      groups_of("[{conv2d: {out_channels: 8, kernel: 1}}, relu, batch_norm2d]", small_image),
+      ElementsAre("0+1", "2"));
 }
 
 TEST(fusion, lets_a_norm_or_an_activation_begin_a_group_where_that_is_asked_for) {
   EXPECT_THAT(groups_of("[batch_norm2d, relu, {max_pool2d: {kernel: 2}}, silu, relu, batch_norm2d]",
-                        image, fused_heads::element_wise_too),
+                        small_image, fused_heads::element_wise_too),
               ElementsAre("0+1", "2", "3+4", "5"));
 }
 
@@ -62,7 +63,7 @@ TEST(fusion, ends_where_a_later_layer_reads_the_value) {
 - add: {from: stem}
 - relu
 )",
-                        image),
+                        small_image),
               ElementsAre("0", "1", "2", "3+4"));
 }
 
@@ -71,7 +72,7 @@ TEST(fusion, adds_a_value_to_itself_unfused) {
 - conv2d: {out_channels: 8, kernel: 1, name: a}
 - add: {from: a}
 )",
-                        image),
+                        small_image),
               ElementsAre("0", "1"));
 }
 
@@ -85,7 +86,7 @@ TEST(fusion, ends_before_a_layer_that_reads_another) {
 - add: {from: c}
 - add: {from: a}
 )",
-                        image),
+                        small_image),
               ElementsAre("0", "1", "2+3", "4", "5", "6"));
 }
 
@@ -96,7 +97,7 @@ TEST(fusion, leaves_an_add_apart_that_reads_the_value_as_its_second) {
 - add: {reads: a, from: b}
 - relu
 )",
-                        image),
+                        small_image),
               ElementsAre("0", "1", "2+3"));
 }
 
@@ -113,7 +114,7 @@ TEST(fusion, takes_the_add_of_a_block_into_its_projection) {
 - add: {from: main}
 - relu
 )",
-                        image),
+                        small_image),
               ElementsAre("0", "1(2)+3", "4(5)", "6(7)+8+9"));
 }
 
@@ -124,7 +125,7 @@ TEST(fusion, takes_one_add_per_group) {
 - add: {from: input}
 - gelu
 )",
-                        image),
+                        small_image),
               ElementsAre("0+1", "2+3"));
 }
 
@@ -138,7 +139,7 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
 - add: {from: main}
 - relu
 )"),
-                                                    image, {}, out);
+                                                    small_image, {}, out);
   out.throw_if_errors();
   const std::vector<fused_layers> groups = fuse_layers(network);
   ASSERT_EQ(groups.size(), 3U);
@@ -155,7 +156,7 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
 }
 
 TEST(fusion, leaves_pools_and_their_activations_apart) {
-  EXPECT_THAT(groups_of("[{max_pool2d: {kernel: 2}}, relu, flatten]", image),
+  EXPECT_THAT(groups_of("[{max_pool2d: {kernel: 2}}, relu, flatten]", small_image),
               ElementsAre("0", "1", "2"));
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "framework/report/terminal/look.hpp"
+
+namespace graphline::samples {
+
+/// Expects lines no longer than `width` and without spaces at their ends, and the same text in
+/// colour but for the colour. `what`: what is shown with a failure.
+void expect_to_fit(const std::string& what, std::size_t width,
+                   const std::function<std::string(const look&)>& text_of);
+
+}  // namespace graphline::samples
