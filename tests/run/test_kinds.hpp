@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,11 @@ struct way {
 
 /// "async_2_in_flight_graphs_stage_block".
 std::string name_of(const way& w);
+
+/// For GoogleTest's messages.
+inline void PrintTo(const way& w, std::ostream* to) {
+  *to << name_of(w);
+}
 
 /// Throws `std::out_of_range` where a run has no such stage.
 const stage_record& stage_named(const run_record& record, const std::string& name);
