@@ -141,6 +141,7 @@ class Browser:
             self.driver.get_log(log)
         self.driver.get("about:blank")
         self.driver.get(pathlib.Path(path).resolve().as_uri())
+        self.command("Page.bringToFront")  # what is behind gets no focus
         self.settle()
 
     def run(self, script, *arguments):
@@ -188,12 +189,13 @@ class Browser:
                 if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
-        """The addresses asked for since the last call, but for data in the page itself."""
+        """The addresses asked for since the last call, but for data in the page itself and what
+        the browser's own pages are made of, such as the one that it starts with."""
         events = (json.loads(entry["message"])["message"]
                   for entry in self.driver.get_log("performance"))
         asked = [event["params"]["request"]["url"] for event in events
                  if event["method"] == "Network.requestWillBeSent"]
-        return [url for url in asked if not url.startswith(("data:", "about:", "blob:"))]
+        return [url for url in asked if not url.startswith(("data:", "about:", "blob:", "chrome:"))]
 
     def painted(self, canvas):
         return self.run(PAINTED, canvas)
