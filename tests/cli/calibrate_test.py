@@ -220,7 +220,7 @@ class calibrate(Case):
         self.assertEqual(out, "")
         self.assertEqual(path.read_text(), "the one before")
         # How long it prepares is the machine's matter.
-        for seconds in (4, 8, 16, 32):
+        for seconds in (4, 8, 16, 32, 64):
             out, err = self.stopped(path, seconds)
             if "nothing was measured" not in err:
                 break

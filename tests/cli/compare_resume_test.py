@@ -322,8 +322,12 @@ class fresh_processes(StoreCase):
         outputs = {json.dumps(m["outputs"]) for result in (one, own) for t in result["trials"]
                    for m in t["members"]}
         self.assertEqual(len(outputs), 1)
-        p50 = [c for c in own["comparisons"] if c["figure"] == "p50"][0]
-        self.assertGreater(p50["ratio"], 1.2)
+        # Whatever the machine is busy with, a frame takes at least as long as it spins.
+        for trial in own["trials"]:
+            frames = trial["members"][0]["frames"]
+            least = (1_000_000, 3_000_000)[trial["configuration"]]
+            for due, end in zip(frames["due"], frames["end"], strict=True):
+                self.assertGreaterEqual(end - due, least)
 
     def test_none_outlives_the_program(self):
         process = self.start(text=SLOW.replace("5ms, 6ms", "2s, 3s") + "processes: fresh\n")
