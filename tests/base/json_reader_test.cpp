@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 namespace graphline {
@@ -75,15 +74,14 @@ TEST(json_reader, passes_over_what_is_not_wanted) {
 TEST(json_reader, takes_time_that_grows_with_the_text) {
   std::string entries = "{";
   std::string objects = "[";
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < 400'000; ++i) {
     entries += '"' + std::to_string(i) + R"(":{"a":[1]},)";
     objects += "{},";
   }
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(read_json(entries + "\"a\":0}").size(), 200'001U);
-  EXPECT_EQ(read_json(objects + "0]").size(), 200'001U);
-  // Seconds where each looks at those before it: 20,000,000,000 looks.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  // Minutes where each looks at those before it, 80,000,000,000 looks; the time limit of tests is
+  // one.
+  EXPECT_EQ(read_json(entries + "\"a\":0}").size(), 400'001U);
+  EXPECT_EQ(read_json(objects + "0]").size(), 400'001U);
 }
 
 TEST(json_reader, keeps_equal_keys_and_finds_the_first) {

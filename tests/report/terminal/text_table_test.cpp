@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 namespace graphline {
 namespace {
 
@@ -55,9 +53,8 @@ TEST(text_table, cuts_a_long_name_in_its_middle) {
 }
 
 TEST(text_table, cuts_names_of_any_length_in_time_that_grows_with_it) {
-  const auto begin = std::chrono::steady_clock::now();
+  // By the square of it this would take a day; the time limit of tests is a minute.
   EXPECT_EQ(table_name(std::string(4'000'000, 'x'), 5), "xx…xx");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 text_table made_table() {
