@@ -22,10 +22,12 @@ void* allocate_block(std::size_t bytes) {
   const std::size_t alignment = whole > 0 ? huge_page : host_memory::alignment;
   const std::size_t rounded =
       (bytes + host_memory::alignment - 1) / host_memory::alignment * host_memory::alignment;
-  void* const data = std::aligned_alloc(alignment, rounded);
+  // Not std::aligned_alloc, which takes whole multiples of the alignment only.
+  void* data = nullptr;
+  if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
 #ifdef MADV_HUGEPAGE
   // Of the last page, which the block does not fill, nothing is taken that was not asked for.
-  if (data != nullptr && whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
+  if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
 #endif
   return data;
 }
