@@ -49,7 +49,7 @@ std::string percent_of(const added_cost& cost, double ns) {
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 1 ? 3 : 1);
 }
 
-std::string cost_verdict(timing_method method, const added_cost& cost, std::size_t blocks) {
+std::string verdict(timing_method method, const added_cost& cost, std::size_t blocks) {
   const auto name = to_word(method);
   if (!cost.range) {
     const duration_format in(std::abs(cost.median), std::abs(cost.median) / 10);
@@ -166,7 +166,7 @@ std::vector<std::string> findings_of(const overhead_summary& summary) {
   std::vector<std::string> findings;
   for (const auto& method : summary.methods) {
     if (!method.cost) continue;
-    findings.push_back(cost_verdict(method.method, *method.cost, summary.complete_blocks));
+    findings.push_back(verdict(method.method, *method.cost, summary.complete_blocks));
     if (method.method != timing_method::sync) continue;
     if (auto reason = lost_overlap(method)) findings.push_back(std::move(*reason));
   }

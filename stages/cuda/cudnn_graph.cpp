@@ -28,7 +28,7 @@ namespace {
 namespace fe = cudnn_frontend;
 using node = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-constexpr std::int64_t most_workspace = std::int64_t{256} << 20;
+constexpr std::int64_t workspace_limit = std::int64_t{256} << 20;
 
 void load_cudnn() {
   static const bool loaded = [] {
@@ -54,7 +54,7 @@ bool has(const std::vector<Note>& notes, Note which) {
   return std::find(notes.begin(), notes.end(), which) != notes.end();
 }
 
-fe::DataType_t cudnn_type(precision p) {
+fe::DataType_t element_type(precision p) {
   switch (p) {
     case precision::float32:
     case precision::tf32:
@@ -123,7 +123,7 @@ class form_graph final : public fe::graph::Graph {
     check_extents(form);
     // What is captured here is launched only while the operation exists.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
-    set_io_data_type(cudnn_type(precision_));
+    set_io_data_type(element_type(precision_));
     set_intermediate_data_type(fe::DataType_t::FLOAT);
     set_compute_data_type(fe::DataType_t::FLOAT);
     const conv2d_layer& conv = form.conv;
@@ -144,7 +144,7 @@ class form_graph final : public fe::graph::Graph {
     }
     ids_.push_back(next_id());
     y->set_name("y").set_uid(ids_.back()).set_output(true);
-    y->set_data_type(cudnn_type(precision_));
+    y->set_data_type(element_type(precision_));
     y->set_dim(as_vector(out)).set_stride(channels_last(out));
   }
 
@@ -161,7 +161,7 @@ class form_graph final : public fe::graph::Graph {
                    why_not)) {
       return false;
     }
-    deselect_workspace_greater_than(most_workspace);
+    deselect_workspace_greater_than(workspace_limit);
     list_candidates();
     if (candidates_.empty()) {
       why_not = fmt::format("of {} engine configurations offered, none computes in {}",

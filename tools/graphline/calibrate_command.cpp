@@ -80,7 +80,7 @@ exit_status show_kept(const calibrate_arguments& given) {
   return exit_status::done;
 }
 
-calibration_record measure_ceilings(device& d, const stop_request& stop, bool quiet) {
+calibration_record measure(device& d, const stop_request& stop, bool quiet) {
   const auto stages = builtin_stages();
   progress_line line(quiet);
   calibration_options options;
@@ -97,7 +97,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   const auto device = open(given);
   result_outputs outputs({{"--json", given.json, json_beginning}}, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
-  const auto record = measure_ceilings(*device, stop, given.quiet);
+  const auto record = measure(*device, stop, given.quiet);
   end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
   std::string kept_in;
   // Half of a calibration would be worse than the one before.

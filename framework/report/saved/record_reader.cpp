@@ -15,9 +15,9 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind record_kinds[] = {{"graphline.run", "a run", "run"},
-                                        {"graphline.experiment", "an experiment", "compare"},
-                                        {"graphline.roofline", "a roofline", "roofline"}};
+constexpr result_kind kinds[] = {{"graphline.run", "a run", "run"},
+                                 {"graphline.experiment", "an experiment", "compare"},
+                                 {"graphline.roofline", "a roofline", "roofline"}};
 
 constexpr result_kind others[] = {
     {"graphline.overhead", "a comparison of timing methods", "overhead",
@@ -85,16 +85,16 @@ any_record experiment_of(const json_part& result) {
   return experiment_from(result);
 }
 
-any_record (*const record_readers[])(const json_part&) = {run_of, experiment_of, roofline_of};
-static_assert(std::size(record_kinds) == std::size(record_readers));
+any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of};
+static_assert(std::size(kinds) == std::size(readers));
 
 }  // namespace
 
 any_record read_record(const std::string& path) {
-  const auto file = read_result_file(path, record_kinds, others, raw);
+  const auto file = read_result_file(path, kinds, others, raw);
   const json_part result(file.content, "result");
   try {
-    return record_readers[file.number](result);
+    return readers[file.number](result);
   } catch (const input_error& problem) {
     refuse_result(path, problem.what());
   }

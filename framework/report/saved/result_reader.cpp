@@ -15,20 +15,20 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind result_kinds[] = {
+constexpr result_kind kinds[] = {
     {"graphline.run", "a run", "run"},
     {"graphline.overhead", "a comparison of timing methods", "overhead"},
     {"graphline.experiment", "an experiment", "compare"},
     {"graphline.calibration", "a calibration of a device", "calibrate"},
     {"graphline.roofline", "a roofline", "roofline"}};
 
-saved_result (*const result_readers[])(const json_part&) = {
+saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_run_of(result); },
     [](const json_part& result) -> saved_result { return saved_overhead_of(result); },
     [](const json_part& result) -> saved_result { return saved_experiment_of(result); },
     [](const json_part& result) -> saved_result { return saved_calibration_of(result); },
     [](const json_part& result) -> saved_result { return saved_roofline_of(result); }};
-static_assert(std::size(result_kinds) == std::size(result_readers));
+static_assert(std::size(kinds) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials. Of a
 /// record only its source is read, which a roofline's has in its "stages".
@@ -43,7 +43,7 @@ bool compared(std::size_t depth, std::string_view section, std::string_view key)
 
 const result_kind& kind_of(const std::string& schema) {
   const auto name = std::string_view(schema).substr(0, schema.rfind('/'));
-  const result_kind* kind = result_kinds;
+  const result_kind* kind = kinds;
   while (kind->name != name) ++kind;
   return *kind;
 }
@@ -55,9 +55,9 @@ const saved_origin& origin_of(const saved_result& result) {
 }  // namespace
 
 saved_result read_result(const std::string& path) {
-  const auto file = read_result_file(path, result_kinds, {}, compared);
+  const auto file = read_result_file(path, kinds, {}, compared);
   try {
-    auto result = result_readers[file.number](json_part(file.content, "result"));
+    auto result = readers[file.number](json_part(file.content, "result"));
     std::visit(
         [&](auto& r) {
           r.origin.file = path;

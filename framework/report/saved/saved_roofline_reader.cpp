@@ -10,7 +10,7 @@ std::optional<double> time_under(const json_part& stage, std::string_view key) {
   return time ? std::optional(static_cast<double>(time_of(*time))) : std::nullopt;
 }
 
-saved_floor saved_floor_of(const json_part& from) {
+saved_floor stage_of(const json_part& from) {
   saved_floor stage;
   stage.name = from.at("name").text();
   stage.measured = time_under(from, "measured");
@@ -30,7 +30,7 @@ saved_roofline saved_roofline_of(const json_part& result) {
     roofline.origin.settings.emplace_back("calibration", calibration->at("date").text());
   }
   if (const auto stages = result.find("stages")) {
-    for (const auto& stage : stages->items()) roofline.stages.push_back(saved_floor_of(stage));
+    for (const auto& stage : stages->items()) roofline.stages.push_back(stage_of(stage));
   }
   roofline.interrupted = result.at("interrupted").boolean();
   if (const auto failure = result.find("failure")) roofline.failure = failure->text();

@@ -7,7 +7,7 @@ namespace graphline {
 
 namespace {
 
-saved_stage saved_stage_of(const json_part& from) {
+saved_stage stage_of(const json_part& from) {
   saved_stage result;
   result.name = from.at("name").text();
   // The time that stands for the stage comes first; it has a launch beside it, or only that.
@@ -52,7 +52,7 @@ saved_run saved_run_of(const json_part& result) {
   if (const auto deadline = result.find("deadline")) {
     run.missed_deadline = deadline->at("missed").whole<std::size_t>();
   }
-  for (const auto& stage : result.at("stages").items()) run.stages.push_back(saved_stage_of(stage));
+  for (const auto& stage : result.at("stages").items()) run.stages.push_back(stage_of(stage));
   for (const auto& output : result.at("outputs").items()) run.outputs.push_back(output_of(output));
   if (const auto flag = result.find("interrupted")) run.interrupted = flag->boolean();
   if (const auto failure = result.find("failure")) run.failure = failure->text();

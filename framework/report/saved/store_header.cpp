@@ -36,7 +36,7 @@ void write_configuration(compact_json& to, const planned_configuration& configur
 }
 
 /// What must not change of a part of the header, as names and values.
-texts facts_among(const json_part& object) {
+texts facts_of(const json_part& object) {
   texts facts;
   for (const auto& [key, value] : object.json().items()) {
     facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
@@ -47,7 +47,7 @@ texts facts_among(const json_part& object) {
 texts facts_of_member(const json_part& member) {
   texts facts = {{"name", member.at("name").text()}, {"pipeline", member.at("pipeline").text()}};
   for (auto& fact : member.at("parameters").pairs()) facts.push_back(std::move(fact));
-  for (auto& fact : facts_among(member.at("settings"))) facts.push_back(std::move(fact));
+  for (auto& fact : facts_of(member.at("settings"))) facts.push_back(std::move(fact));
   return facts;
 }
 

@@ -22,7 +22,7 @@ struct cost_column {
 };
 
 /// Standard deviation of the trials' medians as a part of their p50, in percent.
-std::string spread_between_trials(const member_summary& of) {
+std::string spread_cell(const member_summary& of) {
   const auto p50 = static_cast<double>(of.end_to_end->median());
   return three_digits(100 * *of.between_trials / p50, 2);
 }
@@ -50,7 +50,7 @@ std::string range_of(const experiment_costs& costs, std::size_t column) {
 std::vector<cost_column> all_columns() {
   return {
       {"spread %", [](const member_summary& of) { return of.between_trials && has_frames(of); },
-       spread_between_trials},
+       spread_cell},
       {"cores", [](const member_summary& of) { return of.cores.has_value(); },
        [](const member_summary& of) { return fmt::format("{:.2f}", *of.cores); }},
       {"device MiB", [](const member_summary& of) { return of.device_bytes > 0; },

@@ -12,7 +12,7 @@ constexpr std::size_t dots_across = 2;
 constexpr std::size_t dots_down = 4;
 
 /// The place of 0 to 1 among `count`; 1 belongs to the last.
-std::size_t place_among(double share, std::size_t count) {
+std::size_t place(double share, std::size_t count) {
   const auto at = static_cast<std::ptrdiff_t>(std::floor(share * static_cast<double>(count)));
   return static_cast<std::size_t>(
       std::clamp<std::ptrdiff_t>(at, 0, static_cast<std::ptrdiff_t>(count) - 1));
@@ -48,15 +48,15 @@ void plot_canvas::line(double x0, double y0, double x1, double y1) {
     const double x = (static_cast<double>(c) + 0.5) / static_cast<double>(across);
     if (x < x0 || x > x1) continue;
     const double y = x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y0;
-    if (is_inside(y)) dot(c, place_among(1 - y, rows_ * dots_down), tone::heading);
+    if (is_inside(y)) dot(c, place(1 - y, rows_ * dots_down), tone::heading);
   }
 }
 
 void plot_canvas::dotted(double x, double y0, double y1) {
   if (!is_inside(x)) return;
-  const auto column = place_among(x, columns_ * dots_across);
-  const auto first = place_among(1 - std::min(y1, 1.0), rows_ * dots_down);
-  const auto last = place_among(1 - std::max(y0, 0.0), rows_ * dots_down);
+  const auto column = place(x, columns_ * dots_across);
+  const auto first = place(1 - std::min(y1, 1.0), rows_ * dots_down);
+  const auto last = place(1 - std::max(y0, 0.0), rows_ * dots_down);
   for (auto row = first + 1; row <= last; ++row) {
     if (row % dots_across == 1) dot(column, row, tone::faint);
   }
@@ -98,11 +98,11 @@ bool plot_canvas::text(std::ptrdiff_t column, std::ptrdiff_t row, std::string_vi
 }
 
 std::size_t plot_canvas::column_of(double x) const {
-  return place_among(x, columns_);
+  return place(x, columns_);
 }
 
 std::size_t plot_canvas::row_of(double y) const {
-  return place_among(1 - y, rows_);
+  return place(1 - y, rows_);
 }
 
 std::string plot_canvas::shown(const cell& of) const {

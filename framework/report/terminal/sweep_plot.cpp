@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t rows = 7;  // of a plot, without its axis
 constexpr std::size_t narrowest = 30;
-constexpr std::size_t widest_sweep = 60;
+constexpr std::size_t widest = 60;
 constexpr std::size_t gap = 4;  // between two plots
 
 /// The characters that plots are drawn with.
@@ -93,7 +93,7 @@ class axis {
 using point_list = std::vector<std::pair<double, double>>;
 
 /// What is drawn into one plot.
-struct plotted {
+struct plot {
   std::string title;
   point_list points;
   point_list others;  ///< marked otherwise; may be none
@@ -101,7 +101,7 @@ struct plotted {
 
 class plot_drawing {
  public:
-  plot_drawing(const sweep& of, const plotted& what, std::size_t width, const look& as)
+  plot_drawing(const sweep& of, const plot& what, std::size_t width, const look& as)
       : of_(of),
         what_(what),
         width_(width),
@@ -138,7 +138,7 @@ class plot_drawing {
     for (const auto& point : of.points) values.push_back(point.value);
     return values;
   }
-  static std::vector<double> heights(const plotted& what) {
+  static std::vector<double> heights(const plot& what) {
     std::vector<double> values;
     for (const auto* list : {&what.points, &what.others}) {
       for (const auto& [x, y] : *list) values.push_back(y);
@@ -237,7 +237,7 @@ class plot_drawing {
   }
 
   const sweep& of_;
-  const plotted& what_;
+  const plot& what_;
   std::size_t width_;
   const look& as_;
   const drawing_set& use_;
@@ -249,19 +249,19 @@ class plot_drawing {
 };
 
 /// Those of the plots that have anything to show.
-std::vector<plotted> plots_of(const sweep& of) {
-  plotted intensity{"FLOP/B", {}, {}};
+std::vector<plot> plots_of(const sweep& of) {
+  plot intensity{"FLOP/B", {}, {}};
   double most = 0;
   for (const auto& point : of.points) most = std::max(most, point.time.value_or(0));
   const auto unit = unit_for(most);
-  plotted time{fmt::format("p50 {}", unit.name), {}, {}};
+  plot time{fmt::format("p50 {}", unit.name), {}, {}};
   for (const auto& point : of.points) {
     if (point.intensity) intensity.points.emplace_back(point.value, *point.intensity);
     if (point.time) time.points.emplace_back(point.value, *point.time / unit.nanoseconds);
     if (of.what && point.least)
       time.others.emplace_back(point.value, *point.least / unit.nanoseconds);
   }
-  std::vector<plotted> result;
+  std::vector<plot> result;
   for (auto& one : {intensity, time}) {
     if (one.points.size() >= least_sweep_points) result.push_back(one);
   }
@@ -273,7 +273,7 @@ std::vector<plotted> plots_of(const sweep& of) {
 std::string sweep_plot(const sweep& of, const look& as) {
   const auto plots = plots_of(of);
   const bool beside = plots.size() == 2 && as.width >= 2 * (narrowest + gap) + gap;
-  const auto width = std::min(widest_sweep, beside ? (as.width - gap) / 2 : as.width);
+  const auto width = std::min(widest, beside ? (as.width - gap) / 2 : as.width);
   if (plots.empty() || width < narrowest) return "";
   std::vector<std::string> lines;
   bool others = false;

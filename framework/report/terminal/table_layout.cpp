@@ -12,7 +12,7 @@ namespace {
 using rows = std::vector<std::vector<std::string>>;
 constexpr std::size_t gap = 2;
 
-bool holds_digit(std::string_view cell) {
+bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -26,10 +26,10 @@ std::size_t width_of_decimals(std::string_view cell) {
 void align_points(std::vector<std::string*>& cells) {
   std::size_t widest = 0;
   for (const auto* cell : cells) {
-    if (holds_digit(*cell)) widest = std::max(widest, width_of_decimals(*cell));
+    if (has_digit(*cell)) widest = std::max(widest, width_of_decimals(*cell));
   }
   for (auto* cell : cells) {
-    if (holds_digit(*cell)) cell->append(widest - width_of_decimals(*cell), ' ');
+    if (has_digit(*cell)) cell->append(widest - width_of_decimals(*cell), ' ');
   }
 }
 

@@ -87,9 +87,8 @@ product_form result_form(const attention_batches& all) {
           .d_stride = all.strides.result};
 }
 
-std::unique_ptr<library_operation> plan_product(const cuda_program_builder& b,
-                                                const network_layer& head,
-                                                const attention_batches& all, product_form form) {
+std::unique_ptr<library_operation> plan(const cuda_program_builder& b, const network_layer& head,
+                                        const attention_batches& all, product_form form) {
   form.precision = b.precision();
   form.alignment = all.alignment(element_bytes(b.precision()));
   std::string why_not;
@@ -124,12 +123,12 @@ void lower(cuda_program_builder& b, const fused_layers& group, const attention_l
     second.push_back({at(scores.buffer, call.scores), at(packed, call.packed + 2 * all.dim),
                       at(result.buffer, call.result)});
   }
-  b.add_calls(plan_product(b, head, all, scores_form(all)), std::move(first), head);
+  b.add_calls(plan(b, head, all, scores_form(all)), std::move(first), head);
   b.add_kernel(
       softmax_form{.from = b.element(), .to = b.element(), .outer = rows, .extent = all.tokens},
       {scores.buffer, scores.buffer}, head);
   b.note("softmax by a kernel of its own");
-  b.add_calls(plan_product(b, head, all, result_form(all)), std::move(second), head);
+  b.add_calls(plan(b, head, all, result_form(all)), std::move(second), head);
   b.set_output(group.head, result);
 }
 

@@ -107,8 +107,8 @@ std::optional<nanoseconds> total_time(const cuda_program_builder& b, const netwo
 
 /// The fastest of what can be had. A library has few plans that fuse a whole tail, and they may be
 /// slower than the best of the many without one and a kernel after it.
-planned_convolution plan_convolution(const cuda_program_builder& b, const network_layer& head,
-                                     const conv2d_layer& conv, std::span<const tail_link> tail) {
+planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+                         const conv2d_layer& conv, std::span<const tail_link> tail) {
   planned_convolution fused = plan_fused(b, head, conv, tail, tail.size());
   if (fused.operation != nullptr) {
     const bool bias = !tail.empty() && tail.front().what == tail_link::kind::bias;
@@ -135,7 +135,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const network_layer& head = b.layer(group.head);
   const conv_weights values = folded_weights(b.network(), b.weights(), group);
   const std::vector<tail_link> tail = tail_of(b.network(), group, !values.bias.empty());
-  planned_convolution planned = plan_convolution(b, head, conv, tail);
+  planned_convolution planned = plan(b, head, conv, tail);
   const auto fused = std::span(tail).first(planned.fused);
   const auto rest = std::span(tail).subspan(planned.fused);
 

@@ -10,8 +10,8 @@ namespace graphline {
 
 namespace {
 
-product_form product_form_of(const cuda_program_builder& b, const network_layer& head,
-                             std::span<const tail_link> fused) {
+product_form form_of(const cuda_program_builder& b, const network_layer& head,
+                     std::span<const tail_link> fused) {
   const shape in = as_rows(b.network().shape_of(head.inputs[0]));
   const std::int64_t out_features = as_rows(head.output)[1];
   product_form form{.m = in[0],
@@ -53,7 +53,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
   std::string first_reason;
   while (operation == nullptr && left-- > 0) {
     std::string why_not;
-    operation = b.library().plan(product_form_of(b, head, std::span(tail).first(left)), why_not);
+    operation = b.library().plan(form_of(b, head, std::span(tail).first(left)), why_not);
     if (operation == nullptr && first_reason.empty()) first_reason = why_not;
   }
   if (operation == nullptr) {
