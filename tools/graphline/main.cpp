@@ -81,7 +81,8 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
     std::_Exit(report(problem.what(), exit_status::run_failed));
   } catch (...) {
   }
-  report("a fault in Graphline", exit_status::run_failed);
+  report("a fault in Graphline ended it; please report it with the command line",
+         exit_status::run_failed);
   std::abort();  // a core file helps to find it
 }
 
