@@ -98,6 +98,7 @@ class usage(Case):
         path = self.pipeline()
         self.expect(graphline("run", path, "--frames"), 2, "error: --frames needs a value: N\n")
         self.expect(graphline("run", path, "more"), 2, "error: 'more' was not expected\n")
+        self.expect(graphline("-n", "5", "run", path), 2, "error: '-n' was not expected\n")
         self.expect(graphline("run", path, "--color", "alway"), 2,
                     "error: --color: unknown value 'alway' (did you mean 'always'?)\n")
         self.expect(graphline("overhead", path, "--trials", "0"), 2,

@@ -99,6 +99,17 @@ class interrupted(Case):
             self.assertEqual(out, "")
             self.assertEqual(result.read_text(), "the one before")
 
+    def test_what_measures_nothing_ends_at_once_with_a_sentence(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([GRAPHLINE, "report", "-"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            wait_until_caught(process)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertEqual(err, "\ngraphline: interrupted; nothing half-written is left\n")
+            self.assertEqual(out, "")
+
     def test_overhead_reports_what_it_has(self):
         process = self.start("overhead", "--trials", "1000", "--frames", "20")
         time.sleep(3)

@@ -88,8 +88,8 @@ class many_configurations(Case):
             rows = list(csv.DictReader(file))
         self.assertEqual(list(rows[0]),
                          ["id", "configuration", "member", "length_of_work", "timing", "block",
-                          "trial", "counted", "failed", "disturbed", "frame", "stage", "on",
-                          "measure", "begin_ns", "end_ns", "duration_ns"])
+                          "trial", "counted", "failed", "affected", "disturbed", "frame",
+                          "stage", "on", "measure", "begin_ns", "end_ns", "duration_ns"])
         for configuration in self.result["configurations"]:
             own = [row for row in rows if row["id"] == configuration["id"]]
             self.assertEqual({row["configuration"] for row in own}, {configuration["name"]})

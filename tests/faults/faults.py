@@ -1,5 +1,6 @@
 """Drives commands of the graphline program through faults: the n-th allocation, write, open, read,
-fsync, close, rename, ftruncate or thread fails, for a spread of n, alone or with all after it.
+fsync, close, rename, ftruncate or thread fails, for a spread of n, alone or with all after it; or a
+signal to end comes after a part of the time that the command takes.
 
 What must hold: a complete result from before survives or a whole new one takes its place; the exit
 status is one of ours; where it is not 0, standard error has a sentence.
@@ -12,16 +13,22 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
-CALLS = ("memory", "write", "open", "read", "fsync", "close", "rename", "ftruncate", "thread")
+SIGNAL = "signal"
+CALLS = ("memory", "write", "open", "read", "fsync", "close", "rename", "ftruncate", "thread",
+         SIGNAL)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUSES = (0, 1, 2, 3, 130)
 
 # Crashes that are not ours to mend, by the library that they came through.
 THIRD_PARTY = {
     "libdnnl.so": "oneDNN crashes where one of its allocations fails",
+    "nlohmann::": "a JSON value crashes where it cannot become an object for want of memory",
 }
 
 PIPELINE = """pipeline: small
@@ -105,14 +112,33 @@ class Workplace:
         if done.returncode != 0:
             raise Trouble(f"{words} without a fault: {done.returncode}\n{done.stderr}")
 
-    def run(self, command, **faults):
-        """The ended program; files are as they were before it was ever run."""
+    def restore(self):
+        """Makes the files as they were before the program was ever run."""
         for output in OUTPUTS.values():
             (self.folder / output).write_text("{}" if output.endswith("json") else "before")
         (self.folder / "e.trials").write_bytes(self.trials)
+
+    def run(self, command, **faults):
+        """The ended program, after faults of its calls."""
+        self.restore()
         return subprocess.run([self.program, *command.line()], cwd=self.folder, timeout=60,
                               capture_output=True, text=True, errors="replace",
                               env=self.environment(LD_PRELOAD=str(self.shim), **faults))
+
+    def run_signalled(self, command, number, delay):
+        """The ended program, sent a signal after so many seconds."""
+        self.restore()
+        with subprocess.Popen([self.program, *command.line()], cwd=self.folder, text=True,
+                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=heed_signals, env=self.environment()) as process:
+            time.sleep(delay)
+            process.send_signal(number)
+            try:
+                out, err = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def count(self, command, call):
         """How often a command makes a call."""
@@ -125,14 +151,16 @@ class Workplace:
     def check(self, command, done):
         """Raises `Trouble` where something that must hold does not. The name of what is to blame,
         if it is none of ours."""
-        if done.returncode not in STATUSES:
+        unheard = -done.returncode in SIGNALS and not done.stderr and not done.stdout
+        if done.returncode not in STATUSES and not unheard:
+            came_through = done.stderr + self.innermost_function(done.stderr)
             for library, what in THIRD_PARTY.items():
-                if library in done.stderr:
+                if library in came_through:
                     for part in self.folder.glob("*.part"):
                         part.unlink()
                     return what
             raise Trouble(f"status {done.returncode}")
-        if done.returncode != 0 and not re.search(r"\w+ \w+", done.stderr):
+        if done.returncode != 0 and not unheard and not re.search(r"\w+ \w+", done.stderr):
             raise Trouble(f"status {done.returncode} without a sentence")
         if "std::bad_alloc" in done.stderr or "json.exception" in done.stderr:
             raise Trouble("a message without its meaning")
@@ -144,7 +172,15 @@ class Workplace:
             for part in self.folder.glob("*.part"):
                 part.unlink()
             raise Trouble("a NAME.part is left")
-        return None
+        return "the signal came before main" if unheard else None
+
+    def innermost_function(self, stderr):
+        """The program's own function that a crash came from, by name."""
+        frame = re.search(re.escape(self.program.name) + r"\(\+(0x[0-9a-f]+)\)", stderr)
+        if not frame:
+            return ""
+        words = ["addr2line", "-Cfe", self.program, frame[1]]
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
     @staticmethod
     def check_output(path):
@@ -167,6 +203,12 @@ class Workplace:
             json.loads(line)
 
 
+def heed_signals():
+    """Whoever runs this script may ignore them, as nohup does."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def spread(count, most):
     """At most so many of 1 to count, near the start and the end in any case."""
     if count <= most:
@@ -174,23 +216,39 @@ def spread(count, most):
     return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(most)})
 
 
+def faults_of(place, command, call, most, nth):
+    """What there is to try of a call: each fault's name and how to run the command with it."""
+    if call == SIGNAL:
+        began = time.monotonic()
+        place.run(command)
+        whole = time.monotonic() - began
+        for n in [nth] if nth else range(1, most + 1):
+            number, delay = SIGNALS[n % len(SIGNALS)], whole * n / most
+            yield (f"{n} ({number.name} after {delay * 1e3:.1f} ms)",
+                   lambda number=number, delay=delay: place.run_signalled(command, number, delay))
+        return
+    for n in [nth] if nth else spread(place.count(command, call), most):
+        for after in ({}, {"FAULT_AFTER": "1"}) if call == "memory" else ({},):
+            yield (f"{n}{' and after' if after else ''}",
+                   lambda n=n, after=after: place.run(command, FAULT_CALL=call, FAULT_NTH=str(n),
+                                                      **after))
+
+
 def drive(place, name, calls, most, nth):
     """All faults of a command; how many there were, what failed, and whom it was up to."""
     command, tried, troubles, others = COMMANDS[name], 0, [], {}
     for call in calls:
-        for n in [nth] if nth else spread(place.count(command, call), most):
-            for after in ({}, {"FAULT_AFTER": "1"}) if call == "memory" else ({},):
-                tried += 1
-                said = ""
-                try:
-                    done = place.run(command, FAULT_CALL=call, FAULT_NTH=str(n), **after)
-                    said = done.stderr
-                    what = place.check(command, done)
-                    if what:
-                        others[what] = others.get(what, 0) + 1
-                except (Trouble, ValueError, subprocess.TimeoutExpired) as trouble:
-                    troubles.append(f"{name}: {call} {n}{' and after' if after else ''}: "
-                                    f"{trouble}\n    {said.strip()[-400:]}")
+        for fault, run in faults_of(place, command, call, most, nth):
+            tried += 1
+            said = ""
+            try:
+                done = run()
+                said = done.stderr
+                what = place.check(command, done)
+                if what:
+                    others[what] = others.get(what, 0) + 1
+            except (Trouble, ValueError, subprocess.TimeoutExpired) as trouble:
+                troubles.append(f"{name}: {call} {fault}: {trouble}\n    {said.strip()[-400:]}")
     return tried, troubles, others
 
 

@@ -36,7 +36,28 @@ void handle(int signal) {
   if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
 }
 
+void end_at_once(int) {
+  constexpr char text[] = "\ngraphline: interrupted; nothing half-written is left\n";
+  static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
+  remove_unfinished();
+  ::_exit(static_cast<int>(exit_status::interrupted));
+}
+
+/// As nohup sets it, who started the program wants it to go on.
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
+
+void end_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = end_at_once;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);
+  }
+}
 
 const stop_request& stop_on_interrupt() {
   struct sigaction action {};
@@ -44,11 +65,7 @@ const stop_request& stop_on_interrupt() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  struct sigaction before {};
-  // As nohup sets it, who started the program wants it to go on without a terminal.
-  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
-    ::sigaction(SIGHUP, &action, nullptr);
-  }
+  if (!is_ignored(SIGHUP)) ::sigaction(SIGHUP, &action, nullptr);
   return raised_by_signal;
 }
 

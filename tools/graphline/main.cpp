@@ -25,6 +25,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/passive_openmp.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
@@ -147,8 +148,10 @@ std::string reworded(const std::string& message) {
                        value.substr(0, value.size() - ending.size()));
   }
   if (message.starts_with("The following argument")) {
-    const auto words = message.find(": ");
-    return quote(message.substr(words + 2), 200) + " was not expected";
+    auto words = message.substr(message.find(": ") + 2);
+    // Of an option before the command CLI11 puts its value first.
+    if (const auto option = words.find(" -"); option != words.npos) words.erase(0, option + 1);
+    return quote(words, 200) + " was not expected";
   }
   return message;
 }
@@ -225,6 +228,7 @@ int run_command(int argc, char** argv) {
     return report_usage(program, problem, argc, argv);
   }
   refuse_empty_values(program);
+  end_on_interrupt();  // commands that measure take it over
   return static_cast<int>(chosen());
 }
 

@@ -94,9 +94,12 @@ void output_file::open_beside() {
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
 
   const std::string part = target_ + ".part";
-  descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
-  part_ = part;
-  note_unfinished(part_);
+  {
+    const signals_held until_noted;
+    descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
+    part_ = part;
+    note_unfinished(part_);
+  }
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
   begun_.clear();
@@ -124,8 +127,8 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
     if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) fail(errno);
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
-    // Whole, it may stay; once renamed, the name may be another run's.
-    note_finished(part_);
+    const signals_held until_renamed;
+    note_finished(part_);  // before: once renamed, the name may be another run's
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();
   }

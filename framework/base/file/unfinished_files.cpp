@@ -41,6 +41,17 @@ void note_unfinished(const std::string& path) {
   newest.store(made.release(), std::memory_order_release);
 }
 
+signals_held::signals_held() noexcept {
+  sigset_t held;
+  ::sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held, signal);
+  ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+signals_held::~signals_held() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 void note_finished(const std::string& path) noexcept {
   if (entry* known = find(path)) known->unfinished.store(false, std::memory_order_release);
 }

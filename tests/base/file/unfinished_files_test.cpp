@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -60,6 +61,22 @@ TEST_F(unfinished_files, are_the_parts_of_results_until_they_are_committed_or_di
   remove_unfinished();
   EXPECT_TRUE(fs::exists(path));
   EXPECT_TRUE(fs::exists(path + ".part"));
+}
+
+volatile std::sig_atomic_t heard = 0;
+
+TEST(signals_held, come_when_nothing_holds_them_any_more) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const auto before = std::signal(signal, [](int) { heard = heard + 1; });
+    heard = 0;
+    {
+      const signals_held held;
+      std::raise(signal);
+      EXPECT_EQ(heard, 0);
+    }
+    EXPECT_EQ(heard, 1);
+    std::signal(signal, before);
+  }
 }
 
 }  // namespace

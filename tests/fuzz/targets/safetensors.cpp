@@ -13,8 +13,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::read_or_refuse<input_error>([&] {
     safetensors_file file(path);
     file.why_not_float32("linear.weight", shape{3, 4});
-    for (const auto& [name, tensor] : file.entries()) {
-      fuzz::read_or_refuse<input_error>([&] { file.read_float32(name, tensor.shape); });
+    for (const auto& entry : file.entries()) {
+      fuzz::read_or_refuse<input_error>(
+          [&] { file.read_float32(entry.first, entry.second.shape); });
     }
   });
   return 0;
