@@ -26,7 +26,7 @@ std::string described(const run_record& record, const attribution_row& row) {
       case spent::unnoticed:
         return "unnoticed time at the frame's end";
       case spent::untimed:
-        return "untimed";
+        return "untimed time";
       default:
         return "the thread wait at the frame's end";
     }
@@ -50,41 +50,68 @@ std::string described(const run_record& record, const attribution_row& row) {
     case spent::unnoticed:
       return fmt::format("unnoticed time before {}", name);
     default:
-      return fmt::format("untimed before {}", name);
+      return fmt::format("untimed time before {}", name);
   }
 }
 
-/// What makes up most of the difference between slow frames and typical ones.
-std::string made_of(const run_record& record, const attribution_summary& summary, double more) {
-  std::vector<attribution_row> rows = summary.rows;
-  const auto growth = [](const attribution_row& row) { return row.slowest - row.typical; };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return growth(a) > growth(b); });
+double growth(const attribution_row& row) {
+  return row.slowest - row.typical;
+}
+
+// Of what the frames took more: less than this part of it is nothing that needs saying.
+constexpr double worth_a_word = 0.1;
+
+/// What makes up most of what grew between typical frames and slow ones, the most first. Others may
+/// have shrunk, so that these take more than the frames do.
+std::vector<attribution_row> grown_most(const attribution_summary& summary, double more) {
   constexpr std::size_t most_named = 3;
   constexpr double enough = 0.8;
-  constexpr double worth_a_word = 0.1;
-  std::string text;
-  double explained = 0;
-  for (std::size_t i = 0; i < std::min(rows.size(), most_named); ++i) {
-    const double part = growth(rows[i]);
-    if (part < worth_a_word * more || explained >= enough * more) break;
-    explained += part;
-    text +=
-        fmt::format("{}{} ({:.0f} %) {}{}", text.empty() ? "" : ", ", format_duration(part),
-                    100 * part / more, text.empty() ? "of it is " : "", described(record, rows[i]));
+  std::vector<attribution_row> rows = summary.rows;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return growth(a) > growth(b); });
+  double grown = 0;
+  for (const auto& row : rows) grown += std::max(0.0, growth(row));
+  std::size_t named = 0;
+  for (double sum = 0; named < std::min(rows.size(), most_named) && sum < enough * grown; ++named) {
+    if (growth(rows[named]) < worth_a_word * more) break;
+    sum += growth(rows[named]);
   }
-  return text;
+  rows.resize(named);
+  return rows;
 }
 
-/// Where one thing has grown as much as the frames have, or more while others shrank.
-std::string grown_alone(const run_record& record, const attribution_summary& summary, double more) {
-  const auto most = std::max_element(
-      summary.rows.begin(), summary.rows.end(),
-      [](const auto& a, const auto& b) { return a.slowest - a.typical < b.slowest - b.typical; });
+/// "all of it is the queue wait", "6.00 ms (60 %) of it is the queue wait, 3.00 ms (30 %) 'net' on
+/// the device", "'net' on the device took 9.00 ms more; other pieces together took 2.00 ms less".
+std::string reasons_text(const run_record& record, const attribution_summary& summary,
+                         double more) {
   constexpr double rounds_to_all = 0.995;
-  if (most == summary.rows.end()) return {};
-  if (most->slowest - most->typical < rounds_to_all * more) return {};
-  return fmt::format("all of it is {}", described(record, *most));
+  constexpr double about_all = 1.05;
+  constexpr double rounds_to_more = 1.005;
+  const auto rows = grown_most(summary, more);
+  double named = 0;
+  for (const auto& row : rows) named += growth(row);
+  if (rows.empty()) return "a little of everything";
+  const auto grown = std::count_if(summary.rows.begin(), summary.rows.end(), [&](const auto& row) {
+    return growth(row) >= worth_a_word * more;
+  });
+  if (grown == 1 && named >= rounds_to_all * more && named <= about_all * more) {
+    return "all of it is " + described(record, rows.front());
+  }
+  const bool beyond = named > rounds_to_more * more;
+  std::string text;
+  for (const auto& row : rows) {
+    const auto time = format_duration(growth(row));
+    const auto what = described(record, row);
+    if (!text.empty()) text += ", ";
+    if (beyond) {
+      text += fmt::format("{} {}{} more", what, text.empty() ? "took " : "", time);
+    } else {
+      text += fmt::format("{} ({:.0f} %) {}{}", time, 100 * growth(row) / more,
+                          text.empty() ? "of it is " : "", what);
+    }
+  }
+  if (!beyond) return text;
+  return text + fmt::format("; other pieces together took {} less", format_duration(named - more));
 }
 
 void add_slow_frames(const run_record& record, const attribution_summary& summary,
@@ -93,12 +120,10 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   const double more = summary.end_to_end.slowest - summary.end_to_end.typical;
   const auto doubt = 2 * static_cast<double>(record.clock_error);
   if (more < std::max(noticeable * summary.end_to_end.typical, doubt)) return;
-  auto reasons = grown_alone(record, summary, more);
-  if (reasons.empty()) reasons = made_of(record, summary, more);
-  if (reasons.empty()) reasons = "a little of everything";
   const auto count = summary.slowest_frames.size();
   to.push_back(fmt::format("the slowest 1 % ({} frame{}) took {} more than a typical one: {}",
-                           count, count == 1 ? "" : "s", format_duration(more), reasons));
+                           count, count == 1 ? "" : "s", format_duration(more),
+                           reasons_text(record, summary, more)));
 }
 
 /// "'a' -> 'b'"; of a long path its ends.

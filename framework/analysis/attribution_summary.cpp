@@ -183,9 +183,15 @@ class path_times {
   std::vector<stamp_pair> for_device_;  ///< of that frame's path: device stages at work or waiting
 };
 
+std::vector<nanoseconds> running_times(const run_record& record) {
+  std::vector<nanoseconds> times;
+  for (const auto& frame : record.frames) times.push_back(frame.end - frame.begin);
+  return times;
+}
+
 double mean_running(const run_record& record) {
   double sum = 0;
-  for (const auto& frame : record.frames) sum += static_cast<double>(frame.end - frame.begin);
+  for (const auto time : running_times(record)) sum += static_cast<double>(time);
   return sum / static_cast<double>(record.frames.size());
 }
 
@@ -199,19 +205,23 @@ double mean_bound(const run_record& record, schedules of) {
 
 }  // namespace
 
-std::optional<attribution_summary> attribute(const run_record& record) {
+std::optional<attribution_summary> attribute(const run_record& record, std::string why_no_queue) {
   if (record.frames.empty() || record.run.timing == timing_method::none) return std::nullopt;
-  const auto times = end_to_end_times(record);
+  const bool queued = why_no_queue.empty();
+  const auto times = queued ? end_to_end_times(record) : running_times(record);
   auto frames = group(times);
+  if (!queued) frames.median = group(end_to_end_times(record)).median;
   const sums by_group(frames, times.size());
   const attributor paths(record);
 
   attribution_summary result;
+  result.why_no_queue = std::move(why_no_queue);
   row_table rows(record.stages.size());
   path_times stages(record);
   for (std::size_t f = 0; f < times.size(); ++f) {
     const auto found = paths.of(f);
     for (const auto& piece : found.pieces) {
+      if (!queued && piece.what == spent::queue_wait) continue;
       by_group.add(rows.of(piece), f, piece.length());
     }
     stages.add(f, found.pieces);

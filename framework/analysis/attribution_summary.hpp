@@ -32,6 +32,9 @@ struct path_stage {
 /// Where the time of all frames of a run went. Each column of `rows`, with its residual, sums to
 /// its end-to-end time.
 struct attribution_summary {
+  /// Why queue waits are left out; empty where they are not. Then a frame's time is that from its
+  /// begin to its end, by which frames are grouped too.
+  std::string why_no_queue;
   /// In order of the path: queue, the launch of the frame's graph, what belongs to each stage in
   /// planned order, the host's last look. Only what took time in some frame.
   std::vector<attribution_row> rows;
@@ -40,7 +43,7 @@ struct attribution_summary {
     double typical = 0;
     double slowest = 0;
   };
-  per_group end_to_end;
+  per_group end_to_end;  ///< from due to end; from begin to end where `why_no_queue` is given
   per_group residual;
   double running = 0;  ///< ns from begin to end of a frame, without its queue wait, over all frames
   nanoseconds largest_residual = 0;  ///< of a frame, as an absolute value
@@ -49,7 +52,7 @@ struct attribution_summary {
   /// median frame among them), and the slowest 1 %, at least one.
   std::vector<std::size_t> typical_frames;
   std::vector<std::size_t> slowest_frames;  ///< slowest first
-  std::size_t median_frame = 0;             ///< by nearest rank
+  std::size_t median_frame = 0;             ///< by nearest rank, from due to end in any case
 
   std::vector<path_stage> stages;  ///< by stage; empty under `host`, which times no device stage
 
@@ -59,8 +62,9 @@ struct attribution_summary {
   lower_bound bound_of_median;         ///< for this schedule, of the median frame
 };
 
-/// Nothing without frames and under `timing: none`.
-std::optional<attribution_summary> attribute(const run_record& record);
+/// Nothing without frames and under `timing: none`. With a reason it leaves queue waits out.
+std::optional<attribution_summary> attribute(const run_record& record,
+                                             std::string why_no_queue = {});
 
 /// What makes slow frames slow, how near the run is to its lower bound, and what overlap has
 /// hidden: sentences for people, none where the figures do not carry one (less than 2 %

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "framework/analysis/capacity_estimate.hpp"
@@ -38,6 +39,7 @@ struct capacity_summary {
   /// Frames that no other was beside, from their begin on, so without any queue: what remains at
   /// however low a rate. When this fails, no rate can hold.
   bound_check alone;
+  std::vector<std::string> warnings;  ///< that the machine was disturbed
 };
 
 capacity_summary summarize(const capacity_record& record);

@@ -68,15 +68,33 @@ std::optional<std::string> disturbed_sentence(const capacity_estimate& found) {
       left_out == 1 ? "it" : "them");
 }
 
+/// "; the highest rate that held is 62.50 frame/s"; where none held in all of its runs, the highest
+/// that held in some. Empty for none.
+std::string highest_that_held(const std::vector<probe_summary>& probes) {
+  const probe_summary* found = nullptr;
+  const auto in_all = [](const probe_summary& probe) { return probe.held == probe.runs.size(); };
+  for (const auto& probe : probes) {
+    if (probe.held == 0) continue;
+    const auto order = [&](const probe_summary& p) { return std::pair(in_all(p), p.rate); };
+    if (found == nullptr || order(probe) > order(*found)) found = &probe;
+  }
+  if (found == nullptr) return "";
+  if (in_all(*found)) {
+    return fmt::format("; the highest rate that held is {}", rate_text(found->rate));
+  }
+  return fmt::format("; {} held in {} of {} runs", rate_text(found->rate), found->held,
+                     found->runs.size());
+}
+
 /// Without an estimate.
 std::string nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto name = percentile_name(how.percentile);
   if (summary.alone.verdict == bound_verdict::fails) {
     return fmt::format(
         "no rate can keep {} within {}: of frames with no other beside them and no queue before "
-        "them it is {}, {} of {} frames late",
+        "them it is {}, {} of {} frames late{}",
         name, in_words(how.bound), with_interval(summary.alone), summary.alone.late,
-        summary.alone.frames);
+        summary.alone.frames, highest_that_held(summary.probes));
   }
   const auto holds = [](const auto& probe) { return probe.held == probe.runs.size(); };
   const auto by_rate = [](const auto& a, const auto& b) { return a.rate < b.rate; };
@@ -86,14 +104,15 @@ std::string nothing_found(const capacity_summary& summary, const capacity_settin
   const auto highest = std::max_element(probes.begin(), probes.end(), by_rate);
   if (std::none_of(probes.begin(), probes.end(), holds)) {
     return fmt::format(
-        "no rate was found at which {} is within {}; the lowest that was judged is {}", name,
-        in_words(how.bound), rate_text(lowest->rate));
+        "no rate was found at which {} is within {}; the lowest that was judged is {}{}", name,
+        in_words(how.bound), rate_text(lowest->rate), highest_that_held(probes));
   }
   if (std::all_of(probes.begin(), probes.end(), holds)) {
     return fmt::format("{} is within {} at every rate that was judged, up to {}", name,
                        in_words(how.bound), rate_text(highest->rate));
   }
-  return "the search ended before there were runs to estimate the capacity from";
+  return "the search ended before there were runs to estimate the capacity from" +
+         highest_that_held(probes);
 }
 
 }  // namespace

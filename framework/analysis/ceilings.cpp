@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "framework/analysis/ceiling_label.hpp"
 #include "framework/analysis/distribution.hpp"
 
 namespace graphline {
@@ -65,6 +66,25 @@ std::vector<ceiling_figure> figures_of(const calibration_record& record) {
     if (times && c.amount > 0) figures.push_back(figure_of(c, *times));
   }
   return figures;
+}
+
+double spread_of(const ceiling_figure& figure) {
+  if (unit_of(figure.what) == ceiling_unit::duration) {
+    return (figure.worst - figure.best) / figure.value;
+  }
+  return figure.value / figure.worst - figure.value / figure.best;
+}
+
+std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures) {
+  std::vector<std::string> wide;
+  for (const auto& figure : figures) {
+    if (unit_of(figure.what) == ceiling_unit::duration) continue;
+    const double spread = spread_of(figure);
+    if (spread <= wide_spread) continue;
+    wide.push_back(
+        fmt::format("{} ({:.0f} %)", label_of(figure.what, figure.arithmetic), 100 * spread));
+  }
+  return wide;
 }
 
 std::vector<std::string> stale_reasons(const calibration_record& record,

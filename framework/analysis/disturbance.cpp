@@ -178,14 +178,33 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions) {
 }
 
 std::optional<std::string> disturbance_warning(const run_record& record) {
-  if (!record.conditions) return std::nullopt;
-  auto found = disturbances_of(*record.conditions);
-  for (const auto& thread : record.conditions->threads) {
-    if (!was_kept_waiting(thread, *record.conditions)) continue;
-    if (auto text = waiting_text(record, thread)) found.push_back(std::move(*text));
+  return disturbance_warning(record.conditions, record);
+}
+
+std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
+                                               const run_record& one) {
+  if (!over) return std::nullopt;
+  auto found = disturbances_of(*over);
+  for (const auto& thread : over->threads) {
+    if (!was_kept_waiting(thread, *over)) continue;
+    if (auto text = waiting_text(one, thread)) found.push_back(std::move(*text));
   }
   if (found.empty()) return std::nullopt;
-  return fmt::format("disturbed (machine noise): {}", fmt::join(found, "; "));
+  return fmt::format("{}{}", disturbance_beginning, fmt::join(found, "; "));
+}
+
+disturbed_trials disturbed_trials_of(const experiment_record& record) {
+  disturbed_trials result;
+  for (const auto& trial : record.trials) {
+    for (const auto& member : trial.members) {
+      const auto found =
+          member.conditions ? disturbances_of(*member.conditions) : std::vector<std::string>();
+      if (found.empty()) continue;
+      if (++result.count == 1) result.first = fmt::format("{}", fmt::join(found, "; "));
+      break;
+    }
+  }
+  return result;
 }
 
 }  // namespace graphline

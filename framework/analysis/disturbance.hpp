@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -18,7 +21,22 @@ std::vector<std::pair<std::string, std::string>> facts_of(const conditions_recor
 /// known to have disturbed it.
 std::vector<std::string> disturbances_of(const conditions_record& conditions);
 
+/// What such a warning begins with.
+inline constexpr std::string_view disturbance_beginning = "disturbed (machine noise): ";
+
 /// These as one warning, "disturbed (machine noise): ..."; nothing where there are none.
 std::optional<std::string> disturbance_warning(const run_record& record);
+
+/// The same over several runs of one pipeline, of which `one` tells which thread ran which stage.
+std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
+                                               const run_record& one);
+
+/// Trials of an experiment with anything else at work beside them.
+struct disturbed_trials {
+  std::size_t count = 0;
+  std::string first;  ///< what it was in the first of them
+};
+
+disturbed_trials disturbed_trials_of(const experiment_record& record);
 
 }  // namespace graphline

@@ -80,7 +80,7 @@ struct member_summary {
   std::size_t trials = 0;  ///< that are counted
   std::optional<distribution> end_to_end;
   std::optional<nanoseconds> tail;       ///< the experiment's tail percentile
-  std::optional<double> throughput;      ///< frames a second of running time
+  std::optional<double> throughput;      ///< of trials as `completions_of`, together
   std::vector<double> trial_medians;     ///< nanoseconds, in order of the blocks
   std::optional<double> between_trials;  ///< standard deviation of these; nothing below 2 trials
   struct stage {

@@ -22,6 +22,15 @@ struct job {
   nanoseconds after = 0;  ///< what follows it at least
 };
 
+/// Stages that share a resource: those ready at `ready` at the earliest, with `after` to follow at
+/// least.
+struct shared_set {
+  nanoseconds ready = 0;
+  nanoseconds own = 0;  ///< what the resource takes for them
+  nanoseconds after = 0;
+  nanoseconds time() const noexcept { return ready + own + after; }
+};
+
 /// Which stages come before which: one bit each.
 class reachability {
  public:
@@ -94,10 +103,18 @@ class frame_stages {
     find_ready_times();
     find_what_follows();
     lower_bound result = critical_path();
-    for (const auto& r : resources_) share(r, result);
+    const nanoseconds longest_path = result.time;
+    for (const auto& r : resources_) {
+      const auto raise = [&](const shared_set& set) {
+        result.time = std::max(result.time, set.time());
+      };
+      each_set(r, raise);
+      each_unsplit_set(r, raise);
+    }
     for (const auto& stage : stages_) {
       result.time = std::max(result.time, stage.ready + stage.work() + stage.after);
     }
+    if (result.time > longest_path) name_limit(result);
     return result;
   }
 
@@ -261,42 +278,102 @@ class frame_stages {
     return result;
   }
 
-  /// Raises the bound to what sharing a resource takes.
-  void share(const resource& r, lower_bound& bound) const {
+  /// Calls `visit` for the set that makes the longest bound of each ready time, the largest of
+  /// equals.
+  template <typename Visit>
+  void each_set(const resource& r, Visit visit) const {
     std::vector<job> jobs;
-    std::vector<nanoseconds> work;
     for (const std::size_t s : r.stages) {
       jobs.push_back({s, stages_[s].ready, stages_[s].work(), stages_[s].after});
-      work.push_back(stages_[s].work());
     }
-    if (jobs.empty()) return;
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const job& a, const job& b) { return a.after > b.after; });
-    nanoseconds most = 0;
-    job set;
     for (const job& first : jobs) {
       nanoseconds sum = 0;
+      shared_set longest;
       for (const job& j : jobs) {
         if (j.ready < first.ready) continue;
         sum += j.work;
-        const nanoseconds time = first.ready + sum / static_cast<nanoseconds>(r.cores) + j.after;
-        if (time <= most) continue;
-        most = time;
-        set = {0, first.ready, sum, j.after};
+        const shared_set set{first.ready, sum / static_cast<nanoseconds>(r.cores), j.after};
+        if (set.time() >= longest.time()) longest = set;
       }
+      visit(longest);
     }
-    const auto least = std::min_element(
-        jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready < b.ready; });
-    const nanoseconds whole =
-        least->ready + without_splitting(std::move(work), r.cores) + jobs.back().after;
-    if (whole > most) {
-      most = whole;
-      set = {0, least->ready, 0, jobs.back().after};
+  }
+
+  /// Calls `visit` for what cannot be split over the cores: of all stages of the resource, and of
+  /// those before each stage and after it, which `ready` and `after` may be made of.
+  template <typename Visit>
+  void each_unsplit_set(const resource& r, Visit visit) const {
+    if (r.cores < 2 || r.stages.size() <= r.cores) return;
+    const auto unsplit = [&](shared_set set, auto belongs) {
+      std::vector<nanoseconds> work;
+      for (const std::size_t s : r.stages) {
+        if (!belongs(s)) continue;
+        work.push_back(stages_[s].work());
+        set.ready = std::min(set.ready, stages_[s].ready);
+        set.after = std::min(set.after, stages_[s].after);
+      }
+      set.own = without_splitting(std::move(work), r.cores);
+      visit(set);
+    };
+    const auto& any = stages_[r.stages.front()];
+    unsplit({any.ready, 0, any.after}, [](std::size_t) { return true; });
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const auto& stage = stages_[s];
+      unsplit({stage.ready, 0, stage.work() + stage.after},
+              [&](std::size_t other) { return before_.comes_before(other, s); });
+      unsplit({stage.ready + stage.work(), 0, stage.after},
+              [&](std::size_t other) { return before_.comes_before(s, other); });
     }
-    if (most <= bound.time) return;
-    bound = {most, r.what, {}};
+  }
+
+  std::vector<std::size_t> members(const resource& r, const shared_set& set) const {
+    std::vector<std::size_t> result;
     for (const std::size_t s : r.stages) {
-      if (stages_[s].ready >= set.ready && stages_[s].after >= set.after) bound.stages.push_back(s);
+      if (stages_[s].ready >= set.ready && stages_[s].after >= set.after) result.push_back(s);
+    }
+    return result;
+  }
+
+  /// What stages take that wait only for each other; their indices in rising order.
+  nanoseconds longest_path_of(const std::vector<std::size_t>& stages) const {
+    std::vector<std::pair<std::size_t, nanoseconds>> ends;
+    nanoseconds longest = 0;
+    for (const std::size_t s : order_) {
+      if (!std::binary_search(stages.begin(), stages.end(), s)) continue;
+      nanoseconds begin = 0;
+      for (const auto& earlier : ends) {
+        if (before_.comes_before(earlier.first, s)) begin = std::max(begin, earlier.second);
+      }
+      ends.emplace_back(s, begin + stages_[s].work());
+      longest = std::max(longest, ends.back().second);
+    }
+    return longest;
+  }
+
+  /// Names what makes a bound above the critical path. Many sets reach it: one that comes before or
+  /// after another, or a single stage, has the other in its `ready` or `after`. Those that take no
+  /// longer for sharing limit nothing; of the rest it is the one with the most time of its own.
+  void name_limit(lower_bound& bound) const {
+    // Each division among cores takes less than 1 ns off.
+    const bool divided = std::any_of(resources_.begin(), resources_.end(),
+                                     [](const resource& r) { return r.cores > 1; });
+    const auto rounding = divided ? static_cast<nanoseconds>(stages_.size()) : nanoseconds{0};
+    nanoseconds most = 0;
+    for (const auto& r : resources_) {
+      bool named = false;
+      const auto consider = [&](const shared_set& set) {
+        if (set.own <= most || set.time() + rounding < bound.time) return;
+        auto stages = members(r, set);
+        if (set.own <= longest_path_of(stages)) return;
+        most = set.own;
+        bound.by = r.what;
+        bound.stages = std::move(stages);
+        named = true;
+      };
+      each_set(r, consider);
+      if (!named) each_unsplit_set(r, consider);
     }
   }
 

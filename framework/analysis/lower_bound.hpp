@@ -48,6 +48,10 @@ struct lower_bound {
 /// k + 1 shortest of the k * cores + 1 longest. Ready times and what follows hold the same bounds
 /// of the stages before and after.
 ///
+/// What is said to make it: the critical path where that is as long. Else of the sets that reach it
+/// and whose stages take longer on the resource than their longest path, the one with the most time
+/// there, without `a` and `b`: a stage before or after those that share limits nothing.
+///
 /// Never more than the frame's time from begin to end, but for the clocks' error, and for any
 /// schedule never more than for this one.
 lower_bound lower_bound_of(const run_record& record, std::size_t frame, schedules of);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -42,21 +41,11 @@ std::string affected_text(const std::vector<std::size_t>& blocks, const experime
 /// Trials with anything else at work beside them, with what it was in the first; empty where none
 /// had.
 std::string disturbed_text(const experiment_record& record) {
-  std::size_t disturbed = 0;
-  std::string first;
-  for (const auto& trial : record.trials) {
-    for (const auto& member : trial.members) {
-      const auto found =
-          member.conditions ? disturbances_of(*member.conditions) : std::vector<std::string>();
-      if (found.empty()) continue;
-      if (++disturbed == 1) first = fmt::format("{}", fmt::join(found, "; "));
-      break;
-    }
-  }
-  if (disturbed == 0) return {};
-  return fmt::format("{} of {} trials {} disturbed (machine noise){}: {}", disturbed,
-                     record.trials.size(), disturbed == 1 ? "was" : "were",
-                     disturbed == 1 ? "" : ", the first of them", first);
+  const auto disturbed = disturbed_trials_of(record);
+  if (disturbed.count == 0) return {};
+  return fmt::format("{} of {} trials {} disturbed (machine noise){}: {}", disturbed.count,
+                     record.trials.size(), disturbed.count == 1 ? "was" : "were",
+                     disturbed.count == 1 ? "" : ", the first of them", disturbed.first);
 }
 
 }  // namespace

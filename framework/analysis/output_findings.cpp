@@ -150,7 +150,7 @@ class output_comparison {
       all_same = comparable && compare(pair) && all_same;
     }
     if (none()) {
-      to.push_back("no output to compare: a stage reads whatever another one writes");
+      to.push_back("no output to compare: whatever stages write, other stages read");
     } else if (all_same && compared_ > 0) {
       to.push_back(agreement());
     } else {

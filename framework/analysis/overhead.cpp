@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "framework/analysis/disturbance.hpp"
+
 namespace graphline {
 
 namespace {
@@ -95,6 +97,16 @@ added_cost cost_of(const trial_figure& method, const trial_figure& baseline) {
   return {median_of(differences), median_interval(differences), baseline.median};
 }
 
+/// That the machine was disturbed. Trials under `none` do not know which thread ran which stage.
+std::optional<std::string> warning_of(const overhead_record& record) {
+  if (record.trials.empty()) return std::nullopt;
+  auto one = std::find_if(record.trials.begin(), record.trials.end(), [](const auto& trial) {
+    return trial.record.run.timing != timing_method::none;
+  });
+  if (one == record.trials.end()) one = record.trials.begin();
+  return disturbance_warning(record.conditions, one->record);
+}
+
 }  // namespace
 
 std::optional<trial_figure> trial_figure::of(std::vector<double> trials) {
@@ -134,6 +146,7 @@ overhead_summary summarize(const overhead_record& record) {
     summary.stages = stage_times(trials, method);
     result.methods.push_back(std::move(summary));
   }
+  if (auto warning = warning_of(record)) result.warnings.push_back(std::move(*warning));
   const auto* none = result.find(timing_method::none);
   if (result.complete_blocks > 0 && none != nullptr) {
     for (auto& summary : result.methods) {

@@ -55,6 +55,7 @@ struct overhead_summary {
   std::vector<std::string> stages;  ///< names
   std::vector<side> sides;          ///< where each stage runs
   std::vector<method_summary> methods;
+  std::vector<std::string> warnings;  ///< that the machine was disturbed
 
   /// Nothing where the method was not measured.
   const method_summary* find(timing_method method) const noexcept;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "framework/analysis/ceilings.hpp"
 #include "framework/analysis/roofline.hpp"
 #include "framework/analysis/times_words.hpp"
 #include "framework/base/units.hpp"
@@ -55,6 +56,7 @@ class writer {
 
   std::vector<std::string> all() && {
     add_stale();
+    add_noise();
     add_far();
     add_disagreement();
     add_near();
@@ -80,6 +82,16 @@ class writer {
     to_.push_back(
         fmt::format("the calibration may no longer hold: {}; 'graphline calibrate' measures anew",
                     fmt::join(reasons, "; ")));
+  }
+
+  /// What `graphline calibrate` said of its own samples.
+  void add_noise() {
+    const auto wide = wide_spreads(record_.calibration->ceilings);
+    if (wide.empty()) return;
+    to_.push_back(fmt::format(
+        "the machine was busy when it was calibrated: times spread by more than {:.0f} %: {}; "
+        "'graphline calibrate' measures anew",
+        100 * wide_spread, fmt::join(wide, "; ")));
   }
 
   /// Most time to gain first.

@@ -21,9 +21,10 @@ std::vector<percentile_interval> intervals_of(const run_record& record,
 }  // namespace
 
 run_analysis analyse(const run_record& record) {
-  auto attribution = attribute(record);
-  auto roofline = hold_against_roofline(record, nullptr, attribution);
   auto summary = summarize(record);
+  auto attribution =
+      attribute(record, summary.end_to_end ? summary.end_to_end->why_unsettled() : "");
+  auto roofline = hold_against_roofline(record, nullptr, attribution);
   auto intervals = intervals_of(record, summary);
   return {std::move(summary), std::move(intervals), std::move(attribution), std::move(roofline)};
 }

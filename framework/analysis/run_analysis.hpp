@@ -14,9 +14,10 @@ namespace graphline {
 /// All that more than one report of a run shows, worked out once.
 struct run_analysis {
   run_summary summary;
-  std::vector<percentile_interval> intervals;      ///< of the percentiles shown, end to end
-  std::optional<attribution_summary> attribution;  ///< as `attribute` gives it
-  std::optional<roofline_summary> roofline;        ///< as `hold_against_roofline` gives it
+  std::vector<percentile_interval> intervals;  ///< of the percentiles shown, end to end
+  /// As `attribute` gives it; without queue waits where the end-to-end times are unsettled.
+  std::optional<attribution_summary> attribution;
+  std::optional<roofline_summary> roofline;  ///< as `hold_against_roofline` gives it
 };
 
 run_analysis analyse(const run_record& record);

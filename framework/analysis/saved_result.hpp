@@ -32,6 +32,7 @@ struct saved_origin {
   /// The files that a pipeline or experiment was read from; empty where the result does not hold
   /// them, nothing of a kind that is made from none.
   std::optional<std::vector<source_record>> sources = {};
+  std::string disturbed = {};  ///< by what, in words; empty where it was not, or is not known
 };
 
 /// A stage as its run timed it.

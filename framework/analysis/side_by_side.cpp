@@ -95,8 +95,9 @@ void add_frames(samples& to, const run_record& run) {
 }
 
 void add_run(samples& to, const run_record& run) {
-  to.add(work_of(run, 0, run.frames.size()), frame_period(run).value_or(0),
-         static_cast<double>(run.frames.size()));
+  const auto period = frame_period(run);
+  if (!period) return;
+  to.add(work_of(run, 0, run.frames.size()), *period, static_cast<double>(run.frames.size()));
 }
 
 }  // namespace

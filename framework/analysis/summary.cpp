@@ -23,6 +23,12 @@ load_summary load_of(const run_record& record) {
   return result;
 }
 
+std::string why_no_throughput(const run_record& record) {
+  const bool few = !record.frames.empty() && record.frames.size() < least_scheduled_frames;
+  if (!few || !is_scheduled(record.run)) return {};
+  return fmt::format("too few frames: on a schedule it needs {}", least_scheduled_frames);
+}
+
 std::vector<std::string> findings_of(const run_record& record, const run_summary& summary) {
   std::vector<std::string> result;
   const auto dropped = record.load.dropped.size();
@@ -43,7 +49,8 @@ stage_summary summarize(const stage_record& stage, const settings& run,
   for (const auto what : measures_of(stage.on, run)) {
     result.columns.push_back({what, distribution::of(times_of(stage, what))});
   }
-  if (!result.columns.empty() && result.columns.front().times && end_to_end &&
+  const bool settled = end_to_end && end_to_end->why_unsettled().empty();
+  if (!result.columns.empty() && result.columns.front().times && settled &&
       end_to_end->mean() > 0) {
     result.share = result.columns.front().times->mean() / end_to_end->mean();
   }
@@ -194,12 +201,14 @@ run_summary summarize(const run_record& record) {
   if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
   if (const auto period = frame_period(record)) result.throughput = 1e9 / *period;
+  result.why_no_throughput = why_no_throughput(record);
+  if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.overload = overload_of(record);
   if (result.overload && result.overload->growth) {
-    result.end_to_end =
-        std::move(*result.end_to_end).unsettled("overloaded: latency grows with the run's length");
+    const char* why = "overloaded: latency grows with the run's length";
+    result.end_to_end = std::move(*result.end_to_end).unsettled(why);
+    result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
-  if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.findings = findings_of(record, result);
   result.warnings = record.warnings;
   for (const auto& stage : record.stages) {

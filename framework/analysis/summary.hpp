@@ -37,6 +37,7 @@ struct stage_summary {
   std::vector<column> columns;  ///< by `measures_of`; empty when stages are not timed
 
   /// Mean of the first column over the mean end to end. Stages that overlap add up to more than 1.
+  /// Nothing where that mean is unsettled.
   std::optional<double> share;
 
   struct part {
@@ -58,8 +59,9 @@ struct deadline_summary {
 struct load_summary {
   std::size_t due = 0;  ///< that ran to their end or were dropped
   std::size_t dropped = 0;
-  std::optional<double> offered;           ///< frames due in a second; nothing below two
-  std::optional<distribution> queue_wait;  ///< from due to begin of each frame that ran
+  std::optional<double> offered;  ///< frames due in a second; nothing below two
+  /// From due to begin of each frame that ran; unsettled where the end-to-end times are.
+  std::optional<distribution> queue_wait;
 };
 
 /// What a run's raw samples say.
@@ -67,6 +69,7 @@ struct run_summary {
   /// From due to end of each frame; unsettled where latency grows with the length of the run.
   std::optional<distribution> end_to_end;
   std::optional<double> throughput;   ///< frames completed in a second, as `completions_of`
+  std::string why_no_throughput;      ///< where a schedule had too few frames for one; else empty
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< nothing with `arrival: closed`

@@ -149,6 +149,11 @@ std::string diagnostics::render(std::size_t limit) const {
   };
   std::vector<std::reference_wrapper<const diagnostic>> sorted(all_.begin(), all_.end());
   std::ranges::stable_sort(sorted, std::less<>(), key);
+  // A value that is used twice is wrong once.
+  const auto again = [&](const diagnostic& a, const diagnostic& b) {
+    return key(a) == key(b) && a.message == b.message;
+  };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), again), sorted.end());
 
   std::string text;
   for (std::size_t i = 0; i < std::min(limit, sorted.size()); ++i) {

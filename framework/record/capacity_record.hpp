@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -38,6 +39,8 @@ struct capacity_record {
   run_record closed_loop;          ///< frames that were all due at once: as fast as it goes
   std::vector<capacity_run> runs;  ///< in the order they ran
   bool interrupted = false;
+  /// From before the first of all runs to after the last; nothing where nobody looked.
+  std::optional<conditions_record> conditions = {};
 };
 
 }  // namespace graphline

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "framework/record/run_record.hpp"
@@ -21,6 +22,8 @@ struct overhead_record {
   std::vector<overhead_trial> trials;  ///< in the order they ran; the last block may be incomplete
   std::uint64_t order_seed = 1;        ///< of the random order
   bool interrupted = false;
+  /// From before the first trial to after the last; nothing where none was begun.
+  std::optional<conditions_record> conditions = {};
 };
 
 }  // namespace graphline

@@ -21,9 +21,6 @@ namespace {
 
 constexpr int most_halvings = 3;
 
-/// Of the times between the 10th and the 90th percentile, as a part of the median; more is told.
-constexpr double wide_spread = 0.1;
-
 /// "compute capability" as a number; nothing for a device that states none.
 std::optional<double> capability_of(const device_properties& device) {
   for (const auto& [name, text] : device.details) {
@@ -183,19 +180,12 @@ class calibrating {
   }
 
   void warn_of_spread() {
-    std::string wide;
-    for (const ceiling_figure& figure : figures_of(record_)) {
-      if (unit_of(figure.what) == ceiling_unit::duration) continue;  // their spread is their nature
-      const double spread = figure.value / figure.worst - figure.value / figure.best;
-      if (spread <= wide_spread) continue;
-      wide += fmt::format("{}{} ({:.0f} %)", wide.empty() ? "" : "; ",
-                          label_of(figure.what, figure.arithmetic), 100 * spread);
-    }
+    const auto wide = wide_spreads(figures_of(record_));
     if (wide.empty()) return;
     record_.warnings.push_back(fmt::format(
         "these times spread by more than {:.0f} % between their 10th and 90th percentile: {}; the "
         "machine had other work or changed its clocks, so calibrate again when it is quiet",
-        100 * wide_spread, wide));
+        100 * wide_spread, fmt::join(wide, "; ")));
   }
 
   const stage_registry& kinds_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,14 @@ class capacity_search {
   }
 
   capacity_record search() {
+    std::optional<machine_watch> machine;
+    if (options_.watch_machine) machine.emplace(options_.watch_machine());
     if (const auto ceiling = closed_loop()) {
       ceiling_ = *ceiling;
       closed_rate_ = *ceiling;
       if (find_any() && narrow()) pool();
     }
+    if (machine) record_.conditions = machine->end();
     return std::move(record_);
   }
 

@@ -6,6 +6,7 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/record/capacity_record.hpp"
+#include "framework/run/machine_watch.hpp"
 #include "framework/run/session.hpp"
 
 namespace graphline {
@@ -36,6 +37,9 @@ struct capacity_progress {
 struct capacity_options {
   const stop_request* stop = nullptr;  ///< asked between runs
   std::function<void(const capacity_progress&)> on_progress;
+  /// Begins to watch the machine before the first run, as `session::watch_machine` does; without
+  /// it, the record has no conditions.
+  std::function<machine_watch()> watch_machine = {};
 };
 
 /// The least number of frames in a run that can show that the percentile holds: `frames_to_hold`

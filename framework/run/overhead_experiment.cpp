@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "framework/base/random.hpp"
+#include "framework/run/machine_watch.hpp"
 
 namespace graphline {
 namespace {
@@ -16,6 +17,27 @@ std::int64_t frames_for_a_quarter_second(const run_record& warmup) {
   const auto frame = std::max<nanoseconds>(
       1, (last.end - first.begin) / static_cast<nanoseconds>(warmup.frames.size()));
   return std::clamp<std::int64_t>(250'000'000 / frame, 3, 45);
+}
+
+/// Until all have run, or one was stopped or has failed.
+void run_trials(session& s, const overhead_options& options, run_options trial,
+                overhead_record& result) {
+  std::mt19937_64 generator(options.order_seed);
+  const auto total = options.blocks * static_cast<std::int64_t>(result.methods.size());
+  for (std::int64_t block = 0; block < options.blocks; ++block) {
+    auto order = result.methods;
+    shuffle(order, generator);
+    for (const timing_method method : order) {
+      trial.timing = method;
+      result.trials.push_back({static_cast<std::size_t>(block), s.run(trial)});
+      const run_record& record = result.trials.back().record;
+      result.interrupted = record.interrupted;
+      if (record.interrupted || record.failure) return;
+      if (options.on_progress) {
+        options.on_progress({false, static_cast<std::int64_t>(result.trials.size()), total});
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -41,22 +63,9 @@ overhead_record run_overhead(session& s, const overhead_options& options) {
   trial.frames =
       options.frames_per_trial > 0 ? options.frames_per_trial : frames_for_a_quarter_second(warm);
   trial.stop = options.stop;
-  std::mt19937_64 generator(options.order_seed);
-  const auto total = options.blocks * static_cast<std::int64_t>(result.methods.size());
-  for (std::int64_t block = 0; block < options.blocks; ++block) {
-    auto order = result.methods;
-    shuffle(order, generator);
-    for (const timing_method method : order) {
-      trial.timing = method;
-      result.trials.push_back({static_cast<std::size_t>(block), s.run(trial)});
-      const run_record& record = result.trials.back().record;
-      result.interrupted = record.interrupted;
-      if (record.interrupted || record.failure) return result;
-      if (options.on_progress) {
-        options.on_progress({false, static_cast<std::int64_t>(result.trials.size()), total});
-      }
-    }
-  }
+  machine_watch machine = s.watch_machine(options.at_machine);
+  run_trials(s, options, trial, result);
+  result.conditions = machine.end();
   return result;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <functional>
 
 #include "framework/record/overhead_record.hpp"
 #include "framework/run/session.hpp"
@@ -16,6 +16,8 @@ struct overhead_options {
   std::uint64_t order_seed = 1;  ///< of the random order within each block
   const stop_request* stop = nullptr;
   progress_function on_progress;  ///< counts trials
+  /// How the machine is looked at before the first trial and after the last.
+  std::function<machine_state()> at_machine = look_at_machine;
 };
 
 /// Runs every timing method that makes sense for it on one prepared pipeline, interleaved: blocks

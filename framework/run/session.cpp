@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
@@ -108,6 +109,10 @@ class session::implementation {
     record.failure = result.failure;
     if (!record.failure && last_slot_) read_outputs(record);
     return record;
+  }
+
+  machine_watch watch_machine(machine_watch::look at_machine) const {
+    return {pipeline_.device(), std::move(at_machine)};
   }
 
   std::vector<timing_method> timing_methods() const {
@@ -263,6 +268,9 @@ std::vector<timing_method> session::timing_methods() const {
 }
 run_record session::run(const run_options& options) {
   return impl_->run(options);
+}
+machine_watch session::watch_machine(std::function<machine_state()> at_machine) const {
+  return impl_->watch_machine(std::move(at_machine));
 }
 void session::trace_operations(run_record& record, const stop_request* stop) {
   impl_->trace_operations(record, stop);

@@ -15,6 +15,8 @@
 
 namespace graphline {
 
+class machine_watch;
+
 /// Told how far a run is, from the thread that drives it, at most about ten times a second.
 struct progress {
   bool warmup = false;
@@ -72,6 +74,10 @@ class session {
   /// frame. Throws `input_error` for a timing method or a rate that the plan does not allow,
   /// `run_error` where what the method takes cannot be prepared.
   run_record run(const run_options& options = {});
+
+  /// Looks at the machine and at the session's device, over several runs; each run looks for itself
+  /// alone. Not to outlive the device.
+  machine_watch watch_machine(std::function<machine_state()> at_machine = look_at_machine) const;
 
   /// Runs each device stage alone a few times while the device notes its operations, and adds these
   /// to the record. What cannot be traced, and why, becomes a warning of the record. The outputs of

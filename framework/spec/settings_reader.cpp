@@ -42,7 +42,10 @@ const std::vector<setting<settings>>& all_settings() {
                  key("priorities", "Whether streams have the priorities of their stages.")),
       setting_of(
           &settings::in_flight,
-          whole_number("in_flight", "Maximum number of frames begun and not yet complete.", 1, 64)),
+          whole_number("in_flight",
+                       "Maximum number of frames begun and not yet complete. Each stage still has "
+                       "them in order, one at a time.",
+                       1, 64)),
       setting_of(&settings::frames, whole_number("frames", "Measured frames.", 1, 100'000'000)),
       setting_of(&settings::warmup,
                  whole_number("warmup", "Frames before the measured ones that are not reported.", 0,

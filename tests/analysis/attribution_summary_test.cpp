@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/analysis/made_run.hpp"
@@ -198,7 +199,7 @@ TEST(attribution_findings, have_words_for_everything_that_can_take_time) {
   EXPECT_EQ(said_of(spent::launch, {}), "the launch of the frame's graph");
   EXPECT_EQ(said_of(spent::thread_wait, {}), "the thread wait at the frame's end");
   EXPECT_EQ(said_of(spent::unnoticed, {}), "unnoticed time at the frame's end");
-  EXPECT_EQ(said_of(spent::untimed, {}), "untimed");
+  EXPECT_EQ(said_of(spent::untimed, {}), "untimed time");
   EXPECT_EQ(said_of(spent::cpu, 1), "'beside' on the CPU");
   EXPECT_EQ(said_of(spent::device, 0), "'net' on the device");
   EXPECT_EQ(said_of(spent::copy, 0), "the copy 'net'");
@@ -207,16 +208,53 @@ TEST(attribution_findings, have_words_for_everything_that_can_take_time) {
   EXPECT_EQ(said_of(spent::thread_wait, 1), "the thread wait of 'beside'");
   EXPECT_EQ(said_of(spent::turn_wait, 1), "the turn wait of 'beside'");
   EXPECT_EQ(said_of(spent::unnoticed, 2), "unnoticed time before 'after'");
-  EXPECT_EQ(said_of(spent::untimed, 2), "untimed before 'after'");
+  EXPECT_EQ(said_of(spent::untimed, 2), "untimed time before 'after'");
 }
 
-TEST(attribution_findings, do_not_make_parts_larger_than_the_whole) {
+TEST(attribution_findings, say_what_was_shorter_where_a_part_grew_by_more_than_the_whole) {
   const auto made = beside_and_after(50, [](std::size_t f) {
     return f == 9 ? delays{.queue = {}, .net = 9 * ms, .after = -2 * ms} : delays{};
   });
   EXPECT_THAT(findings(made),
-              Contains("the slowest 1 % (1 frame) took 7.00 ms more than a typical one: all of it "
-                       "is 'net' on the device"));
+              Contains("the slowest 1 % (1 frame) took 7.00 ms more than a typical one: 'net' on "
+                       "the device took 9.00 ms more; other pieces together took 2.00 ms less"));
+}
+
+TEST(attribution_findings, allot_no_more_than_the_whole_where_pieces_grew_alike) {
+  const auto record = steady(20).record;
+  const auto said_of = [&](double more, std::vector<attribution_row> rows) {
+    attribution_summary summary;
+    summary.slowest_frames = {7};
+    summary.end_to_end = {.all = 53e6, .typical = 53e6, .slowest = 53e6 + more};
+    summary.rows = std::move(rows);
+    const auto said = attribution_findings(record, summary);
+    const std::string before = "the slowest 1 % (1 frame) took ";
+    EXPECT_THAT(said, ElementsAre(StartsWith(before)));
+    return said.empty() ? "" : said.front().substr(before.size());
+  };
+  const auto row = [](spent what, std::optional<std::size_t> stage, double typical, double grown) {
+    return attribution_row{
+        .what = what, .stage = stage, .typical = typical, .slowest = typical + grown};
+  };
+  EXPECT_EQ(said_of(5.34e6,
+                    {row(spent::device, 0, 40e6, -2.36e6), row(spent::stream_wait, 2, 1e6, 3.69e6),
+                     row(spent::unnoticed, {}, 1e6, 4.01e6)}),
+            "5.34 ms more than a typical one: unnoticed time at the frame's end took 4.01 ms more, "
+            "the stream wait of 'after' 3.69 ms more; other pieces together took 2.36 ms less");
+  EXPECT_EQ(
+      said_of(4.79e6, {row(spent::thread_wait, 1, 1e6, 5.49e6), row(spent::cpu, 1, 10e6, 5.82e6),
+                       row(spent::cpu, 2, 9e6, -4.18e6), row(spent::thread_wait, 2, 8e6, -4.36e6),
+                       row(spent::device, 0, 20e6, 2.02e6)}),
+      "4.79 ms more than a typical one: 'beside' on the CPU took 5.82 ms more, the thread "
+      "wait of 'beside' 5.49 ms more; other pieces together took 6.52 ms less");
+  // One piece grew like the whole; that a second did too, and a third shrank, is not left out.
+  EXPECT_EQ(said_of(5e6, {row(spent::device, 0, 40e6, 5e6), row(spent::cpu, 2, 10e6, 4e6),
+                          row(spent::queue_wait, {}, 6e6, -4e6)}),
+            "5.00 ms more than a typical one: 'net' on the device took 5.00 ms more, 'after' on "
+            "the CPU 4.00 ms more; other pieces together took 4.00 ms less");
+  // What others grew and shrank by is too little to say.
+  EXPECT_EQ(said_of(5e6, {row(spent::device, 0, 40e6, 5.1e6), row(spent::cpu, 2, 10e6, -0.1e6)}),
+            "5.00 ms more than a typical one: all of it is 'net' on the device");
 }
 
 TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {
@@ -255,6 +293,19 @@ TEST(attribution_findings, name_the_cores_or_the_device_where_they_limit_a_frame
   EXPECT_THAT(findings(on_device),
               Contains(StartsWith("limited by the device, which carries out one operation at a "
                                   "time: 'x', 'y'; mean lower bound with these stage times 40.0")));
+}
+
+TEST(attribution_findings, name_the_device_where_a_cpu_stage_only_follows_what_shares_it) {
+  auto made = made_run(strategy::overlap, timing_method::event, "host").frame(0, 60 * ms);
+  made.device_stage("net", {}, "one").device_stage("net2", {}, "two");
+  made.cpu_stage("tiny", {{0, satisfied_by::completion}, {1, satisfied_by::completion}});
+  for (std::size_t s = 0; s < 2; ++s) made.device(s, 0, 50 * ms).busy(s, 25 * ms);
+  made.cpu(2, 50 * ms, 50 * ms + ms / 100);
+  made.record.cpu_cores = 1;
+  EXPECT_THAT(findings(made),
+              Contains("limited by the device, which carries out one operation at a time: 'net', "
+                       "'net2'; mean lower bound with these stage times 50.0 ms: a frame took "
+                       "60.0 ms, 20 % above the bound"));
 }
 
 TEST(attribution_findings, give_a_frame_that_took_many_times_the_bound_no_more_digits) {

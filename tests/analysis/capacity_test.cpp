@@ -214,6 +214,27 @@ TEST(capacity, is_told_in_sentences) {
   EXPECT_THAT(found, Contains(HasSubstr("% wide, not 0.5 %")));
 }
 
+TEST(capacity, without_an_estimate_names_the_highest_rate_that_held) {
+  auto record = record_of({run_at(500, 0), run_at(900, 1), run_at(1200, 2)});
+  EXPECT_THAT(findings_of(summarize(record), record.how),
+              ElementsAre("the search ended before there were runs to estimate the capacity from; "
+                          "the highest rate that held is 900.0 frame/s"));
+  record.runs.erase(record.runs.begin());
+  for (auto& run : record.runs) run.probe = 0, run.rate = 900;
+  EXPECT_THAT(findings_of(summarize(record), record.how),
+              ElementsAre("no rate was found at which p95 is within 5.00 ms; the lowest that was "
+                          "judged is 900.0 frame/s; 900.0 frame/s held in 1 of 2 runs"));
+}
+
+TEST(capacity, of_a_disturbed_search_has_the_warning_of_a_run) {
+  auto record = three_at_each({995, 1005});
+  EXPECT_TRUE(summarize(record).warnings.empty());
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  record.conditions->others = 17'000'000'000;
+  EXPECT_THAT(summarize(record).warnings,
+              ElementsAre("disturbed (machine noise): other processes kept 1.70 of 2 cores busy"));
+}
+
 TEST(capacity, of_nothing_says_so) {
   const auto summary = summarize(capacity_record{});
   EXPECT_FALSE(summary.estimate.rate);

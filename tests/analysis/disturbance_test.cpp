@@ -57,6 +57,23 @@ TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
   EXPECT_FALSE(disturbance_warning(record));
 }
 
+TEST(disturbances, over_several_runs_are_told_by_the_threads_of_one) {
+  run_record one;
+  one.threads = {"main"};
+  one.stages.resize(1);
+  one.stages[0].name = "work";
+  one.stages[0].on = side::cpu;
+  one.stages[0].threads = {0};
+  EXPECT_FALSE(disturbance_warning(std::nullopt, one));
+  auto over = quiet();
+  EXPECT_FALSE(disturbance_warning(over, one));
+  over.others = 12 * second;
+  over.threads = {{"main", 3 * second, second}};
+  EXPECT_EQ(disturbance_warning(over, one),
+            "disturbed (machine noise): other processes kept 1.20 of 4 cores busy; thread 'main' "
+            "waited for a core 25 % of the time it wanted one, which lengthens 'work'");
+}
+
 TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
   EXPECT_THAT(disturbances_of(quiet()), IsEmpty());
   EXPECT_THAT(disturbances_of({}), IsEmpty());

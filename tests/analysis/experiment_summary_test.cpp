@@ -121,6 +121,37 @@ TEST(experiment_summary, shows_what_there_is_when_no_block_is_complete) {
   EXPECT_TRUE(s.comparisons.empty());
 }
 
+TEST(experiment_summary, compares_no_throughput_of_a_schedule_with_a_few_frames_in_a_trial) {
+  const auto with_frames = [](std::size_t frames) {
+    auto record = simulate({.blocks = 6, .frames = frames}, 1);
+    for (auto& trial : record.trials) {
+      auto& run = trial.members[0];
+      run.run.arrival = arrival::constant;
+      run.run.rate = 100;
+      for (std::size_t i = 0; i < run.frames.size(); ++i) {
+        auto& frame = run.frames[i];
+        const auto later = static_cast<nanoseconds>(i) * 10'000'000 - frame.begin;
+        const auto length = std::min<nanoseconds>(frame.end - frame.begin, 9'000'000);
+        frame = {frame.begin + later, frame.begin + later, frame.begin + later + length};
+      }
+    }
+    return summarize(record);
+  };
+  const auto verdicts = [](const experiment_summary& s) {
+    std::vector<verdict> result;
+    for (const auto& c : s.comparisons) {
+      if (c.figure == figure::throughput) result.push_back(c.verdict);
+    }
+    return result;
+  };
+  const auto few = with_frames(4);
+  EXPECT_FALSE(few.configurations[0].members[0].throughput);
+  EXPECT_TRUE(verdicts(few).empty());
+  const auto enough = with_frames(5);
+  EXPECT_DOUBLE_EQ(*enough.configurations[0].members[0].throughput, 100);
+  EXPECT_EQ(verdicts(enough), std::vector(enough.comparisons.size() / 2, verdict::same));
+}
+
 TEST(experiment_summary, compares_no_median_of_too_few_frames) {
   const auto compares_p50 = [](std::size_t blocks) {
     const auto s = summarize(simulate({.blocks = blocks, .frames = 2}, 1));
@@ -176,7 +207,8 @@ TEST(experiment_summary, adds_up_load_deadlines_and_busy_cores) {
     running += run.processor_time;
     run.memory.device_bytes = 100 + trial.block;
   }
-  const auto& member = summarize(record).configurations[0].members[0];
+  const auto summary = summarize(record);
+  const auto& member = summary.configurations[0].members[0];
   EXPECT_GT(running, 0);
   EXPECT_EQ(member.due, 14u);
   EXPECT_EQ(member.dropped, 6u);

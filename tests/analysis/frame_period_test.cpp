@@ -42,8 +42,54 @@ run_record in_pairs(int frames) {
 }
 
 TEST(frame_period, is_that_of_a_schedule_that_is_kept_however_short_the_run) {
-  for (const int frames : {2, 10, 60}) {
+  for (const int frames : {5, 10, 60}) {
     EXPECT_DOUBLE_EQ(*frame_period(kept_schedule(frames)), 10.0 * ms) << frames;
+  }
+}
+
+TEST(frame_period, of_a_schedule_is_nothing_of_fewer_than_five_frames) {
+  for (const int in_flight : {1, 2, 8}) {
+    for (const int frames : {1, 2, 4}) {
+      auto record = kept_schedule(frames);
+      record.run.in_flight = in_flight;
+      EXPECT_FALSE(frame_period(record)) << frames;
+      EXPECT_EQ(completions_of(record).time, 0) << frames;
+    }
+  }
+  EXPECT_TRUE(frame_period(filled_pipeline(1)));  // a closed loop
+}
+
+// From the first end to the last, 86 ms would be for 9 frames: 104.7 frame/s.
+TEST(frame_period, of_a_schedule_that_is_kept_does_not_depend_on_how_long_single_frames_took) {
+  auto record = kept_schedule(10);
+  record.frames.front().end += 4 * ms;
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
+  record.run.in_flight = 16;  // more than there are frames
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
+  record.frames.back().end += 40 * ms;
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
+}
+
+// 25 ms a frame, due every 10 ms: never is a frame alone.
+TEST(frame_period, of_a_schedule_is_never_shorter_than_that_of_the_frames_due) {
+  auto record = kept_schedule(10);
+  record.run.in_flight = 3;
+  for (auto& frame : record.frames) frame.end = frame.due + 25 * ms;
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
+  record.frames.front().end += 3 * ms;
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);  // 9.857 from completion to completion
+}
+
+// 5 ms a frame, one after the other, due every 4 ms.
+TEST(frame_period, of_more_frames_than_can_be_carried_is_that_of_completions) {
+  for (const int in_flight : {1, 3, 16}) {
+    auto record = kept_schedule(10);
+    record.run.in_flight = in_flight;
+    record.run.rate = 250;
+    for (int i = 0; i < 10; ++i) {
+      record.frames[static_cast<std::size_t>(i)] = {i * 4 * ms, i * 5 * ms, (i + 1) * 5 * ms};
+    }
+    EXPECT_DOUBLE_EQ(*frame_period(record), 5.0 * ms) << in_flight;
   }
 }
 

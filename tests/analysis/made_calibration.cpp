@@ -5,7 +5,7 @@ namespace graphline::samples {
 calibration round_calibration() {
   constexpr auto float32 = precision::float32;
   const auto figure = [](ceiling what, double value, double best) {
-    return ceiling_figure{what, float32, value, 0.9 * value, best};
+    return ceiling_figure{what, float32, value, 0.96 * value, best};
   };
   return {"2026-11-20T12:00:00Z",
           {figure(ceiling::read, 1e12, 1.05e12), figure(ceiling::copy, 0.9e12, 0.92e12),

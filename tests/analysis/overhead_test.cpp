@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "tests/analysis/sample_records.hpp"
 
@@ -100,6 +102,16 @@ TEST(overhead, shows_what_there_is_when_no_block_is_complete) {
   EXPECT_FALSE(s.find(timing_method::event)->end_to_end);
 }
 
+TEST(overhead, of_a_disturbed_machine_has_the_warning_of_a_run) {
+  auto record = samples::two_models_overhead(2);
+  EXPECT_TRUE(summarize(record).warnings.empty());
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  record.conditions->others = 17'000'000'000;
+  EXPECT_EQ(summarize(record).warnings,
+            (std::vector<std::string>{"disturbed (machine noise): other processes kept 1.70 of 2 "
+                                      "cores busy"}));
+}
+
 TEST(overhead, of_no_trials_is_empty) {
   overhead_record record;
   record.methods = {timing_method::none, timing_method::event};
@@ -120,12 +132,13 @@ TEST(overhead, takes_the_median_of_a_trial_so_that_one_late_frame_does_not_count
 }
 
 TEST(overhead, pairs_trials_by_block_and_not_by_order) {
-  auto record = samples::two_models_overhead(4);
+  auto record = samples::two_models_overhead(12);
+  const auto s = summarize(record);
   std::reverse(record.trials.begin(), record.trials.end());
   const auto reversed = summarize(record);
-  const auto s = summarize(samples::two_models_overhead(4));
-  EXPECT_EQ(reversed.find(timing_method::sync)->cost->range->low,
-            s.find(timing_method::sync)->cost->range->low);
+  const auto& range = s.find(timing_method::sync)->cost->range;
+  ASSERT_TRUE(range);
+  EXPECT_EQ(reversed.find(timing_method::sync)->cost->range.value().low, range->low);
 }
 
 }  // namespace

@@ -155,6 +155,18 @@ TEST(roofline_findings, say_which_precision_was_not_calibrated) {
               Contains("no rate of tf32 was calibrated, so 'x' and 'y' have no floor"));
 }
 
+TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
+  auto made = one_after_another({{"x", 1 * ms}});
+  made.record.stages[0].cost = work(0, 1'000'000'000);
+  auto& ceilings = made.record.calibration->ceilings;
+  ceilings[0].worst =
+      0.8 * ceilings[0].value;  // read, a quarter longer; 1.05 times as fast at best
+  ceilings.back().worst = 9 * ceilings.back().value;  // a cost of the host
+  EXPECT_THAT(findings(made),
+              Contains("the machine was busy when it was calibrated: times spread by more than 10 "
+                       "%: memory, read (30 %); 'graphline calibrate' measures anew"));
+}
+
 TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
   auto made = made_run(strategy::async, timing_method::event)
                   .device_stage("x")

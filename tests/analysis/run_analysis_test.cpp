@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/made_roofline.hpp"
+#include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/time_units.hpp"
 
 namespace graphline {
@@ -33,6 +34,26 @@ TEST(run_analysis, knows_neither_path_nor_roofline_of_a_run_without_them) {
   const auto analysis = analyse(made.record);
   EXPECT_FALSE(analysis.attribution);
   EXPECT_FALSE(analysis.roofline);
+}
+
+TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_with_the_run) {
+  auto record = samples::overloaded_two_models(300);
+  record.frames.back().end += 6 * ms;
+  const auto where = *analyse(record).attribution;
+  EXPECT_EQ(where.why_no_queue, "overloaded: latency grows with the run's length");
+  EXPECT_DOUBLE_EQ(where.end_to_end.all, 74.02 * ms);
+  EXPECT_DOUBLE_EQ(where.end_to_end.typical, 74.0 * ms);
+  EXPECT_DOUBLE_EQ(where.end_to_end.slowest, 76.0 * ms);  // three frames, one of them of 80 ms
+  double sum = where.residual.all;
+  for (const auto& row : where.rows) {
+    EXPECT_NE(row.what, spent::queue_wait);
+    sum += row.all;
+  }
+  EXPECT_NEAR(sum, 74.02 * ms, 1);
+  EXPECT_EQ(where.median_frame, attribute(record)->median_frame);
+  const auto kept = *analyse(samples::two_models_on_schedule(45)).attribution;
+  EXPECT_EQ(kept.why_no_queue, "");
+  EXPECT_EQ(kept.rows.front().what, spent::queue_wait);
 }
 
 TEST(median_cpu_time, is_absent_where_there_are_too_few_times_for_it) {

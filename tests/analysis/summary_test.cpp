@@ -30,7 +30,8 @@ TEST(summary, sets_parts_against_their_stage) {
 TEST(summary, has_no_figures_of_parts_that_were_not_timed) {
   auto record = samples::two_models_in_parts(6);
   for (auto& part : record.stages[0].parts) part.device.clear();
-  for (const auto& part : summarize(record).stages[0].parts) {
+  const auto summary = summarize(record);
+  for (const auto& part : summary.stages[0].parts) {
     EXPECT_FALSE(part.times);
     EXPECT_FALSE(part.share);
   }
@@ -81,8 +82,42 @@ TEST(summary, takes_the_rate_for_the_throughput_of_a_schedule_that_is_kept) {
     record.frames.push_back({due, due + 5'000, due + 2'000'000});
   }
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 100);
-  record.frames.back().end = 977'000'000;  // 39 more frames after the first end, at 2 ms
+  record.frames[38].end = 972'000'000;
+  record.frames[39].end = 977'000'000;  // 39 more frames after the first end, at 2 ms
   EXPECT_DOUBLE_EQ(*summarize(record).throughput, 40);
+}
+
+TEST(summary, has_no_throughput_of_fewer_than_five_frames_of_a_schedule_and_says_why) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 10;
+  for (nanoseconds i = 0; i < 5; ++i) {
+    const nanoseconds due = i * 100'000'000;
+    record.frames.push_back({due, due, due + 1'001'000});
+    const auto s = summarize(record);
+    if (i < 4) {
+      EXPECT_FALSE(s.throughput) << i;
+      EXPECT_EQ(s.why_no_throughput, "too few frames: on a schedule it needs 5");
+    } else {
+      EXPECT_DOUBLE_EQ(*s.throughput, 10);
+      EXPECT_EQ(s.why_no_throughput, "");
+    }
+  }
+  record.run = {};
+  record.frames.resize(1);
+  EXPECT_NEAR(*summarize(record).throughput, 999.001, 1e-3);  // a closed loop is one over the time
+}
+
+TEST(summary, has_neither_shares_nor_queue_waits_where_latency_grows_with_the_run) {
+  const auto s = summarize(samples::overloaded_two_models(300));
+  for (const auto& stage : s.stages) EXPECT_FALSE(stage.share);
+  const auto& wait = *s.load->queue_wait;
+  for (const double p : {0.5, 0.9, 0.95, 0.99}) EXPECT_FALSE(wait.percentile(p)) << p;
+  EXPECT_EQ(wait.why_unsettled(), "overloaded: latency grows with the run's length");
+  EXPECT_EQ(wait.max(), nanoseconds{299} * 24'005'000);  // 24 ms and 5 us more with each frame
+  const auto kept = summarize(samples::two_models_on_schedule(45));
+  EXPECT_TRUE(kept.stages[0].share);
+  EXPECT_TRUE(kept.load->queue_wait->percentile(0.5));
 }
 
 TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {

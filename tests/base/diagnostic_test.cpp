@@ -157,6 +157,16 @@ TEST(diagnostics, renders_in_order_of_place_file_by_file) {
             "a:1:1: error: fifth");
 }
 
+TEST(diagnostics, say_once_what_is_wrong_twice_at_one_place) {
+  const auto a = make_source("", "a");
+  diagnostics found;
+  found.error({a, 1, 1, 1}, "wrong");
+  found.error({a, 1, 1, 1}, "wrong");
+  found.error({a, 1, 1, 1}, "also wrong");
+  found.error({a, 2, 1, 1}, "wrong");
+  EXPECT_EQ(found.render(), "a:1:1: error: wrong\na:1:1: error: also wrong\na:2:1: error: wrong");
+}
+
 TEST(diagnostics, counts_what_goes_beyond_the_limit) {
   diagnostics found;
   for (int i = 0; i < 5; ++i) found.error({}, std::to_string(i));

@@ -8,6 +8,7 @@
 
 #include "framework/analysis/capacity.hpp"
 #include "framework/analysis/capacity_findings.hpp"
+#include "framework/device/host/host_device.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 
 namespace graphline {
@@ -259,6 +260,34 @@ TEST(capacity_search, ends_between_runs_when_it_is_asked_to) {
   EXPECT_TRUE(record.interrupted);
   EXPECT_EQ(runs, 2);
   EXPECT_EQ(summarize(record).probes.front().held, 1U);
+}
+
+TEST(capacity_search, looks_at_the_machine_from_before_its_first_run_to_after_its_last) {
+  const simulated_queue queue{arrival::constant, 1e6, false};
+  const auto how = settings_for(queue, 5'000'000, 240);
+  EXPECT_FALSE(find_capacity(how, probe_of(queue)).conditions);
+  const auto d = open_host_device(1);
+  nanoseconds runs = 0;
+  capacity_options options;
+  options.watch_machine = [&] {
+    return machine_watch(*d, [&runs] {
+      return machine_state{
+          .at = 1000 * (1 + runs), .own = 0, .cores = 2, .used = core_times{1700 * runs, runs}};
+    });
+  };
+  const auto record = find_capacity(
+      how,
+      [&](const probe_request& request) {
+        ++runs;
+        return probe_of(queue)(request);
+      },
+      options);
+  ASSERT_TRUE(record.conditions);
+  EXPECT_EQ(runs, static_cast<nanoseconds>(record.runs.size()) + 1);  // and the closed loop
+  EXPECT_EQ(record.conditions->lasted, 1000 * runs);
+  EXPECT_EQ(record.conditions->cores, 2);
+  EXPECT_EQ(record.conditions->others, 1700 * runs);
+  EXPECT_EQ(record.conditions->steal, runs);
 }
 
 TEST(capacity_search, says_which_rate_runs_and_what_is_known) {

@@ -47,6 +47,27 @@ TEST(overhead_experiment, runs_each_method_once_in_every_block) {
   }
 }
 
+TEST(overhead_experiment, looks_at_the_machine_over_all_trials) {
+  const auto dev = open_host_device(1);
+  const auto registry = make_registry();
+  session s(plan_for_host(small(), registry), *dev);
+  overhead_options options;
+  options.blocks = 2;
+  options.frames_per_trial = 2;
+  std::vector<machine_state> looks = {
+      {.at = 1000, .own = 300, .cores = 2, .used = core_times{5000, 70}},
+      {.at = 4000, .own = 1300, .cores = 2, .used = core_times{7500, 95}}};
+  std::size_t looked = 0;
+  options.at_machine = [&] { return looks.at(looked++); };
+  const auto result = run_overhead(s, options);
+  EXPECT_EQ(looked, 2U);
+  ASSERT_TRUE(result.conditions);
+  EXPECT_EQ(result.conditions->lasted, 3000);
+  EXPECT_EQ(result.conditions->cores, 2);
+  EXPECT_EQ(result.conditions->others, 1500);
+  EXPECT_EQ(result.conditions->steal, 25);
+}
+
 TEST(overhead_experiment, compares_only_what_makes_sense_for_the_plan) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();

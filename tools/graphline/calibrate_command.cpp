@@ -10,7 +10,6 @@
 
 #include "framework/analysis/ceilings.hpp"
 #include "framework/base/cache_folder.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/saved/calibration_store.hpp"
 #include "framework/report/terminal/calibration_table.hpp"
@@ -108,9 +107,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
     });
   }
   if (given.quiet) {
-    for (const auto& warning : record.warnings) {
-      print(stderr, fmt::format("warning: {}\n", printable(warning)));
-    }
+    print_warnings(record.warnings);
   } else {
     outputs.show(
         calibration_table(record, {given.clock_mhz, {}, kept_in}, look_of(outputs.for_people())));

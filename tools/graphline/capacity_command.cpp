@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/capacity.hpp"
 #include "framework/analysis/capacity_findings.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
@@ -145,13 +146,15 @@ bool failed(const capacity_record& record) {
   return record.closed_loop.failure || (!record.runs.empty() && record.runs.back().record.failure);
 }
 
-/// On standard error, whatever becomes of the table: the run that failed and ended the search.
-void tell_trouble(const capacity_record& record) {
+/// On standard error, whatever becomes of the table: the run that failed and ended the search; and
+/// warnings where no table has them.
+void tell_trouble(const capacity_record& record, bool no_table) {
   const auto tell = [](const run_record& run) {
     if (run.failure) print(stderr, fmt::format("error: {}\n", printable(*run.failure)));
   };
   tell(record.closed_loop);
   for (const auto& run : record.runs) tell(run.record);
+  if (no_table) print_warnings(summarize(record).warnings);
 }
 
 exit_status measure_capacity(capacity_arguments& given) {
@@ -172,13 +175,14 @@ exit_status measure_capacity(capacity_arguments& given) {
   capacity_options options;
   options.stop = &stop;
   options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
+  options.watch_machine = [&s] { return s.watch_machine(); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
   end_before_first("a frame was done",
                    record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
 
   if (!given.quiet) outputs.show(capacity_table(record, look_of(outputs.for_people())));
-  tell_trouble(record);
+  tell_trouble(record, given.quiet);
   outputs.write("--json", [&](text_sink& to) { to.append(capacity_json(record)); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "framework/analysis/overhead.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
@@ -27,13 +28,15 @@ struct overhead_arguments {
   bool quiet = false;
 };
 
-/// On standard error, whatever becomes of the table: trials that failed.
-void tell_trouble(const overhead_record& record) {
+/// On standard error, whatever becomes of the table: trials that failed; and warnings where no
+/// table has them.
+void tell_trouble(const overhead_record& record, bool no_table) {
   for (const auto& trial : record.trials) {
     if (!trial.record.failure) continue;
     print(stderr, fmt::format("error: under timing {}: {}\n", to_word(trial.record.run.timing),
                               printable(*trial.record.failure)));
   }
+  if (no_table) print_warnings(summarize(record).warnings);
 }
 
 exit_status measure_overhead(overhead_arguments& given) {
@@ -60,7 +63,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
   if (!given.quiet) outputs.show(overhead_table(record, look_of(outputs.for_people())));
-  tell_trouble(record);
+  tell_trouble(record, given.quiet);
   outputs.write("--json", [&](text_sink& to) { to.append(overhead_json(record)); });
   outputs.finish();
   if (!record.trials.empty() && record.trials.back().record.failure) {

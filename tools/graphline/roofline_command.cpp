@@ -52,11 +52,7 @@ calibration_record calibration_of(const device_properties& device) {
 
 /// On standard error, what ended a run, and the warnings where no table has them.
 void tell_trouble(const roofline_record& record, bool quiet) {
-  if (quiet) {
-    for (const auto& warning : warnings_of(record)) {
-      print(stderr, fmt::format("warning: {}\n", printable(warning)));
-    }
-  }
+  if (quiet) print_warnings(warnings_of(record));
   for (const auto* run : {&record.stages, &record.layers}) {
     if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
   }

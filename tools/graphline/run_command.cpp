@@ -75,9 +75,7 @@ void tell_trouble(const run_record& record, bool quiet) {
   if (quiet) {
     const auto summary = summarize(record);
     for (const auto& finding : summary.findings) print(stderr, fmt::format("{}\n", finding));
-    for (const auto& warning : summary.warnings) {
-      print(stderr, fmt::format("warning: {}\n", printable(warning)));
-    }
+    print_warnings(summary.warnings);
   }
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }

@@ -10,9 +10,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
@@ -94,6 +91,12 @@ void print(std::FILE* stream, std::string_view text) noexcept {
     if (text.empty()) return;
     std::fputc('?', stream);
     text.remove_prefix(utf8_at(text, 0).bytes);
+  }
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) {
+    print(stderr, fmt::format("warning: {}\n", printable(warning)));
   }
 }
 

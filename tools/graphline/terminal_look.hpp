@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "framework/report/terminal/look.hpp"
 
@@ -18,6 +20,9 @@ void add_quiet_option(CLI::App& command, bool& quiet);
 /// on instead of showing it, and bytes that are no UTF-8, stand as "?": names come from anywhere.
 /// Takes no memory and never throws; what could not be written, `std::ferror` tells.
 void print(std::FILE* stream, std::string_view text) noexcept;
+
+/// On standard error, a line each: what warns where no table does.
+void print_warnings(const std::vector<std::string>& warnings);
 
 /// Whether a stream is a terminal on which lines can be drawn again.
 bool is_terminal(std::FILE* stream);

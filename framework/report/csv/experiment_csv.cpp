@@ -6,6 +6,7 @@
 #include <set>
 
 #include "framework/analysis/counted_trials.hpp"
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/experiment_labels.hpp"
 #include "framework/analysis/experiment_summary.hpp"
 #include "framework/report/csv/csv_rows.hpp"
@@ -13,7 +14,7 @@
 namespace graphline {
 namespace {
 
-constexpr std::string_view trial_columns = "block,trial,counted,failed,disturbed,";
+constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,disturbed,";
 
 /// A parameter may be called like a column that is always there.
 std::string column_of(const std::string& key) {
@@ -24,9 +25,9 @@ std::string column_of(const std::string& key) {
 
 /// The runs that figures are made of, as in the summary.
 std::set<const run_record*> counted_runs(const experiment_record& record,
-                                         const std::vector<std::size_t>& disturbed) {
+                                         const std::vector<std::size_t>& affected) {
   const counted_trials complete(record);
-  const auto counted = record.how.repeat_affected ? complete.without(disturbed) : complete;
+  const auto counted = record.how.repeat_affected ? complete.without(affected) : complete;
   std::set<const run_record*> runs;
   for (const auto& who : experiment_labels(record.configurations).all()) {
     const auto own = complete.blocks().empty() ? measured_runs(record, who) : counted.of(who);
@@ -42,8 +43,8 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
   to.append(experiment_csv_beginning);
   for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
   to.append(trial_columns).append(csv_columns);
-  const auto disturbed = steadiness_of(record).affected_blocks;
-  const auto counted = counted_runs(record, disturbed);
+  const auto affected = steadiness_of(record).affected_blocks;
+  const auto counted = counted_runs(record, affected);
   for (std::size_t t = 0; t < record.trials.size(); ++t) {
     const auto& trial = record.trials[t];
     const auto& configuration = record.configurations[trial.configuration];
@@ -53,10 +54,11 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
       const auto& run = trial.members[m];
       write_csv_rows(
           to, run,
-          fmt::format("{},{},{},{}{},{},{},{},{},", labels.id(trial.configuration),
+          fmt::format("{},{},{},{}{},{},{},{},{},{},", labels.id(trial.configuration),
                       csv_field(configuration.name), csv_field(configuration.members[m]), values,
                       trial.block, t, counted.contains(&run), run.failure.has_value(),
-                      std::ranges::find(disturbed, trial.block) != disturbed.end()));
+                      std::ranges::find(affected, trial.block) != affected.end(),
+                      run.conditions && !disturbances_of(*run.conditions).empty()));
     }
   }
 }
@@ -69,8 +71,8 @@ std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned) {
     for (const auto& [key, value] : what.assignments) values += value.size() + 3;
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
       const auto& member = configuration.members[m];
-      // An id, both names, quotes around them, numbers of a block and a trial, and three flags.
-      const std::uint64_t before = what.name.size() + what.members[m].size() + values + 40;
+      // An id, both names, quotes around them, numbers of a block and a trial, and four flags.
+      const std::uint64_t before = what.name.size() + what.members[m].size() + values + 46;
       block += expected_csv_row_bytes(member.run.frames, member.stages.size()) +
                before * expected_csv_rows(member.run.frames, member.stages.size());
     }

@@ -38,6 +38,7 @@ json attribution_data(const run_record& record, const attribution_summary& summa
     data["rows"].push_back(std::move(entry));
   }
   data["end_to_end"] = groups_data(summary.end_to_end);
+  if (!summary.why_no_queue.empty()) data["why_no_queue"] = summary.why_no_queue;
   data["residual"] = groups_data(summary.residual);
   data["largest_residual"] = summary.largest_residual;
   data["frames"] = {{"all", record.frames.size()},

@@ -71,7 +71,12 @@ void add_times(json& figures, const run_analysis& analysis) {
 }
 
 void add_throughput(json& figures, const run_summary& summary) {
-  if (!summary.throughput) return;
+  if (!summary.throughput) {
+    if (const auto& why = summary.why_no_throughput; !why.empty()) {
+      figures.push_back(figure_data("throughput", "-", "", why));
+    }
+    return;
+  }
   const bool due = summary.load && summary.load->offered;
   figures.push_back(figure_data(
       "throughput", three_digits(*summary.throughput), "frame/s",
@@ -90,12 +95,18 @@ void add_deadline(json& figures, const deadline_summary& deadline, std::size_t f
 }
 
 void add_load(json& figures, const run_record& record, const load_summary& load) {
-  figures.push_back(figure_data(
-      "frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
-      fmt::format("the queue was found full {}", counted(record.load.found_full, "time")),
-      load.dropped == 0 ? "good" : "bad"));
-  const auto note = fmt::format("at most {} waited", counted(record.load.longest_queue, "frame"));
+  figures.push_back(
+      figure_data("frames dropped", fmt::format("{}", load.dropped), fmt::format("of {}", load.due),
+                  counted(record.load.found_full, "arrival") + " found the queue full",
+                  load.dropped == 0 ? "good" : "bad"));
+  const auto note = most_waited(record);
   if (!load.queue_wait) return;
+  if (const auto& why = load.queue_wait->why_unsettled(); !why.empty()) {
+    figures.push_back(
+        figure_data("queue wait", "-", "",
+                    fmt::format("{}; {} (worst); {}", why, words(load.queue_wait->max()), note)));
+    return;
+  }
   const auto unit = unit_for(static_cast<double>(load.queue_wait->median()));
   figures.push_back(figure_data(
       "queue wait", in_unit(static_cast<double>(load.queue_wait->median()), unit), unit.name,

@@ -17,6 +17,13 @@ json groups_json(const Figures& of) {
           {"slowest", milliseconds(of.slowest)}};
 }
 
+json absent_groups(const attribution_summary& summary) {
+  return {{"mean", nullptr},
+          {"typical", nullptr},
+          {"slowest", nullptr},
+          {"why_absent", summary.why_no_queue}};
+}
+
 }  // namespace
 
 json attribution_json(const run_record& record, const attribution_summary& summary) {
@@ -40,21 +47,22 @@ json attribution_json(const run_record& record, const attribution_summary& summa
   for (const auto stage : summary.bound_of_median.stages) critical.push_back(name_of(stage));
   auto residual = groups_json(summary.residual);
   residual["largest"] = milliseconds(summary.largest_residual);
-  return {{"unit", "ms"},
-          {"rows", std::move(rows)},
-          {"residual", std::move(residual)},
-          {"end_to_end", groups_json(summary.end_to_end)},
-          {"typical_frames", summary.typical_frames.size()},
-          {"slowest_frames", summary.slowest_frames},
-          {"median_frame", summary.median_frame},
-          {"best_possible",
-           {{"achieved", milliseconds(summary.running)},
-            {"by_plan", ms_or_null(summary.bound)},
-            {"by_edges", ms_or_null(summary.bound_of_any)},
-            {"limited_by", to_word(summary.bound_of_median.by)},
-            {"path", std::move(critical)}}},
-          {"stages", std::move(stages)},
-          {"findings", attribution_findings(record, summary)}};
+  const bool queued = summary.why_no_queue.empty();
+  json result = {{"unit", "ms"}, {"rows", std::move(rows)}, {"residual", std::move(residual)}};
+  result["end_to_end"] = queued ? groups_json(summary.end_to_end) : absent_groups(summary);
+  if (!queued) result["begin_to_end"] = groups_json(summary.end_to_end);
+  result.update({{"typical_frames", summary.typical_frames.size()},
+                 {"slowest_frames", summary.slowest_frames},
+                 {"median_frame", summary.median_frame},
+                 {"best_possible",
+                  {{"achieved", milliseconds(summary.running)},
+                   {"by_plan", ms_or_null(summary.bound)},
+                   {"by_edges", ms_or_null(summary.bound_of_any)},
+                   {"limited_by", to_word(summary.bound_of_median.by)},
+                   {"path", std::move(critical)}}},
+                 {"stages", std::move(stages)},
+                 {"findings", attribution_findings(record, summary)}});
+  return result;
 }
 
 }  // namespace graphline

@@ -2,6 +2,7 @@
 
 #include "framework/analysis/capacity.hpp"
 #include "framework/analysis/capacity_findings.hpp"
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
@@ -89,6 +90,7 @@ std::string capacity_json(const capacity_record& record) {
   result["settings"]["arrival"] = to_word(record.how.arrival);
   result["settings"]["frames"] = record.how.frames;  // not those of the closed loop
   result["environment"] = texts_json(first.environment);
+  if (record.conditions) result["conditions"] = texts_json(facts_of(*record.conditions));
   result["percentile"] = percentile_name(record.how.percentile);
   result["bound_ms"] = milliseconds(record.how.bound);
   result["within"] = record.how.within;
@@ -107,6 +109,7 @@ std::string capacity_json(const capacity_record& record) {
   for (const auto& probe : summary.probes) {
     result["probes"].push_back(probe_json(probe, record, found));
   }
+  result["warnings"] = summary.warnings;
   result["findings"] = findings_of(summary, record.how);
   result["interrupted"] = record.interrupted;
   return json_text(result);

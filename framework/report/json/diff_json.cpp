@@ -38,7 +38,8 @@ json change_json(const figure_change& change, std::string_view unit, double size
 json origin_json(const saved_origin& origin) {
   return {{"file", origin.file},
           {"subject", origin.subject},
-          {"date", origin.date.empty() ? json() : json(origin.date)}};
+          {"date", origin.date.empty() ? json() : json(origin.date)},
+          {"disturbed", origin.disturbed.empty() ? json() : json(origin.disturbed)}};
 }
 
 json facts_json(const std::vector<fact_change>& facts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "framework/analysis/disturbance.hpp"
 #include "framework/analysis/findings.hpp"
 #include "framework/analysis/overhead.hpp"
 #include "framework/report/json/common_json.hpp"
@@ -82,12 +83,14 @@ std::string overhead_json(const overhead_record& record) {
     if (first.source)
       result["source"] = {{"file", first.source->file}, {"text", first.source->text}};
   }
+  if (record.conditions) result["conditions"] = texts_json(facts_of(*record.conditions));
   result["order_seed"] = record.order_seed;
   result["complete_blocks"] = summary.complete_blocks;
   result["trials_left_out"] = summary.trials_left_out;
   json methods = json::array();
   for (const auto& method : summary.methods) methods.push_back(method_json(method, summary));
   result["methods"] = std::move(methods);
+  result["warnings"] = summary.warnings;
   result["findings"] = findings_of(summary);
   json trials = json::array();
   for (const auto& trial : record.trials) trials.push_back(trial_json(trial));

@@ -203,6 +203,8 @@ std::optional<device_state> state_from(const json_part& from, const char* name) 
   return state;
 }
 
+}  // namespace
+
 conditions_record conditions_from(const json_part& from) {
   conditions_record conditions;
   conditions.lasted = time_from(from.at("lasted_ns"));
@@ -221,6 +223,8 @@ conditions_record conditions_from(const json_part& from) {
   }
   return conditions;
 }
+
+namespace {
 
 tensor_type type_from(const json_part& from) {
   tensor_type type;

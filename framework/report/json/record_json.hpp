@@ -24,6 +24,9 @@ std::string record_text(const trial_record& trial);
 run_record run_from(const json_part& from);
 trial_record trial_from(const json_part& from);
 
+/// The machine during a run, which is the `conditions` of its record.
+conditions_record conditions_from(const json_part& from);
+
 /// How a pipeline is run, `threads` and the seed among it.
 void write_settings(compact_json& to, const settings& run);
 settings settings_from(const json_part& from);

@@ -156,6 +156,9 @@ void write_run_json(text_sink& to, const run_record& record, const run_analysis&
   result["end_to_end"] = distribution_json(summary.end_to_end, end_to_end_times(record));
   result["end_to_end"]["intervals"] = intervals_json(analysis.intervals);
   result["throughput"] = {{"unit", "frame/s"}, {"value", or_null(summary.throughput)}};
+  if (const auto& why = summary.why_no_throughput; !why.empty()) {
+    result["throughput"]["why_absent"] = why;
+  }
   const floors held(analysis.roofline);
   json stages = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "framework/analysis/disturbance.hpp"
+
 namespace graphline {
 
 namespace {
@@ -22,6 +24,17 @@ void add_facts(saved_facts& to, const json& object, const std::string& before) {
       to.emplace_back(before + key, text_of(value));
     }
   }
+}
+
+/// What the warning says that the machine was disturbed by, if there is one.
+std::string disturbance_in(const json_part& result) {
+  const auto warnings = result.find("warnings");
+  if (!warnings) return "";
+  for (const auto& warning : warnings->items()) {
+    const auto& text = warning.text();
+    if (text.starts_with(disturbance_beginning)) return text.substr(disturbance_beginning.size());
+  }
+  return "";
 }
 
 /// The facts under a key, if there is one.
@@ -47,6 +60,7 @@ saved_origin origin_of(const json_part& result, std::string_view subject_key) {
   origin.device = facts_under(result, "device");
   origin.settings = facts_under(result, "settings");
   origin.environment = facts_under(result, "environment");
+  origin.disturbed = disturbance_in(result);
   for (auto fact = origin.environment.begin(); fact != origin.environment.end(); ++fact) {
     if (fact->first != "date") continue;
     origin.date = std::move(fact->second);

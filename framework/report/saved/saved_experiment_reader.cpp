@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "framework/analysis/counted_trials.hpp"
+#include "framework/analysis/disturbance.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/saved/result_parts.hpp"
 #include "framework/report/saved/saved_readers.hpp"
 
@@ -14,7 +16,7 @@ namespace graphline {
 
 namespace {
 
-/// One pipeline's part of a trial, of which the frames alone are read.
+/// One pipeline's part of a trial, of which the frames and the machine's conditions are read.
 run_record frames_of(const json_part& member) {
   const auto frames = member.at("frames");
   const auto due = frames.at("due").wholes<nanoseconds>();
@@ -27,6 +29,9 @@ run_record frames_of(const json_part& member) {
   result.frames.reserve(end.size());
   for (std::size_t i = 0; i < end.size(); ++i) {
     result.frames.push_back({due[i], begin[i], end[i]});
+  }
+  if (const auto conditions = member.find("conditions")) {  // not in results of earlier versions
+    result.conditions = conditions_from(*conditions);
   }
   result.interrupted = member.at("interrupted").boolean();
   if (const auto failure = member.find("failure")) result.failure = failure->text();
@@ -61,6 +66,14 @@ counted_trials trials_of(const experiment_record& record, const json_part& resul
 std::string name_of(const experiment_configuration& configuration, std::size_t member) {
   if (configuration.members.size() == 1) return configuration.name;
   return fmt::format("{}: {}", configuration.name, configuration.members[member]);
+}
+
+/// "3 of 12 trials, the first of them: other processes kept 1.70 of 2 cores busy"; empty for none.
+std::string disturbed_text(const experiment_record& record) {
+  const auto disturbed = disturbed_trials_of(record);
+  if (disturbed.count == 0) return "";
+  return fmt::format("{} of {} trials{}: {}", disturbed.count, record.trials.size(),
+                     disturbed.count == 1 ? "" : ", the first of them", disturbed.first);
 }
 
 /// Settings of the runs that all configurations have in common; the others are in their names.
@@ -111,6 +124,7 @@ saved_experiment saved_experiment_of(const json_part& result) {
   const auto counted = trials_of(record, result);
   saved_experiment experiment;
   experiment.origin = origin_of(result, "name");
+  experiment.origin.disturbed = disturbed_text(record);
   for (auto& [name, text] : common_settings(result)) {
     experiment.origin.settings.emplace_back("run." + name, std::move(text));
   }

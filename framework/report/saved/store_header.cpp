@@ -85,8 +85,8 @@ std::string change(const texts& stored, const texts& now, const std::string& whe
 std::string change_of_files(const texts& stored, const texts& now) {
   std::vector<std::string> changed;
   for (const auto& [path, checksum] : now) {
-    const auto same_name = [&](const auto& file) { return file.first == path; };
-    const auto same_text = [&](const auto& file) { return file.second == checksum; };
+    const auto same_name = [&path = path](const auto& file) { return file.first == path; };
+    const auto same_text = [&sum = checksum](const auto& file) { return file.second == sum; };
     const auto before = std::find_if(stored.begin(), stored.end(), same_name);
     if (before == stored.end()) {
       if (std::any_of(stored.begin(), stored.end(), same_text)) continue;

@@ -104,7 +104,8 @@ std::string table_of(const run_record& record, const attribution_summary& summar
              others.slowest);
   }
   const auto& whole = summary.end_to_end;
-  rows.add("end to end", "", whole.all, whole.typical, whole.slowest);
+  rows.add(summary.why_no_queue.empty() ? "end to end" : "begin to end", "", whole.all,
+           whole.typical, whole.slowest);
   return rows.text();
 }
 
@@ -113,6 +114,9 @@ std::string notes(const run_record& record, const attribution_summary& summary, 
     return counted(static_cast<std::int64_t>(frames.size()), "frame");
   };
   std::string text;
+  if (!summary.why_no_queue.empty()) {
+    text += paragraph("without queue wait: " + summary.why_no_queue, 2, as, tone::faint);
+  }
   if (has_groups(record)) {
     text += paragraph(
         fmt::format("typical: the {} around the median; slowest: 1 %, {}; more: slowest beyond "

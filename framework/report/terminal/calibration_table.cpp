@@ -23,9 +23,6 @@ using peaks = std::vector<theoretical_peak>;
 
 using enum text_table::align;
 
-/// Above this part of the value its spread is worth a look.
-constexpr double wide_spread = 0.1;
-
 /// Whether names and headings have the room to stand as they are.
 bool is_roomy(const look& as) {
   return as.width >= 72;
@@ -43,14 +40,6 @@ const theoretical_peak* peak_of(const ceiling_figure& figure, const peaks& known
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const theoretical_peak& peak) { return peak.name == name; });
   return found == known.end() ? nullptr : &*found;
-}
-
-/// Of the times, as a part of the median one.
-double spread_of(const ceiling_figure& figure) {
-  if (unit_of(figure.what) == ceiling_unit::duration) {
-    return (figure.worst - figure.best) / figure.value;
-  }
-  return figure.value / figure.worst - figure.value / figure.best;
 }
 
 std::string spread_cell(const ceiling_figure& figure, const look& as) {

@@ -140,6 +140,10 @@ std::string capacity_table(const capacity_record& record, const look& as) {
   for (const auto& finding : findings_of(summary, record.how)) {
     text += paragraph("- " + finding, 2, as);
   }
+  if (!summary.warnings.empty()) text += '\n';
+  for (const auto& warning : summary.warnings) {
+    text += paragraph("warning: " + printable(warning), 2, as, tone::warning);
+  }
   return text;
 }
 

@@ -46,6 +46,20 @@ std::string file_line(std::string_view word, const saved_origin& origin, const l
   return paragraph(text, 8, as);
 }
 
+/// Which of the two were disturbed, and by what; empty for none.
+std::string disturbed_line(const origin_diff& origin, const look& as) {
+  const auto before = printable(origin.origins.before.disturbed);
+  const auto after = printable(origin.origins.after.disturbed);
+  if (before.empty() && after.empty()) return "";
+  const auto text =
+      before.empty() || after.empty()
+          ? fmt::format("the result {} was disturbed (machine noise): {}",
+                        after.empty() ? "before" : "after", after.empty() ? before : after)
+          : fmt::format("both results were disturbed (machine noise): before, {}; after, {}",
+                        before, after);
+  return paragraph("warning: " + text, 2, as, tone::warning);
+}
+
 std::vector<std::string> lines_of(const std::optional<std::string>& text, const look& as) {
   std::vector<std::string> lines;
   if (!text) return {"-"};
@@ -108,7 +122,7 @@ std::string file_lines(const origin_diff& origin, const look& as) {
   if (!after.date.empty() && before.date > after.date) {
     text += paragraph("What stands as before is the newer of the two.", 0, as);
   }
-  return text;
+  return text + disturbed_line(origin, as);
 }
 
 std::string ending_lines(const origin_diff& origin, const before_after<bool>& interrupted,

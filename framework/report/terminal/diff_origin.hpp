@@ -17,7 +17,8 @@ std::string subjects_line(const origin_diff& origin, std::string_view noun, cons
 /// "two_models on host: ", as far as that is the same in both.
 std::string subject_prefix(const origin_diff& origin);
 
-/// Two lines: which files they are and from when; a third where the first is the newer one.
+/// Two lines: which files they are and from when; more where the first is the newer one, or where
+/// the machine was disturbed.
 std::string file_lines(const origin_diff& origin, const look& as = {});
 
 /// After an empty line, which of the two did not come to its end, and why; empty where both did.

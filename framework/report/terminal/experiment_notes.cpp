@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/frame_period.hpp"
 #include "framework/analysis/sweep.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
@@ -23,18 +24,29 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
                      });
 }
 
-std::string missing_percentiles(const experiment_record& record,
-                                const experiment_summary& summary) {
+std::string missing_figures(const experiment_record& record, const experiment_summary& summary) {
   std::string missing;
-  const auto add = [&](double p) {
-    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", percentile_name(p),
-                           samples_needed(p));
+  const auto add = [&](const std::string& what, std::size_t needed) {
+    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", what, needed);
   };
   for (const auto p : {0.5, record.how.tail}) {
     const auto lacks = [p](const member_summary& m) {
       return m.end_to_end && !m.end_to_end->percentile(p);
     };
-    if (any_member(summary, lacks)) add(p);
+    if (any_member(summary, lacks)) add(percentile_name(p), samples_needed(p));
+  }
+  const auto has_few = [](const trial_record& trial) {
+    return std::any_of(trial.members.begin(), trial.members.end(), [](const run_record& run) {
+      return is_scheduled(run.run) && !run.frames.empty() &&
+             run.frames.size() < least_scheduled_frames;
+    });
+  };
+  const auto lacks_throughput = [](const member_summary& m) {
+    return m.end_to_end && !m.throughput;
+  };
+  if (any_member(summary, lacks_throughput) &&
+      std::any_of(record.trials.begin(), record.trials.end(), has_few)) {
+    add("throughput in each trial on a schedule", least_scheduled_frames);
   }
   return missing.empty() ? "" : "- or left out, with too few frames: " + missing;
 }
@@ -76,7 +88,7 @@ void add_timing_notes(const experiment_record& record, std::vector<std::string>&
 std::vector<std::string> note_lines(const experiment_record& record,
                                     const experiment_summary& summary) {
   std::vector<std::string> lines;
-  if (auto missing = missing_percentiles(record, summary); !missing.empty()) {
+  if (auto missing = missing_figures(record, summary); !missing.empty()) {
     lines.push_back(std::move(missing));
   }
   add_comparison_notes(record, summary, lines);

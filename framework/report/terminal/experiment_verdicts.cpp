@@ -51,7 +51,7 @@ class verdict_report {
  public:
   verdict_report(const experiment_record& record, const experiment_summary& summary,
                  const experiment_rows& rows, const look& as)
-      : record_(record), summary_(summary), rows_(rows), as_(as), intervals_(summary) {
+      : summary_(summary), rows_(rows), as_(as), intervals_(summary) {
     double most = 0;
     for (const auto& who : rows.members()) most = std::max(most, p50(who).value_or(0));
     unit_ = unit_for(most);
@@ -240,7 +240,6 @@ class verdict_report {
     }
   }
 
-  const experiment_record& record_;
   const experiment_summary& summary_;
   const experiment_rows& rows_;
   const look& as_;

@@ -46,6 +46,16 @@ std::string parameters_of(const run_record& record) {
   return text;
 }
 
+std::string most_waited(const run_record& record) {
+  const auto most = record.load.longest_queue;
+  const auto room = record.run.queue;
+  auto text = fmt::format("at most {} waited at once", counted(most, "frame"));
+  if (room > 0 && most > room) {
+    text += fmt::format(", {} of them in the queue and {} outside it", room, most - room);
+  }
+  return text;
+}
+
 std::string verdict_word(verdict what, const look& as) {
   switch (what) {
     case verdict::faster:

@@ -32,6 +32,9 @@ std::string parameters_of(const run_record& record);
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// "at most 2 frames waited at once"; of more than the queue takes, how many waited outside it.
+std::string most_waited(const run_record& record);
+
 /// "faster", in the colour of good news.
 std::string verdict_word(verdict what, const look& as);
 

@@ -181,6 +181,10 @@ std::string overhead_table(const overhead_record& record, const look& as) {
   const auto findings = findings_of(summary);
   if (!findings.empty()) text += '\n';
   for (const auto& finding : findings) text += paragraph("- " + finding, 2, as);
+  if (!summary.warnings.empty()) text += '\n';
+  for (const auto& warning : summary.warnings) {
+    text += paragraph("warning: " + printable(warning), 2, as, tone::warning);
+  }
   return text;
 }
 

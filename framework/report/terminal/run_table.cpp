@@ -51,7 +51,8 @@ std::string heading(const run_record& record, const look& as) {
 }
 
 std::string throughput_fact(const run_summary& summary, const look& as) {
-  auto text = three_digits(*summary.throughput) + " frame/s";
+  auto text = summary.throughput ? three_digits(*summary.throughput) + " frame/s"
+                                 : "-: " + summary.why_no_throughput;
   if (summary.load && summary.load->offered) {
     text += fmt::format("; {} frame/s were due", three_digits(*summary.load->offered));
   }
@@ -77,13 +78,14 @@ std::string deadline_fact(const deadline_summary& deadline, std::size_t frames, 
 
 std::string queue_fact(const run_record& record, const load_summary& load, const look& as) {
   const auto& found = record.load;
-  auto text = fmt::format("at most {} waited, found full {}, dropped {} of {}",
-                          counted(found.longest_queue, "frame"), counted(found.found_full, "time"),
-                          load.dropped, counted(static_cast<std::int64_t>(load.due), "frame"));
-  if (load.queue_wait) {
-    text += fmt::format("; {} (median) and {} (worst) from due to begin",
-                        format_duration(static_cast<double>(load.queue_wait->median())),
-                        format_duration(static_cast<double>(load.queue_wait->max())));
+  auto text = fmt::format("{}; {} found the queue full; dropped {} of {}", most_waited(record),
+                          counted(found.found_full, "arrival"), load.dropped,
+                          counted(static_cast<std::int64_t>(load.due), "frame"));
+  if (const auto& wait = load.queue_wait) {
+    text += fmt::format(
+        "; {} (median) and {} (worst) from due to begin",
+        wait->why_unsettled().empty() ? format_duration(static_cast<double>(wait->median())) : "-",
+        format_duration(static_cast<double>(wait->max())));
   }
   return fact("queue", text, as);
 }
@@ -154,7 +156,9 @@ std::string run_table(const run_record& record, const run_analysis& analysis, co
     if (const auto& where = analysis.attribution) {
       text += attribution_table(record, *where, as) + "\n";
     }
-    if (summary.throughput) text += throughput_fact(summary, as);
+    if (summary.throughput || !summary.why_no_throughput.empty()) {
+      text += throughput_fact(summary, as);
+    }
     if (summary.deadline) {
       text +=
           deadline_fact(*summary.deadline, record.frames.size(), record.load.dropped.size(), as);

@@ -22,8 +22,8 @@ std::string rows_after(const std::string& fields, const run_record& run) {
 
 /// With columns for what varies.
 std::string header(const std::string& varied = "") {
-  return std::string(experiment_csv_beginning) + varied + "block,trial,counted,failed,disturbed," +
-         std::string(csv_header);
+  return std::string(experiment_csv_beginning) + varied +
+         "block,trial,counted,failed,affected,disturbed," + std::string(csv_header);
 }
 
 TEST(experiment_csv, has_the_rows_of_every_run_in_the_order_they_ran) {
@@ -35,7 +35,7 @@ TEST(experiment_csv, has_the_rows_of_every_run_in_the_order_they_ran) {
     const auto* names = trial.configuration == 0 ? "c1,strategy=serial,two_models,serial,"
                                                  : "c2,strategy=async,two_models,async,";
     expected += rows_after(
-        names + std::to_string(trial.block) + "," + std::to_string(i) + ",true,false,false,",
+        names + std::to_string(trial.block) + "," + std::to_string(i) + ",true,false,false,false,",
         trial.members.front());
   }
   EXPECT_EQ(experiment_csv(record), expected);
@@ -48,8 +48,8 @@ TEST(experiment_csv, names_each_pipeline_of_several_at_once) {
   record.trials.resize(1);
   const auto& members = record.trials.front().members;
   EXPECT_EQ(experiment_csv(record),
-            header() + rows_after("c1,together,camera,0,0,true,false,false,", members[0]) +
-                rows_after("c1,together,batch,0,0,true,false,false,", members[1]));
+            header() + rows_after("c1,together,camera,0,0,true,false,false,false,", members[0]) +
+                rows_after("c1,together,batch,0,0,true,false,false,false,", members[1]));
 }
 
 TEST(experiment_csv, says_which_trials_do_not_count) {
@@ -58,9 +58,21 @@ TEST(experiment_csv, says_which_trials_do_not_count) {
   failed.failure = "no memory";
   const auto text = experiment_csv(record);
   const auto block = std::to_string(record.trials.back().block);
-  EXPECT_NE(text.find(",async," + block + ",5,false,true,false,0,"), text.npos);
-  EXPECT_NE(text.find(",serial," + block + ",4,false,false,false,0,"), text.npos);
-  EXPECT_NE(text.find(",serial,0,0,true,false,false,0,"), text.npos);
+  EXPECT_NE(text.find(",async," + block + ",5,false,true,false,false,0,"), text.npos);
+  EXPECT_NE(text.find(",serial," + block + ",4,false,false,false,false,0,"), text.npos);
+  EXPECT_NE(text.find(",serial,0,0,true,false,false,false,0,"), text.npos);
+}
+
+TEST(experiment_csv, says_beside_which_trials_others_were_at_work) {
+  auto record = samples::two_strategies();
+  conditions_record busy;
+  busy.lasted = 10'000'000'000;
+  busy.cores = 2;
+  busy.others = busy.lasted;  // one of two cores
+  record.trials[1].members.front().conditions = busy;
+  const auto text = experiment_csv(record);
+  EXPECT_NE(text.find(",0,0,true,false,false,false,0,"), text.npos);
+  EXPECT_NE(text.find(",0,1,true,false,false,true,0,"), text.npos);
 }
 
 TEST(experiment_csv, quotes_names_that_need_it_and_keeps_columns_apart) {
@@ -69,9 +81,10 @@ TEST(experiment_csv, quotes_names_that_need_it_and_keeps_columns_apart) {
   run_record run;
   run.frames = {{0, 0, 9}};
   record.trials = {{.configuration = 0, .block = 4, .begun = 0, .members = {run}}};
-  EXPECT_EQ(experiment_csv(record),
-            header("params.stage,") +
-                "c1,\"a \"\"b\"\"\",\"c,\nd\",\"x,y\",4,0,true,false,false,0,,,end_to_end,0,9,9\n");
+  EXPECT_EQ(
+      experiment_csv(record),
+      header("params.stage,") +
+          "c1,\"a \"\"b\"\"\",\"c,\nd\",\"x,y\",4,0,true,false,false,false,0,,,end_to_end,0,9,9\n");
 }
 
 TEST(experiment_csv, becomes_no_larger_than_announced) {

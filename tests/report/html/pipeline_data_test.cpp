@@ -47,8 +47,8 @@ TEST(pipeline_data, tells_where_a_stage_runs_and_how_long_it_takes) {
   EXPECT_EQ(data["stages"][1]["colour"], "cpu");
   EXPECT_EQ(data["stages"][0]["measure"], "device_time");
   EXPECT_EQ(data["stages"][0]["mean"], summary.stages[0].columns[0].times->mean());
-  EXPECT_EQ(data["stages"][0]["reads"], json({0}));
-  EXPECT_EQ(data["stages"][0]["writes"], json({1}));
+  EXPECT_EQ(data["stages"][0]["reads"], json::array({0}));
+  EXPECT_EQ(data["stages"][0]["writes"], json::array({1}));
   EXPECT_EQ(data["stages"][2]["waits"], json::array({json::array({0, "stream order"})}));
 }
 

@@ -78,6 +78,17 @@ TEST(summary_data, tells_what_became_of_a_schedule) {
               HasSubstr("frame/s were due"));
 }
 
+TEST(summary_data, has_no_figure_that_grows_with_the_run) {
+  const auto data = summary_of(samples::overloaded_two_models(300));
+  EXPECT_EQ(figure_of(data, "queue wait")["value"], "-");
+  EXPECT_THAT(
+      figure_of(data, "queue wait")["note"].get<std::string>(),
+      testing::StartsWith("overloaded: latency grows with the run's length; 7.18 s (worst"));
+  for (const auto& row : data["stages"]["rows"]) EXPECT_EQ(row["share"], "-");
+  auto few = samples::two_models_on_schedule(4);
+  EXPECT_EQ(figure_of(summary_of(few), "throughput")["value"], "-");
+}
+
 TEST(summary_data, has_nothing_of_stages_that_are_not_timed) {
   const auto data = summary_of(samples::two_models(timing_method::none, 45));
   EXPECT_FALSE(data.contains("stages"));

@@ -61,6 +61,14 @@ TEST(diff_json, gives_no_change_of_a_stage_between_times_of_two_kinds) {
   EXPECT_EQ(stage["median"]["change_percent"], nullptr);
 }
 
+TEST(diff_json, says_by_what_either_result_was_disturbed) {
+  auto after = run(75, "00");
+  after.origin.disturbed = "other processes kept 1.70 of 2 cores busy";
+  const auto result = json::parse(diff_json(compare(run(150, "00"), after)));
+  EXPECT_EQ(result["before"]["disturbed"], nullptr);
+  EXPECT_EQ(result["after"]["disturbed"], "other processes kept 1.70 of 2 cores busy");
+}
+
 TEST(diff_json, says_in_which_run_a_stage_is) {
   auto after = run(75, "00");
   after.stages.clear();

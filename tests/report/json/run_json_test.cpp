@@ -253,7 +253,28 @@ TEST(run_json, has_null_for_percentiles_that_grow_with_the_run_and_says_why) {
   EXPECT_EQ(result["load"]["overloaded"], true);
   EXPECT_NEAR(result["load"]["latency_growth"]["value"].get<double>(), 480.1, 1e-6);
   EXPECT_EQ(result["findings"].size(), 1U);
+  const auto& wait = result["load"]["queue_wait"];
+  for (const char* key : {"mean", "p50", "p95", "p99"}) EXPECT_TRUE(wait[key].is_null()) << key;
+  EXPECT_EQ(wait["why_absent"], times["why_absent"]);
+  EXPECT_FALSE(result["stages"][0].contains("share"));
+  const auto& where = result["attribution"];
+  for (const char* key : {"mean", "typical", "slowest"}) {
+    EXPECT_TRUE(where["end_to_end"][key].is_null()) << key;
+    EXPECT_EQ(where["begin_to_end"][key], 74.0) << key;
+  }
+  EXPECT_EQ(where["end_to_end"]["why_absent"], times["why_absent"]);
+  for (const auto& row : where["rows"]) EXPECT_NE(row["what"], "queue_wait");
   EXPECT_EQ(of(samples::two_models_on_schedule(45))["load"]["overloaded"], false);
+}
+
+TEST(run_json, has_null_for_the_throughput_of_a_few_frames_of_a_schedule_and_says_why) {
+  auto record = two_models(timing_method::event, 4);
+  record.run.arrival = arrival::constant;
+  record.run.rate = 10;
+  EXPECT_EQ(of(record)["throughput"],
+            (json{{"unit", "frame/s"},
+                  {"value", nullptr},
+                  {"why_absent", "too few frames: on a schedule it needs 5"}}));
 }
 
 TEST(run_json, has_the_interval_of_each_percentile_that_is_carried) {

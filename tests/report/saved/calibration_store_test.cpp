@@ -200,7 +200,7 @@ TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
               HasSubstr("ceilings[0].amount is \"nan\""));
   for (const auto& [value, shown] : {std::pair(json(0), "0"), {json(-1), "-1"}}) {
     EXPECT_EQ(
-        trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
+        trouble_after([&value = value](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
         fmt::format(": error: calibration.ceilings[0].times_ns[1] is {}, where a time above 0 "
                     "is expected",
                     shown));

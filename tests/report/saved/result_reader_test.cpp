@@ -97,6 +97,19 @@ TEST_F(result_reader, keeps_facts_apart_from_the_date) {
   EXPECT_THAT(origin.environment, Not(Contains(Key("date"))));
 }
 
+TEST_F(result_reader, reads_what_the_machine_was_disturbed_by) {
+  auto record = two_models(timing_method::event, 5);
+  EXPECT_EQ(run_of(record).origin.disturbed, "");
+  record.warnings = {"output 'y' holds NaN or infinity"};
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  record.conditions->others = 17'000'000'000;
+  EXPECT_EQ(run_of(record).origin.disturbed, "other processes kept 1.70 of 2 cores busy");
+  auto overhead = samples::two_models_overhead(2);
+  overhead.conditions = record.conditions;
+  const auto saved = read_back<saved_experiment>("o.json", overhead_json(overhead));
+  EXPECT_EQ(saved.origin.disturbed, "other processes kept 1.70 of 2 cores busy");
+}
+
 TEST_F(result_reader, takes_what_each_timing_method_measures_for_a_stages_time) {
   EXPECT_EQ(run_of(two_models(timing_method::sync, 5)).stages[0].what, measure::synchronized_time);
   EXPECT_EQ(run_of(two_models(timing_method::host, 5)).stages[0].what, measure::enqueue_time);

@@ -99,6 +99,24 @@ TEST_F(saved_experiment_reader, leaves_out_blocks_that_were_repeated) {
   EXPECT_THAT(read(result.dump()).configurations[0].trials, SizeIs(8));
 }
 
+TEST_F(saved_experiment_reader, says_how_many_trials_were_disturbed) {
+  auto record = two_ways(6);
+  EXPECT_EQ(read(record).origin.disturbed, "");
+  conditions_record conditions{.lasted = 10'000'000'000, .cores = 2};
+  conditions.others = 17'000'000'000;
+  record.trials[3].members[0].conditions = conditions;
+  EXPECT_EQ(read(record).origin.disturbed,
+            "1 of 12 trials: other processes kept 1.70 of 2 cores busy");
+  conditions.others = 18'000'000'000;
+  record.trials[7].members[0].conditions = conditions;
+  const auto saved = read(record);
+  EXPECT_EQ(saved.origin.disturbed,
+            "2 of 12 trials, the first of them: other processes kept 1.70 of 2 cores busy");
+  EXPECT_THAT(
+      diff_table(compare(saved, read(two_ways(6)))),
+      HasSubstr("\nwarning: the result before was disturbed (machine noise): 2 of 12 trials"));
+}
+
 TEST_F(saved_experiment_reader, names_pipelines_that_ran_at_once) {
   auto record = two_ways(5);
   samples::add_together(record, "together", {{"camera", made_of({})}, {"batch", made_of({})}});

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 #include "framework/report/json/capacity_json.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
@@ -16,7 +17,9 @@ namespace {
 
 using samples::expect_golden;
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A search by rates that are given: frames of 30 ms that arrive at random, p95 within 60 ms.
 capacity_record two_models_capacity(const std::vector<double>& rates) {
@@ -104,6 +107,20 @@ TEST(capacity_json, holds_the_rate_every_probe_and_every_sample) {
   EXPECT_EQ(json["probes"][1]["pooled"], false);
   EXPECT_EQ(json["probes"][1]["held_in"], 0);
   EXPECT_FALSE(json["findings"].empty());
+}
+
+TEST(capacity_report, says_that_the_machine_was_disturbed) {
+  auto record = two_models_capacity({6});
+  EXPECT_THAT(capacity_table(record), Not(HasSubstr("disturbed")));
+  EXPECT_FALSE(nlohmann::json::parse(capacity_json(record)).contains("conditions"));
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  record.conditions->others = 17'000'000'000;
+  const std::string warning =
+      "disturbed (machine noise): other processes kept 1.70 of 2 cores busy";
+  EXPECT_THAT(capacity_table(record), EndsWith("\n\nwarning: " + warning + "\n"));
+  const auto json = nlohmann::json::parse(capacity_json(record));
+  EXPECT_EQ(json["conditions"], (nlohmann::json{{"other processes", "1.70 of 2 cores busy"}}));
+  EXPECT_EQ(json["warnings"], nlohmann::json::array({warning}));
 }
 
 TEST(capacity_json, of_nothing_is_still_a_result_file) {

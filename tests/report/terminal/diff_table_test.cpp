@@ -93,6 +93,26 @@ TEST_F(run_diff_table, says_first_that_pipelines_differ) {
       StartsWith("different pipelines: two_models before, one_model after\np50 end to end"));
 }
 
+TEST_F(run_diff_table, says_which_of_the_two_was_disturbed) {
+  const auto quiet = sample_run(5, 1);
+  auto busy = quiet;
+  busy.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  busy.conditions->others = 17'000'000'000;
+  auto busier = busy;
+  busier.conditions->others = 18'000'000'000;
+  EXPECT_THAT(line(quiet, quiet), Not(HasSubstr("disturbed")));
+  EXPECT_THAT(line(busy, quiet),
+              HasSubstr("warning: the result before was disturbed (machine noise): other processes "
+                        "kept 1.70 of 2 cores busy"));
+  EXPECT_THAT(line(quiet, busy),
+              HasSubstr("warning: the result after was disturbed (machine noise): other processes "
+                        "kept 1.70 of 2 cores busy"));
+  EXPECT_THAT(line(busy, busier),
+              HasSubstr("warning: both results were disturbed (machine noise): before, other "
+                        "processes kept 1.70 of 2 cores busy; after, other processes kept 1.80 of "
+                        "2 cores busy"));
+}
+
 TEST_F(run_diff_table, keeps_to_narrow_widths) {
   auto before = sample_run(45, 1);
   auto after = sample_run(60, 0.8);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
@@ -16,7 +17,9 @@ namespace {
 using samples::expect_golden;
 using samples::two_models_overhead;
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(overhead_table, compares_the_methods) {
   expect_golden("overhead.txt", overhead_table(two_models_overhead(8)));
@@ -81,6 +84,20 @@ TEST(overhead_json, has_null_where_blocks_do_not_carry_an_interval) {
   const auto json = nlohmann::json::parse(overhead_json(two_models_overhead(2)));
   EXPECT_TRUE(json["methods"][2]["overhead"]["median"].is_number());
   EXPECT_TRUE(json["methods"][2]["overhead"]["interval"].is_null());
+}
+
+TEST(overhead_report, says_that_the_machine_was_disturbed) {
+  auto record = two_models_overhead(2);
+  EXPECT_THAT(overhead_table(record), Not(HasSubstr("disturbed")));
+  EXPECT_FALSE(nlohmann::json::parse(overhead_json(record)).contains("conditions"));
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  record.conditions->others = 17'000'000'000;
+  const std::string warning =
+      "disturbed (machine noise): other processes kept 1.70 of 2 cores busy";
+  EXPECT_THAT(overhead_table(record), EndsWith("\n\nwarning: " + warning + "\n"));
+  const auto json = nlohmann::json::parse(overhead_json(record));
+  EXPECT_EQ(json["conditions"], (nlohmann::json{{"other processes", "1.70 of 2 cores busy"}}));
+  EXPECT_EQ(json["warnings"], nlohmann::json::array({warning}));
 }
 
 TEST(overhead_json, of_nothing_is_still_a_result_file) {

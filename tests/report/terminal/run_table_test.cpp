@@ -64,6 +64,37 @@ TEST(run_table, says_overload_first_and_shows_no_percentile_of_it) {
   EXPECT_EQ(std::count(cells.begin(), cells.end(), '-'), 6) << cells;  // mean, stddev, p50 to p99
 }
 
+TEST(run_table, shows_no_queue_wait_that_grows_with_the_run) {
+  const auto text = run_table(samples::overloaded_two_models(300));
+  EXPECT_THAT(text, HasSubstr("; - (median) and 7.18 s (worst) from due to\n"));
+  EXPECT_THAT(text, HasSubstr("\nbegin to end "));
+  EXPECT_THAT(text, Not(HasSubstr("\nend to end  ")));
+  EXPECT_THAT(text, Not(HasSubstr("the frame   queue wait")));
+  EXPECT_THAT(text,
+              HasSubstr("\nwithout queue wait: overloaded: latency grows with the run's length\n"));
+}
+
+TEST(run_table, says_which_frames_waited_outside_a_full_queue) {
+  auto record = samples::two_models_on_schedule(45);
+  record.run.when_full = queue_policy::block;
+  record.run.queue = 16;
+  record.load = {};
+  record.load.longest_queue = 172;
+  record.load.found_full = 362;
+  const auto text = run_table(record, {.width = 100});
+  EXPECT_THAT(text, HasSubstr("queue       at most 172 frames waited at once, 16 of them in the "
+                              "queue and 156 outside it; 362\n            arrivals found the queue "
+                              "full; dropped 0 of 45 frames; "));
+}
+
+TEST(run_table, has_no_throughput_of_a_few_frames_of_a_schedule) {
+  auto record = two_models(timing_method::event, 1);
+  record.run.arrival = arrival::constant;
+  record.run.rate = 10;
+  EXPECT_THAT(run_table(record),
+              HasSubstr("\nthroughput  -: too few frames: on a schedule it needs 5\n"));
+}
+
 TEST(run_table, shows_the_intervals_of_percentiles_below_them) {
   // A run of few different times: nearly all frames take 74 ms, six of them 99 ms.
   std::vector<samples::frame_times> frames(600);

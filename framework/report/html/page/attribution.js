@@ -90,16 +90,25 @@ function attributionFigure(attribution, stages) {
   return figure(attributionCaption(attribution), box, attributionTable(attribution, stages));
 }
 
+// Where queue waits say nothing beyond the run, rows add up to the time from begin to end.
+function wholeOf(attribution) {
+  return attribution.why_no_queue === undefined ? "end to end" : "begin to end";
+}
+
 function attributionCaption(attribution) {
   const { duration } = graphline;
   const residual = attribution.largest_residual;
+  const whole = attribution.why_no_queue === undefined ? "its end-to-end time"
+    : "its time from begin to end";
+  const unqueued = attribution.why_no_queue === undefined ? ""
+    : ` Without queue wait: ${attribution.why_no_queue}.`;
   const averaged = attribution.frames.all > 1 ? ", on average: over all frames, those around the " +
     "median (45th to 55th percentile) and the slowest 1 %" : "";
   return `The path that bounds a frame, by what its time went to${averaged}. ` +
-    (residual === 0 ? "In every frame the pieces add up to its end-to-end time."
-      : "In every frame the pieces add up to its end-to-end time within " +
+    (residual === 0 ? `In every frame the pieces add up to ${whole}.`
+      : `In every frame the pieces add up to ${whole} within ` +
         `${duration(residual)}, where the clocks of device and host contradict each other ` +
-        `(they are aligned to ${duration(attribution.clock_error)}).`);
+        `(they are aligned to ${duration(attribution.clock_error)}).`) + unqueued;
 }
 
 function attributionTable(attribution, stages) {
@@ -124,14 +133,16 @@ function attributionTable(attribution, stages) {
     [...attribution.rows.map((entry) => row(
       entry.stage === null ? "the frame" : graphline.name(stages[entry.stage].name),
       spentTitle(entry.what), entry)),
-    row("residual", "", attribution.residual), row("end to end", "", attribution.end_to_end)]);
+    row("residual", "", attribution.residual),
+    row(wholeOf(attribution), "", attribution.end_to_end)]);
 }
 
 // What was achieved beside the lower bound with the same stage times.
 function lowerBound(attribution) {
   const { element, duration, percent, table } = graphline;
   const { running } = attribution;
-  const queued = attribution.rows.some(({ what }) => what === "queue_wait");
+  const queued = attribution.why_no_queue !== undefined ||
+    attribution.rows.some(({ what }) => what === "queue_wait");
   const bars = [
     ["achieved", running, "from begin to end, on average"],
     ["bound, this schedule", attribution.best_by_plan,
