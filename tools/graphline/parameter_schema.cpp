@@ -164,7 +164,7 @@ json common_definitions(references how) {
     more.update(scalar);
     return more;
   };
-  json all;
+  auto all = json::object();
   all["text"] = scalar;
   all["path"] = text({{"minLength", 1}});
   all["label"] = text({{"pattern", "[^ ]"}, {"maxLength", 100}});

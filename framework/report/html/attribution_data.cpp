@@ -30,7 +30,7 @@ json groups_data(const Figures& of) {
 }  // namespace
 
 json attribution_data(const run_record& record, const attribution_summary& summary) {
-  json data;
+  auto data = json::object();
   data["rows"] = json::array();
   for (const auto& row : summary.rows) {
     json entry = {{"what", to_word(row.what)}, {"stage", or_null(row.stage)}};

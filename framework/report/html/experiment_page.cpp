@@ -65,7 +65,7 @@ json findings(const experiment_record& record, const experiment_summary& summary
 }  // namespace
 
 std::string experiment_html(const experiment_record& record, const experiment_summary& summary) {
-  json data;
+  auto data = json::object();
   data["kind"] = "experiment";
   data["title"] = record.name;
   data["description"] = record.description;

@@ -139,7 +139,7 @@ class pipeline_graph {
 }  // namespace
 
 json pipeline_data(const run_record& record, const run_summary& summary) {
-  json data;
+  auto data = json::object();
   data["stages"] = json::array();
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     data["stages"].push_back(stage_data(record, i, summary.stages[i]));

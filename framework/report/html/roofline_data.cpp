@@ -121,7 +121,7 @@ json calibration_data(const calibration& from) {
 }  // namespace
 
 json roofline_data(const roofline_record& record, const roofline_summary& summary) {
-  json data;
+  auto data = json::object();
   data["figures"] = roofline_headline(record, summary);
   data["findings"] = roofline_findings(record.stages, summary);
   data["memory"] = {{"value", summary.bandwidth.value},

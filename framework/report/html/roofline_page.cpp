@@ -31,7 +31,7 @@ json notices_of(const roofline_record& record) {
 
 std::string roofline_html(const roofline_record& record) {
   const auto& run = record.stages;
-  json data;
+  auto data = json::object();
   data["kind"] = "roofline";
   data["title"] = run.pipeline;
   data["description"] = run.description;

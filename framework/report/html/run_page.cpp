@@ -19,7 +19,7 @@ std::string run_html(const run_record& record, const run_analysis& analysis,
                      const page_options& options) {
   const auto& summary = analysis.summary;
   const floors held(analysis.roofline);
-  nlohmann::ordered_json data;
+  auto data = nlohmann::ordered_json::object();
   data["kind"] = "run";
   data["title"] = record.pipeline;
   data["description"] = record.description;

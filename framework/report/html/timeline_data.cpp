@@ -120,7 +120,7 @@ json timeline_data(const run_record& record, const attribution_summary& summary,
     asked.push_back(frame);
   }
   if (!all) keep_first(frames, record, summary.median_frame, slow);
-  json data;
+  auto data = json::object();
   data["total"] = times.size();
   data["median"] = summary.median_frame;
   data["median_time"] = times[summary.median_frame];

@@ -87,7 +87,7 @@ std::string_view unit_name(ceiling_unit unit) noexcept {
 }
 
 std::string calibration_json(const calibration_record& record, std::optional<double> clock_mhz) {
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.calibration/1";
   result["device"] = device_json(record.device);
   result["environment"] = texts_json(record.environment);

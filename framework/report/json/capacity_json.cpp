@@ -81,7 +81,7 @@ json rate_json(const std::optional<double>& rate) {
 std::string capacity_json(const capacity_record& record) {
   const auto summary = summarize(record);
   const auto& first = record.closed_loop;
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.capacity/1";
   result["pipeline"] = first.pipeline;
   result["device"] = device_json(first.device);

@@ -23,7 +23,7 @@ json distribution_json(const std::optional<distribution>& times) {
   const auto fact = [&](auto get) {
     return times ? ms_or_null(std::optional(get(*times))) : json();
   };
-  json result;
+  auto result = json::object();
   result["unit"] = "ms";
   result["count"] = times ? times->count() : 0;
   const bool settled = times && times->why_unsettled().empty();

@@ -49,7 +49,7 @@ void write_trials(text_sink& to, const std::vector<trial_record>& trials) {
 void write_experiment_json(text_sink& to, const experiment_record& record,
                            const experiment_summary& summary,
                            const std::vector<std::string>& findings) {
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.experiment/1";
   result["name"] = record.name;
   result["description"] = record.description;

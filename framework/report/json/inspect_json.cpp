@@ -55,7 +55,7 @@ json names_json(const cost_summary& summary, const std::vector<std::size_t>& sta
 }  // namespace
 
 std::string inspect_json(const cost_summary& summary) {
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.inspect/1";
   result["pipeline"] = summary.pipeline;
   result["params"] = json::object();

@@ -71,7 +71,7 @@ json trial_json(const overhead_trial& trial) {
 
 std::string overhead_json(const overhead_record& record) {
   const auto summary = summarize(record);
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.overhead/1";
   if (!record.trials.empty()) {
     const auto& first = record.trials.front().record;

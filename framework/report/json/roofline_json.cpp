@@ -103,7 +103,7 @@ void add_summary(json& to, const run_record& record, const roofline_summary& sum
 
 void write_roofline_json(text_sink& to, const roofline_record& record) {
   const auto& stages = record.stages;
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.roofline/1";
   result["pipeline"] = stages.pipeline;
   result["description"] = stages.description;

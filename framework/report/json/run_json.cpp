@@ -145,7 +145,7 @@ json load_json(const run_record& record, const run_summary& summary) {
 
 void write_run_json(text_sink& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
-  json result;
+  auto result = json::object();
   result["schema"] = "graphline.run/1";
   result["pipeline"] = record.pipeline;
   result["device"] = device_json(record.device);
