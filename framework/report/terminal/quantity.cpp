@@ -32,6 +32,7 @@ time_unit unit_for(double largest_ns) {
 
 std::string three_digits(double value, int decimals) {
   if (value == 0) return "0";
+  if (!std::isfinite(value)) return fmt::format("{}", value);
   const double least = std::pow(10, -decimals);
   if (value < least / 2) return fmt::format("<{:.{}f}", least, decimals);
   return fmt::format("{:.{}f}", value, decimals_for(value, decimals));

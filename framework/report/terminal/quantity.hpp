@@ -18,7 +18,8 @@ inline constexpr time_unit microsecond{"us", 1e3};
 time_unit unit_for(double largest_ns);
 
 /// Three significant digits, but no more than `decimals` of them after the point and all of those
-/// before it: 1234, 74.1, 0.0210. What rounds to nothing is "<0.0001", never "0.0000".
+/// before it: 1234, 74.1, 0.0210. What rounds to nothing is "<0.0001", never "0.0000"; what no
+/// number holds, as a file may have it after a change of units, "inf".
 std::string three_digits(double value, int decimals = 4);
 
 /// The same with its sign in front: +16.0, -0.31; a value that rounds to nothing is "0".

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace graphline {
 namespace {
 
@@ -24,6 +26,13 @@ TEST(quantity, is_never_shown_as_zero_when_it_is_not) {
   EXPECT_EQ(three_digits(0.00004), "<0.0001");
   EXPECT_EQ(three_digits(0.00006), "0.0001");
   EXPECT_EQ(three_digits(0), "0");
+}
+
+TEST(quantity, is_shown_where_no_number_holds_it) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(three_digits(infinity), "inf");
+  EXPECT_EQ(signed_digits(-infinity), "-inf");
+  EXPECT_EQ(in_unit(infinity, microsecond), "inf");
 }
 
 TEST(quantity, carries_its_sign_where_asked) {
