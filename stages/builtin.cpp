@@ -25,7 +25,7 @@ stage_registry builtin_stages() {
     kind->libraries["cuda"] = cuda_library_versions;
   }
   network.make_device["cuda"] = make_network_cuda;
-  network.channels_last_on = {"cuda"};
+  network.form = network_form;
   matmul.make_device["cuda"] = make_matmul_cuda;
   gemv.make_device["cuda"] = make_gemv_cuda;
   traffic.make_device["cuda"] = make_traffic_cuda;

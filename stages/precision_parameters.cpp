@@ -6,8 +6,8 @@ std::vector<parameter> precision_parameters() {
   parameter how{.name = "precision",
                 .type = parameter_type::choice,
                 .help =
-                    "What the stage computes in on cuda; what it reads and writes is float32 "
-                    "in any case, and host computes in float32.",
+                    "What the stage computes in on cuda; host computes in float32. Tensors are "
+                    "float32 except between networks on cuda that compute in the same type.",
                 .default_value = "float32"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
   return {std::move(how), tune_parameter()};

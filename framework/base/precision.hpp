@@ -7,7 +7,7 @@
 
 namespace graphline {
 
-/// How a device stage may compute. Tensors between stages are float32 whatever this is.
+/// How a device stage may compute.
 enum class precision {
   float32,   ///< IEEE float32 throughout
   tf32,      ///< float32 in memory, products of operands rounded to 10 bits of mantissa

@@ -104,9 +104,9 @@ void assign_call_streams(plan& p);
 /// Says how each edge is satisfied, who signals, whom the host awaits, and who reaches whom.
 void settle_edges(plan& p);
 
-/// Lets a tensor be channels last where both ends take it so; an input or output of the pipeline
-/// stays row-major, as everybody outside knows it.
-void choose_layouts(plan& p, const std::string& backend);
+/// Lets a tensor be channels last, and have elements of a stage's precision, where both ends take
+/// it so; an input or output of the pipeline stays as everybody outside knows it.
+void choose_forms(plan& p, const std::string& backend);
 
 /// Refuses a tensor that cannot fit by itself: false, after an error at its place.
 bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& type);

@@ -32,7 +32,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   planning::assign_streams(p);
   if (p.run.graphs == graph_mode::frame) planning::assign_call_streams(p);
   planning::settle_edges(p);
-  planning::choose_layouts(p, target.backend);
+  planning::choose_forms(p, target.backend);
   planning::check_memory(d, p);
   return p;
 }

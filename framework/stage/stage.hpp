@@ -28,12 +28,18 @@ enum class tensor_layout {
   channels_last,  ///< as [n, h, w, c]
 };
 
+/// The form of float32 tensors on a device that none but stages who agree on it see.
+struct device_form {
+  bool channels_last = false;      ///< of [n, c, h, w]; otherwise row-major
+  dtype element = dtype::float32;  ///< in which they are kept
+};
+
 /// What a stage is made from, all of it checked.
 struct stage_config {
-  std::string name;                                ///< of the stage in its pipeline
-  graphline::arguments arguments;                  ///< by the kind's parameters
-  std::vector<tensor_type> inputs;                 ///< in the order of `reads`
-  std::vector<tensor_type> outputs;                ///< in the order of `writes`
+  std::string name;                  ///< of the stage in its pipeline
+  graphline::arguments arguments;    ///< by the kind's parameters
+  std::vector<tensor_type> inputs;   ///< in the order of `reads`, as they lie in memory
+  std::vector<tensor_type> outputs;  ///< in the order of `writes`, likewise
   std::vector<tensor_layout> input_layouts = {};   ///< likewise; empty: all row-major
   std::vector<tensor_layout> output_layouts = {};  ///< likewise
   std::uint64_t seed = 1;                          ///< already mixed with the stage's name
@@ -151,9 +157,9 @@ struct stage_kind {
   std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
       libraries = {};
 
-  /// The backends on which its four-dimensional device tensors may be channels last, where the
-  /// stage on the other end takes that too.
-  std::vector<std::string> channels_last_on = {};
+  /// The form that its device tensors may have on a backend where the stages at their other ends
+  /// take it too; unset: row-major float32.
+  std::function<device_form(const arguments&, const std::string& backend)> form = {};
 
   /// The weights the factories use, for `--save-tensors`; unset when there are none.
   std::function<std::vector<named_tensor>(const stage_config&)> weights;

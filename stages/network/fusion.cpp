@@ -86,11 +86,12 @@ split_epilogue split_at_add(const network_definition& network, const fused_layer
 }
 
 cost cost_of(const network_definition& network, const fused_layers& group,
-             std::size_t element_bytes) {
+             const element_sizes& sizes) {
   const auto bytes_of = [&](std::size_t value) {
-    const bool outside = value == 0 || value == network.layers.size();
-    return network.shape_of(value).elements() *
-           static_cast<std::int64_t>(outside ? sizeof(float) : element_bytes);
+    const std::size_t size = value == 0                       ? sizes.input
+                             : value == network.layers.size() ? sizes.output
+                                                              : sizes.inside;
+    return network.shape_of(value).elements() * static_cast<std::int64_t>(size);
   };
   cost sum;
   std::set<std::size_t> read;
@@ -103,7 +104,7 @@ cost cost_of(const network_definition& network, const fused_layers& group,
       if (value <= group.head || value > group.last() + 1) read.insert(value);
     }
   }
-  sum.bytes_read = sum.parameters * static_cast<std::int64_t>(element_bytes);
+  sum.bytes_read = sum.parameters * static_cast<std::int64_t>(sizes.inside);
   for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
   sum.bytes_written = bytes_of(group.last() + 1);
   return sum;

@@ -43,10 +43,16 @@ struct split_epilogue {
 };
 split_epilogue split_at_add(const network_definition& network, const fused_layers& group);
 
-/// What a group amounts to when it is computed as one: nothing between its layers is moved. What
-/// the network reads and gives is float32, all else has elements of `element_bytes`.
+/// Bytes of an element of what a network reads, of what it gives, and of all else.
+struct element_sizes {
+  std::size_t input = sizeof(float);
+  std::size_t output = sizeof(float);
+  std::size_t inside = sizeof(float);
+};
+
+/// What a group amounts to when it is computed as one: nothing between its layers is moved.
 cost cost_of(const network_definition& network, const fused_layers& group,
-             std::size_t element_bytes);
+             const element_sizes& sizes = {});
 
 /// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
 std::string name_of(const network_definition& network, const fused_layers& group);

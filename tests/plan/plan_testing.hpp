@@ -90,16 +90,24 @@ inline stage_kind copy_kind() {
   return kind;
 }
 
-/// `image_net` (device, may be channels last on `cuda`), `gpu` and `work` (any inputs; device and
-/// CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and scores), `sink` (CPU,
-/// writes nothing), `flat` (device, rank 2 only) and `cuda_only`.
+/// `image_net` (device, on `cuda` channels last and of the type `inside`), `gpu` and `work` (any
+/// inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and
+/// scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only) and `cuda_only`.
 inline stage_registry test_registry(bool with_copy = true) {
   stage_registry registry;
   registry.add(plain_kind("gpu", side::device));
   registry.add(plain_kind("work", side::cpu));
   if (with_copy) registry.add(copy_kind());
   stage_kind image_net = plain_kind("image_net", side::device);
-  image_net.channels_last_on = {"cuda"};
+  image_net.parameters.push_back({.name = "inside",
+                                  .type = parameter_type::choice,
+                                  .help = "",
+                                  .default_value = "float32",
+                                  .choices = dtype_names()});
+  image_net.form = [](const arguments& values, const std::string& backend) {
+    if (backend != "cuda") return device_form{};
+    return device_form{.channels_last = true, .element = dtype_from(values.text("inside")).value()};
+  };
   registry.add(std::move(image_net));
 
   stage_kind detect = same_kind("detect", side::cpu);

@@ -93,31 +93,32 @@ planned_convolution plan_fused(const cuda_program_builder& b, const network_laye
   return result;
 }
 
-/// How long the convolution and what is left of its tail take, where the library tells.
-std::optional<nanoseconds> total_time(const cuda_program_builder& b, const network_layer& head,
+/// How long the convolution and what is left of its tail take until the output of `last` is as it
+/// is wanted, where the library tells.
+std::optional<nanoseconds> total_time(const cuda_program_builder& b, std::size_t last,
                                       const planned_convolution& planned,
                                       std::span<const tail_link> tail) {
   const std::optional<nanoseconds> own = planned.operation->time();
   if (!own) return std::nullopt;
-  const auto rest =
-      time_of_tail(b, tail.subspan(planned.fused), head.output.elements(), head.output[1]);
+  const auto rest = time_of_tail(b, tail.subspan(planned.fused), last);
   if (!rest) return std::nullopt;
   return *own + *rest;
 }
 
 /// The fastest of what can be had. A library has few plans that fuse a whole tail, and they may be
 /// slower than the best of the many without one and a kernel after it.
-planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+planned_convolution plan(const cuda_program_builder& b, const fused_layers& group,
                          const conv2d_layer& conv, std::span<const tail_link> tail) {
+  const network_layer& head = b.layer(group.head);
   planned_convolution fused = plan_fused(b, head, conv, tail, tail.size());
   if (fused.operation != nullptr) {
     const bool bias = !tail.empty() && tail.front().what == tail_link::kind::bias;
     const std::size_t plain = bias ? 1 : 0;
-    const auto time_fused = total_time(b, head, fused, tail);
+    const auto time_fused = total_time(b, group.last(), fused, tail);
     if (!time_fused || fused.fused <= plain) return fused;
     planned_convolution apart = plan_fused(b, head, conv, tail, plain);
     if (apart.operation == nullptr) return fused;
-    const auto time_apart = total_time(b, head, apart, tail);
+    const auto time_apart = total_time(b, group.last(), apart, tail);
     if (!time_apart || *time_apart >= *time_fused) return fused;
     apart.why_not = fmt::format("{} together against {} when tuned",
                                 format_duration(static_cast<double>(*time_apart)),
@@ -135,7 +136,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const network_layer& head = b.layer(group.head);
   const conv_weights values = folded_weights(b.network(), b.weights(), group);
   const std::vector<tail_link> tail = tail_of(b.network(), group, !values.bias.empty());
-  planned_convolution planned = plan(b, head, conv, tail);
+  planned_convolution planned = plan(b, group, conv, tail);
   const auto fused = std::span(tail).first(planned.fused);
   const auto rest = std::span(tail).subspan(planned.fused);
 

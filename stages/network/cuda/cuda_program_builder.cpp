@@ -54,8 +54,9 @@ cuda_program_builder::cuda_program_builder(const network_definition& network,
       weights_(weights),
       target_(std::move(target)),
       values_(network.layers.size() + 1) {
-  const auto bytes = static_cast<std::size_t>(network.input.elements()) * sizeof(float);
-  values_[0].push_back({add_buffer(buffer_place::input, bytes), {target_.input, dtype::float32}});
+  const auto elements = static_cast<std::size_t>(network.input.elements());
+  const std::size_t bytes = elements * size_of(target_.input.element);
+  values_[0].push_back({add_buffer(buffer_place::input, bytes), target_.input});
 }
 
 std::size_t cuda_program_builder::add_buffer(buffer_place place, std::size_t bytes) {
@@ -94,8 +95,9 @@ void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_val
 
 dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout) const {
   const bool last = layer + 1 == network_.layers.size();
-  const bool in_place = layout == target_.output || layouts_coincide(network_.layers[layer].output);
-  return last && in_place ? dtype::float32 : element();
+  const bool in_place =
+      layout == target_.output.layout || layouts_coincide(network_.layers[layer].output);
+  return last && in_place ? target_.output.element : element();
 }
 
 void cuda_program_builder::set_output(std::size_t layer, cuda_value value) {
@@ -154,7 +156,10 @@ void cuda_program_builder::end_part(const fused_layers& group) {
 }
 
 cost cuda_program_builder::part_cost(const fused_layers& group) const {
-  return cost_of(network_, group, element_bytes(target_.precision));
+  return cost_of(network_, group,
+                 {.input = size_of(target_.input.element),
+                  .output = size_of(target_.output.element),
+                  .inside = element_bytes(target_.precision)});
 }
 
 std::string cuda_program_builder::owner(const network_layer& layer) const {
@@ -168,7 +173,8 @@ cuda_program cuda_program_builder::finish() {
     program_.buffers[found->buffer].place = buffer_place::output;
   } else {
     const shape& s = network_.shape_of(last);
-    const auto bytes = static_cast<std::size_t>(s.elements()) * sizeof(float);
+    const std::size_t bytes =
+        static_cast<std::size_t>(s.elements()) * size_of(target_.output.element);
     const cuda_value result{add_buffer(buffer_place::output, bytes), output_form()};
     add_conversion(value(last), result, s, network_.layers.back());
     // What brings the result to where it is wanted counts with the last layers.

@@ -35,9 +35,9 @@ bool layouts_coincide(const shape& s);
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
-  std::string stage;  ///< its name, for messages
-  tensor_layout input = tensor_layout::row_major;
-  tensor_layout output = tensor_layout::row_major;
+  std::string stage;       ///< its name, for messages
+  value_form input = {};   ///< of the tensor that it reads
+  value_form output = {};  ///< of the one it writes
 };
 
 /// Grows a `cuda_program` layer by layer.
@@ -57,7 +57,7 @@ class cuda_program_builder {
   dtype element() const noexcept { return element_of(target_.precision); }
 
   /// How the tensor that the network writes is to lie.
-  value_form output_form() const { return {target_.output, dtype::float32}; }
+  const value_form& output_form() const noexcept { return target_.output; }
 
   /// A value as it was made: 0 is what the network reads, i + 1 what layer i gives.
   const cuda_value& value(std::size_t index) const { return values_[index].front(); }

@@ -16,9 +16,10 @@ namespace graphline {
 
 namespace {
 
-/// The layout of a stage's only tensor; none stated is row-major.
-tensor_layout layout_of(const std::vector<tensor_layout>& layouts) {
-  return layouts.empty() ? tensor_layout::row_major : layouts.front();
+/// The form of a stage's only tensor; no layout stated is row-major.
+value_form form_of(const std::vector<tensor_type>& types,
+                   const std::vector<tensor_layout>& layouts) {
+  return {layouts.empty() ? tensor_layout::row_major : layouts.front(), types.at(0).element};
 }
 
 class network_work final : public device_work {
@@ -60,12 +61,13 @@ class network_stage final : public device_stage {
       : precision_(precision_of(config.arguments)),
         library_(open_cuda_libraries(d, tune_of(config.arguments),
                                      fmt::format("stage '{}'", config.name))),
-        program_(lower_network_for_cuda(network, weights,
-                                        {.library = *library_,
-                                         .precision = precision_,
-                                         .stage = config.name,
-                                         .input = layout_of(config.input_layouts),
-                                         .output = layout_of(config.output_layouts)})) {
+        program_(
+            lower_network_for_cuda(network, weights,
+                                   {.library = *library_,
+                                    .precision = precision_,
+                                    .stage = config.name,
+                                    .input = form_of(config.inputs, config.input_layouts),
+                                    .output = form_of(config.outputs, config.output_layouts)})) {
     if (program_.weights_bytes > 0) upload(d);
   }
 
@@ -105,6 +107,11 @@ class network_stage final : public device_stage {
 };
 
 }  // namespace
+
+device_form network_form(const arguments& values, const std::string& backend) {
+  if (backend != "cuda") return {};
+  return {.channels_last = true, .element = element_of(precision_of(values))};
+}
 
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
   const network_definition network = network_of(config);

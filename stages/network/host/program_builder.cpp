@@ -80,8 +80,7 @@ void program_builder::end_part(const fused_layers& group) {
   const std::size_t begin = program_.parts.empty() ? 0 : program_.parts.back().end_steps;
   const std::size_t end = program_.steps.size();
   if (end == begin) return;
-  program_.parts.push_back(
-      {name_of(network_, group), cost_of(network_, group, sizeof(float)), end});
+  program_.parts.push_back({name_of(network_, group), cost_of(network_, group), end});
 }
 
 std::string program_builder::owner(const network_layer& layer) const {
@@ -101,8 +100,7 @@ host_program program_builder::finish() {
   // What brings the result to where it is wanted counts with the last layers.
   if (program_.parts.empty()) {
     const fused_layers whole{.head = network_.layers.size() - 1};
-    program_.parts.push_back(
-        {name_of(network_, whole), cost_of(network_, whole, sizeof(float)), 0});
+    program_.parts.push_back({name_of(network_, whole), cost_of(network_, whole), 0});
   }
   program_.parts.back().end_steps = program_.steps.size();
   program_.place_buffers();

@@ -144,15 +144,19 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
   const std::vector<fused_layers> groups = fuse_layers(network);
   ASSERT_EQ(groups.size(), 3U);
   const std::int64_t value = 4 * 36;
-  const cost projection = cost_of(network, groups[2], 2);
+  const element_sizes half_inside{.inside = 2};
+  const cost projection = cost_of(network, groups[2], half_inside);
   EXPECT_EQ(projection.macs, value * 4);
   EXPECT_EQ(projection.parameters, 16 + 16);
   // x and main; the last value goes out as float32.
   EXPECT_EQ(projection.bytes_read, 2 * (2 * value + 32));
   EXPECT_EQ(projection.bytes_written, 4 * value);
   // The network's input is float32, what the others read is not.
-  EXPECT_EQ(cost_of(network, groups[0], 2).bytes_read, 4 * 8 * 36 + 2 * 32);
-  EXPECT_EQ(cost_of(network, groups[1], 2).bytes_read, 2 * (value + 4 * 4 * 9));
+  EXPECT_EQ(cost_of(network, groups[0], half_inside).bytes_read, 4 * 8 * 36 + 2 * 32);
+  EXPECT_EQ(cost_of(network, groups[1], half_inside).bytes_read, 2 * (value + 4 * 4 * 9));
+  const element_sizes all_half{.input = 2, .output = 2, .inside = 2};
+  EXPECT_EQ(cost_of(network, groups[0], all_half).bytes_read, 2 * (8 * 36 + 32));
+  EXPECT_EQ(cost_of(network, groups[2], all_half).bytes_written, 2 * value);
 }
 
 TEST(fusion, leaves_pools_and_their_activations_apart) {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "stages/weights/float_conversion.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 
 namespace graphline::test {
@@ -25,11 +25,26 @@ std::size_t room_after(std::size_t bytes) {
   return (widest_pack - bytes % widest_pack) % widest_pack;
 }
 
+/// The values as elements of that type.
+void write_as(dtype element, const std::vector<float>& values, std::byte* to) {
+  cuda_program of;
+  of.buffers = {{buffer_place::weights, values.size() * size_of(element), 0}};
+  of.constants = {{0, element, values}};
+  of.write_constants(to);
+}
+
+std::vector<float> read_as(dtype element, const std::byte* from, std::size_t count) {
+  std::vector<float> values(count);
+  const bool half = element == dtype::float16;
+  float_conversion(half ? "F16" : element == dtype::bfloat16 ? "BF16" : "F32")(from, values);
+  return values;
+}
+
 }  // namespace
 
 cpu_network::cpu_network(const arguments& values, const shape& input, reference_library& library,
-                         precision p, tensor_layout in, tensor_layout out)
-    : network_(defined(values, input)) {
+                         precision p, const value_form& in, const value_form& out)
+    : network_(defined(values, input)), read_(in.element), written_(out.element) {
   const weight_table weights(network_weights(
       network_, {.name = "trial", .arguments = values, .inputs = {}, .outputs = {}}));
   program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", in, out});
@@ -42,10 +57,10 @@ std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
     return guarded<std::byte>(bytes, at, at == guard::behind ? room_after(bytes) : 0);
   };
   const auto scratch = allocate(program_.scratch_bytes);
-  const auto read = allocate(input.size() * sizeof(float));
-  std::memcpy(read.data(), input.data(), read.span().size());
+  const auto read = allocate(input.size() * size_of(read_));
+  write_as(read_, input, read.data());
   const auto count = static_cast<std::size_t>(network_.shape_of(network_.layers.size()).elements());
-  const auto written = allocate(count * sizeof(float));
+  const auto written = allocate(count * size_of(written_));
 
   const std::vector<bound_step> steps = program_.bind({.input = read.data(),
                                                        .output = written.data(),
@@ -61,9 +76,7 @@ std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
     }
   }
   EXPECT_TRUE(scratch.alone() && written.alone() && weights_->alone());
-  std::vector<float> result(count);
-  std::memcpy(result.data(), written.data(), written.span().size());
-  return result;
+  return read_as(written_, written.data(), count);
 }
 
 std::size_t cpu_network::conversions() const {

@@ -14,11 +14,11 @@ class cpu_network {
  public:
   /// `values` as of the stage; the library must outlive this.
   cpu_network(const arguments& values, const shape& input, reference_library& library,
-              precision p = precision::float32, tensor_layout in = tensor_layout::row_major,
-              tensor_layout out = tensor_layout::row_major);
+              precision p = precision::float32, const value_form& in = {},
+              const value_form& out = {});
 
-  /// Runs with scratch, workspace and output filled with NaNs before, all of them at protected
-  /// pages.
+  /// Runs on the input, rounded to the elements that it reads, with scratch, workspace and output
+  /// filled with NaNs before, all of them at protected pages.
   std::vector<float> run(const std::vector<float>& input, guard at = guard::behind);
 
   const cuda_program& program() const { return program_; }
@@ -29,6 +29,8 @@ class cpu_network {
 
  private:
   network_definition network_;
+  dtype read_ = dtype::float32;
+  dtype written_ = dtype::float32;
   cuda_program program_;
   std::optional<guarded<std::byte>> weights_;
 };

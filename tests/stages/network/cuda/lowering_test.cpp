@@ -92,6 +92,21 @@ TEST(cuda_network, fuses_where_the_kernel_would_cost_more_than_fusing) {
   EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
 }
 
+TEST(cuda_network, counts_the_conversion_of_a_result_that_is_fused) {
+  reference_library library;
+  library.time_of_convolution = [](const convolution_form& form) {
+    return form.before.empty() ? 10'000 : 14'000;
+  };
+  library.time_of_kernel = [](const pointwise_form&) { return 5'000; };
+  const auto kernels = [&](dtype written) {
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float16,
+                              {}, {tensor_layout::channels_last, written});
+    return kernels_of<pointwise_form>(network.program()).size();
+  };
+  EXPECT_EQ(kernels(dtype::float16), 0U);  // 14 us against 15
+  EXPECT_EQ(kernels(dtype::float32), 1U);  // 19 us against 15, which end in float32
+}
+
 TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
@@ -155,10 +170,25 @@ TEST(cuda_network, converts_a_value_once_for_all_its_readers) {
 
 TEST(cuda_network, needs_no_conversion_between_networks_that_agree_on_channels_last) {
   reference_library library;
-  const auto last = tensor_layout::channels_last;
-  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float32,
-                            last, last);
-  EXPECT_EQ(network.conversions(), 0U);
+  for (const auto& [word, p] : precision_words) {
+    const value_form agreed{tensor_layout::channels_last, element_of(p)};
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, p, agreed, agreed);
+    EXPECT_EQ(network.conversions(), 0U) << word;
+  }
+}
+
+TEST(cuda_network, moves_elements_of_the_type_that_it_agreed_on) {
+  reference_library library;
+  const auto bytes = [&](dtype read, dtype written) {
+    const auto last = tensor_layout::channels_last;
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float16,
+                              {last, read}, {last, written});
+    const cost& moved = network.program().parts.at(0).cost;
+    return std::pair(moved.bytes_read, moved.bytes_written);
+  };
+  const auto [read, written] = bytes(dtype::float32, dtype::float32);
+  EXPECT_EQ(bytes(dtype::float16, dtype::float32), std::pair(read - 2 * 8 * 6 * 6, written));
+  EXPECT_EQ(bytes(dtype::float32, dtype::float16), std::pair(read, written / 2));
 }
 
 TEST(cuda_network, pads_the_channels_of_an_image_it_converts_anyway_for_tensor_cores) {

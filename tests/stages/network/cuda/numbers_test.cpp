@@ -306,17 +306,19 @@ std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool
   return result;
 }
 
-TEST_P(network_numbers, agree_with_tensors_around_them_that_are_channels_last) {
+TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
   const shape& in = GetParam().input;
   const bool images = in.rank() == 4;
   for (const auto& [word, p] : precision_words) {
     reference_library library;
-    const auto layout = images ? tensor_layout::channels_last : tensor_layout::row_major;
     cpu_network probe(values_, in, library, p);
     const shape& out = probe.network().shape_of(probe.network().layers.size());
     const bool gives_images = out.rank() == 4;
-    cpu_network network(values_, in, library, p, layout,
-                        gives_images ? tensor_layout::channels_last : tensor_layout::row_major);
+    const auto agreed = [&](bool of_images) {
+      return value_form{of_images ? tensor_layout::channels_last : tensor_layout::row_major,
+                        element_of(p)};
+    };
+    cpu_network network(values_, in, library, p, agreed(images), agreed(gives_images));
     std::vector<float> result =
         network.run(images ? relaid(input_, in, true) : input_, guard::before);
     if (gives_images) result = relaid(result, out, false);
