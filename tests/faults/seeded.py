@@ -27,7 +27,7 @@ WANTED = 95  # percent of the faults that are not equivalent
 
 CAUGHT, MISSED, EQUIVALENT, BROKEN = "caught", "MISSED", "equivalent", "BROKEN"
 
-FAILED_TEST = re.compile(r"Test +#\d+: (\S+).*?\*\*\*(\w+)")
+FAILED_TEST = re.compile(r"Test +#\d+: (\S+).*?\*\*\*(?!Skipped)(\w+)")
 # What CMake says where a test program cannot even list its tests.
 NO_LIST_OF_TESTS = "Error running test executable"
 
