@@ -10,6 +10,7 @@
 
 #include "framework/device/cuda/cuda_device.hpp"
 #include "stages/builtin.hpp"
+#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -28,7 +29,6 @@ class cuda_trial : public testing::Test {
   void open() {
     device_ = open_cuda_device(0);
     stream_ = device_->make_stream("trial", priority::normal);
-    staging_ = device_->allocate_pinned(1 << 20);
   }
 
   void make(const std::string& kind, const std::string& yaml, std::vector<tensor_type> inputs) {
@@ -64,23 +64,51 @@ class cuda_trial : public testing::Test {
 
   void set_inputs(const slot& s, const std::vector<std::vector<float>>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      ASSERT_LE(values[i].size() * sizeof(float), staging_.bytes());
-      std::memcpy(staging_.data(), values[i].data(), values[i].size() * sizeof(float));
-      stream_->copy(s.inputs[i].data(), staging_.data(), values[i].size() * sizeof(float));
+      const std::size_t bytes = values[i].size() * sizeof(float);
+      const memory staging = device_->allocate_pinned(bytes);
+      std::memcpy(staging.data(), values[i].data(), bytes);
+      stream_->copy(s.inputs[i].data(), staging.data(), bytes);
       device_->synchronize(wait_mode::block);
     }
   }
 
   std::vector<float> output(const slot& s) {
-    stream_->copy(staging_.data(), s.output.data(), output_.bytes());
+    const memory staging = device_->allocate_pinned(output_.bytes());
+    stream_->copy(staging.data(), s.output.data(), output_.bytes());
     device_->synchronize(wait_mode::block);
-    const auto* from = static_cast<const float*>(staging_.data());
+    const auto* from = static_cast<const float*>(staging.data());
     return {from, from + output_.shape.elements()};
   }
 
   /// The same stage on the host.
   std::vector<float> on_host(const std::vector<std::vector<float>>& values) const {
     return stage_trial(*kind_, values_, inputs_).run(values);
+  }
+
+  /// Runs the stage once by itself and once from a graph, and compares both with the host.
+  void expect_as_on_host(double limit, const std::string& what) {
+    const slot s = bind();
+    std::vector<std::vector<float>> values;
+    for (const tensor_type& type : inputs_) {
+      values.push_back(some_values(type.shape.elements(), values.size() + 1));
+    }
+    set_inputs(s, values);
+    const std::vector<float> expected = on_host(values);
+    s.work->enqueue(*stream_);
+    EXPECT_LE(difference(output(s), expected), limit) << what;
+    const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
+    const auto executable = graph->instantiate();
+    stream_->fill(s.output.data(), std::byte{0xff}, output_.bytes());
+    stream_->launch(*executable);
+    EXPECT_LE(difference(output(s), expected), limit) << what << ", from a graph";
+  }
+
+  /// Products with vectors of every kind of shape, by one kernel.
+  void expect_fused_gemv_as_on_host() {
+    for (const gemv_case& wanted : gemv_cases()) {
+      make("gemv", "{method: fused}", {floats(wanted.a), floats(wanted.x)});
+      expect_as_on_host(1e-5, to_string(wanted.a) + " x " + to_string(wanted.x));
+    }
   }
 
   const stage_registry builtin_ = builtin_stages();
@@ -90,7 +118,6 @@ class cuda_trial : public testing::Test {
   tensor_type output_;
   std::unique_ptr<device> device_;
   std::unique_ptr<stream> stream_;
-  memory staging_;
   std::unique_ptr<device_stage> stage_;
 };
 

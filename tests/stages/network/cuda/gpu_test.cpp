@@ -6,7 +6,6 @@
 
 #include "framework/base/precision.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/reference_cases.hpp"
 
@@ -35,24 +34,6 @@ class gpu_stages : public cuda_trial {
     if (cuda_backend().list(reason).empty()) GTEST_SKIP() << reason;
     open();
   }
-
-  /// Runs the stage once by itself and once from a graph, and compares both with the host.
-  void expect_as_on_host(double limit, const std::string& what) {
-    const slot s = bind();
-    std::vector<std::vector<float>> values;
-    for (const tensor_type& type : inputs_) {
-      values.push_back(some_values(type.shape.elements(), values.size() + 1));
-    }
-    set_inputs(s, values);
-    const std::vector<float> expected = on_host(values);
-    s.work->enqueue(*stream_);
-    EXPECT_LE(difference(output(s), expected), limit) << what;
-    const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
-    const auto executable = graph->instantiate();
-    stream_->fill(s.output.data(), std::byte{0xff}, output_.bytes());
-    stream_->launch(*executable);
-    EXPECT_LE(difference(output(s), expected), limit) << what << ", from a graph";
-  }
 };
 
 TEST_F(gpu_stages, read_write_and_copy_a_tensor_as_the_host_does) {
@@ -62,17 +43,23 @@ TEST_F(gpu_stages, read_write_and_copy_a_tensor_as_the_host_does) {
   }
 }
 
-TEST_F(gpu_stages, compute_every_reference_network_as_the_host_does) {
+using precision_word = std::pair<std::string_view, precision>;
+
+class gpu_networks : public gpu_stages, public testing::WithParamInterface<precision_word> {};
+
+TEST_P(gpu_networks, compute_as_the_host_does) {
+  const auto& [text, p] = GetParam();
   for (const reference_case& wanted : reference_cases()) {
-    for (const auto& [text, p] : precision_words) {
-      arguments values = arguments_of(wanted);
-      values.set("precision", std::string(text), {});
-      values.set("tune", false, {});
-      make("network", std::move(values), {floats(wanted.input)});
-      expect_as_on_host(tolerance(p), wanted.name + " in " + std::string(text));
-    }
+    arguments values = arguments_of(wanted);
+    values.set("precision", std::string(text), {});
+    values.set("tune", false, {});
+    make("network", std::move(values), {floats(wanted.input)});
+    expect_as_on_host(tolerance(p), wanted.name);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(in, gpu_networks, testing::ValuesIn(precision_words),
+                         [](const auto& given) { return std::string(given.param.first); });
 
 TEST_F(gpu_stages, compute_a_wide_network_as_the_host_does) {
   for (const auto& [text, p] : precision_words) {
@@ -114,10 +101,7 @@ TEST_F(gpu_stages, multiply_matrices_with_vectors) {
 }
 
 TEST_F(gpu_stages, multiply_rows_with_vectors_of_every_shape) {
-  for (const gemv_case& wanted : gemv_cases()) {
-    make("gemv", "{method: fused}", {floats(wanted.a), floats(wanted.x)});
-    expect_as_on_host(1e-5, to_string(wanted.a) + " x " + to_string(wanted.x));
-  }
+  expect_fused_gemv_as_on_host();
   make("gemv", "{method: library}", {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
   expect_as_on_host(1e-5, "by the library");
 }

@@ -198,6 +198,10 @@ TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) 
   }
 }
 
+TEST_F(cuda_stages, multiply_rows_with_vectors_of_every_shape) {
+  expect_fused_gemv_as_on_host();
+}
+
 TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
   make("gemv", "{method: fused}", {floats({2, 3000}), floats({3000, 1})});
   EXPECT_THAT(stage_->parts(),
