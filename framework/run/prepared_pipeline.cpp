@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/run/frame_graph.hpp"
@@ -174,17 +175,22 @@ void prepared_pipeline::bind_waits(slot& s) {
 }
 
 void prepared_pipeline::warm_up(const stop_request* stop) {
-  for (auto& s : slots_) {
-    for (auto& bound : s.stages) {
-      if (bound.cpu != nullptr) continue;
-      stop_if_raised(stop);
-      // Libraries load code and choose at first use: that must happen outside a capture.
-      naming_stage(plan_.stages[bound.index], "first run", [&] {
-        bound.work->enqueue(*bound.on);
-        device_.synchronize(wait_mode::block);
-      });
+  const nanoseconds warm = now() + device_.properties().warm_up;
+  bool worked = false;
+  do {
+    for (auto& s : slots_) {
+      for (auto& bound : s.stages) {
+        if (bound.cpu != nullptr) continue;
+        stop_if_raised(stop);
+        // Libraries load code and choose at first use: that must happen outside a capture.
+        naming_stage(plan_.stages[bound.index], "first run", [&] {
+          bound.work->enqueue(*bound.on);
+          device_.synchronize(wait_mode::block);
+        });
+        worked = true;
+      }
     }
-  }
+  } while (worked && now() < warm);
 }
 
 void prepared_pipeline::capture(const stop_request* stop) {

@@ -6,6 +6,7 @@ quickly. Each result is printed, and added to a file, as soon as it is known.
 
 usage: seeded.py --check
        seeded.py [--build DIR] [--from N] [--only N] [--results FILE] [--limit SECONDS] [--jobs N]
+                 [FOLDER...]
 """
 
 import argparse
@@ -279,6 +280,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, help="file to which results are added")
     parser.add_argument("--limit", type=int, default=900,
                         help="seconds after which the tests of a folder count as hanging")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER",
+                        help="try only those that the tests of this folder must catch")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, interrupt)
@@ -290,6 +293,8 @@ def main():
             return 1 if wrong or not faults else 0
         chosen = [fault for fault in faults
                   if (fault.number == given.only if given.only else fault.number >= given.first)]
+        if given.folders:
+            chosen = [fault for fault in chosen if fault.folder in given.folders]
         results = Results(given.results)
         place = Workplace(given.build.resolve(), given.limit, given.jobs)
         folders = sorted({fault.folder for fault in chosen if not fault.equivalent})

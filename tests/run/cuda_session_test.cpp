@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/host/host_device.hpp"
@@ -156,6 +157,17 @@ TEST_F(cuda_session, computes_what_the_host_device_does_in_every_graph_mode) {
       }
     }
   }
+}
+
+TEST_F(cuda_session, gives_the_device_time_to_raise_its_clocks) {
+  const auto registry = kinds();
+  const auto cuda = open_cuda_device(0);
+  const nanoseconds before = now();
+  const session s(plan_for(forked(graph_mode::off, strategy::async, 1), registry, "cuda"), *cuda);
+  EXPECT_GE(now() - before, cuda->properties().warm_up);
+  EXPECT_GT(cuda->properties().warm_up, 0);
+  // One pass runs four stages of two kernels each.
+  EXPECT_GT(fake_cuda::call_count("cudaDeviceSynchronize"), 2U * 4U);
 }
 
 TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_mode) {

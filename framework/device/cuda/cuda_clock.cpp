@@ -1,9 +1,11 @@
 #include "framework/device/cuda/cuda_clock.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
@@ -12,9 +14,14 @@ namespace graphline {
 namespace {
 
 const std::string anchor_name = "clock anchor";
+const std::string tick_name = "clock tick";
 
-/// "cudaEventElapsedTime ... with a resolution of around 0.5 microseconds" (CUDA Runtime API).
-constexpr nanoseconds resolution = 500;
+/// Where no tick could be seen: "cudaEventElapsedTime ... with a resolution of around 0.5
+/// microseconds" (CUDA Runtime API). Seen were 32 ns and 1.024 us.
+constexpr nanoseconds documented_tick = 500;
+
+/// How many events the tick is seen from.
+constexpr std::size_t events_for_tick = 100;
 
 /// How many times the anchor is tried; the tightest counts.
 constexpr int tries = 20;
@@ -26,8 +33,9 @@ nanoseconds rounding_of(nanoseconds elapsed) {
 
 }  // namespace
 
-cuda_clock::cuda_clock(cuda_engine& engine) : engine_(engine) {
+cuda_clock::cuda_clock(cuda_engine& engine) : engine_(engine), tick_(documented_tick) {
   place(current_);
+  tick_ = measured_tick();
 }
 
 clock_check cuda_clock::check() {
@@ -35,13 +43,13 @@ clock_check cuda_clock::check() {
   const std::scoped_lock one_at_a_time(checking_);
   place(next_);
   const std::scoped_lock lock(mutex_);
-  clock_check result{.at = next_.point.at, .error = next_.point.error + resolution};
+  clock_check result{.at = next_.point.at, .error = next_.point.error + tick_};
   if (checked_) {
     // What the old anchor says of the new one.
     const nanoseconds since =
         elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
     result.drift = current_.point.at + since - next_.point.at;
-    result.rounding = resolution + 2 * rounding_of(since);  // of a point's time, and of this one
+    result.rounding = tick_ + 2 * rounding_of(since);  // of a point's time, and of this one
   }
   std::swap(current_, next_);
   checked_ = true;
@@ -67,7 +75,7 @@ nanoseconds cuda_clock::elapsed(cudaEvent_t earlier, const std::string& earlier_
 host_point cuda_clock::on_host_clock(cudaEvent_t e, const std::string& name) const {
   const std::scoped_lock lock(mutex_);
   const nanoseconds after = elapsed(current_.event.get(), anchor_name, e, name);
-  return {current_.point.at + after, current_.point.error + resolution + rounding_of(after)};
+  return {current_.point.at + after, current_.point.error + tick_ + rounding_of(after)};
 }
 
 unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
@@ -75,6 +83,40 @@ unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
   engine_.check(cudaEventCreateWithFlags(&made, cudaEventDefault), "cudaEventCreateWithFlags",
                 {"event", anchor_name});
   return unique_cuda<cudaEvent_t>(made);
+}
+
+/// Waits, as shortly as can be, until the event has passed.
+void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
+  cudaError_t status = cudaErrorNotReady;
+  while (status == cudaErrorNotReady) status = cudaEventQuery(e);
+  engine_.check(status, "cudaEventQuery", subject);
+  static_cast<void>(cudaGetLastError());  // not ready, which a launch checked next would report
+}
+
+/// The smallest step that the times between events make: among themselves, and from nothing.
+nanoseconds cuda_clock::measured_tick() const {
+  // By less than this, times differ only in how float32 rounds them.
+  constexpr nanoseconds rounded = 4;
+  const cuda_subject subject{"event", tick_name};
+  std::vector<unique_cuda<cudaEvent_t>> events;
+  for (std::size_t i = 0; i < events_for_tick; ++i) {
+    events.push_back(make_event());
+    engine_.check(cudaEventRecord(events.back().get(), engine_.setup.get()), "cudaEventRecord",
+                  subject);
+  }
+  poll(events.back().get(), subject);
+
+  std::vector<nanoseconds> times{0};
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    times.push_back(elapsed(events[i - 1].get(), tick_name, events[i].get(), tick_name));
+  }
+  std::ranges::sort(times);
+  nanoseconds smallest = std::numeric_limits<nanoseconds>::max();
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const nanoseconds step = times[i] - times[i - 1];
+    if (step >= rounded) smallest = std::min(smallest, step);
+  }
+  return smallest == std::numeric_limits<nanoseconds>::max() ? documented_tick : smallest;
 }
 
 /// Records an event between two readings of the host's clock, several times, and keeps the one with
@@ -87,11 +129,8 @@ void cuda_clock::place(anchor& a) const {
   for (int i = 0; i < tries; ++i) {
     const nanoseconds before = now();
     engine_.check(cudaEventRecord(tried.get(), engine_.setup.get()), "cudaEventRecord", subject);
-    cudaError_t status = cudaErrorNotReady;
-    while (status == cudaErrorNotReady) status = cudaEventQuery(tried.get());
+    poll(tried.get(), subject);
     const nanoseconds after = now();
-    engine_.check(status, "cudaEventQuery", subject);
-    static_cast<void>(cudaGetLastError());  // not ready, which a launch checked next would report
     if (after - before >= tightest) continue;
     tightest = after - before;
     a.point = {before + tightest / 2, tightest - tightest / 2};

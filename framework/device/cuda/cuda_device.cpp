@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 #include "framework/device/cuda/cuda_event.hpp"
 #include "framework/device/cuda/cuda_graph.hpp"
@@ -35,6 +36,8 @@ class cuda_device final : public device {
   explicit cuda_device(int index)
       : engine_(index), properties_(cuda_properties(index)), managed_(nvml_device_of(index)) {
     properties_.priority_levels = engine_.priority_levels();
+    properties_.details.emplace_back("event tick",
+                                     format_duration(static_cast<double>(engine_.clock.tick())));
   }
 
   const device_properties& properties() const noexcept override { return properties_; }

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
+#include "framework/base/pause.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 
 namespace graphline {
@@ -39,8 +42,13 @@ void cuda_event::wait(wait_mode how) const {
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }
+  // Each query takes the driver's lock, which other threads want for their launches.
+  constexpr int most_pauses = 16;  // less than a microsecond
+  int pauses = 1;
   while (!done()) {
     if (how == wait_mode::yield) ::sched_yield();
+    for (int i = 0; i < pauses; ++i) pause_briefly();
+    pauses = std::min(2 * pauses, most_pauses);
   }
 }
 

@@ -13,7 +13,7 @@
 #include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
-#include "framework/device/host/pause.hpp"
+#include "framework/base/pause.hpp"
 
 namespace graphline {
 namespace {

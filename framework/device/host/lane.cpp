@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "framework/device/host/pause.hpp"
+#include "framework/base/pause.hpp"
 
 namespace graphline {
 

@@ -212,6 +212,30 @@ TEST_F(cuda_device, tells_what_its_clock_has_lost_and_how_coarsely_it_tells_long
   EXPECT_LT(dev->check_clock().rounding, 63'000);
 }
 
+/// The tick of a device's clock as its details tell it.
+std::string told_tick(const device& dev) {
+  for (const auto& [what, value] : dev.properties().details) {
+    if (what == "event tick") return value;
+  }
+  return "";
+}
+
+TEST_F(cuda_device, sees_the_tick_of_its_clock_and_states_times_to_it) {
+  fake_cuda::set_clock_tick(1024);
+  const auto dev = open_cuda_device(0);
+  EXPECT_EQ(told_tick(*dev), "1.02 us");
+  dev->check_clock();
+  const clock_check again = dev->check_clock();
+  EXPECT_GE(again.error, 1024);
+  EXPECT_GE(again.rounding, 1024);
+  EXPECT_LE(again.rounding, 1100);  // of a time between the two checks, which float32 rounds
+}
+
+TEST_F(cuda_device, takes_the_documented_tick_where_it_sees_none) {
+  fake_cuda::set_clock_tick(3'600'000'000'000);
+  EXPECT_EQ(told_tick(*open_cuda_device(0)), "500 ns");
+}
+
 TEST_F(cuda_device, lists_host_functions_that_others_captured) {
   const auto dev = open_cuda_device(0);
   const auto s = dev->make_stream("s", priority::normal);

@@ -90,6 +90,7 @@ void reset() {
     m.devices[i].has_context = false;
   }
   m.clock_speed = 1;
+  m.clock_tick = 1;
   objects() = {};
   release_all_memory();
   control() = {};
@@ -159,6 +160,11 @@ void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
 void put_clocks_forward(std::int64_t nanoseconds) {
   const locked lock(the_machine().mutex);
   the_machine().clock_ahead += nanoseconds;
+}
+
+void set_clock_tick(std::int64_t nanoseconds) {
+  const locked lock(the_machine().mutex);
+  the_machine().clock_tick = nanoseconds;
 }
 
 void set_device_count(int count) {

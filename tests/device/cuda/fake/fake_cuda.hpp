@@ -80,6 +80,8 @@ void set_driver_version(int version);
 
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
+/// The steps in which the devices' clocks count, in nanoseconds: 1 unless set.
+void set_clock_tick(std::int64_t nanoseconds);
 /// Puts the devices' clocks forward against the host's; what is done later is stamped with that.
 void put_clocks_forward(std::int64_t nanoseconds);
 

@@ -79,6 +79,7 @@ void machine::serve(device_state& d, ready_tasks& queue) {
 void machine::finish(task& t) {
   t.done = true;
   t.at = std::llround(static_cast<double>(graphline::now()) * clock_speed) + clock_ahead;
+  t.at -= t.at % clock_tick;
   devices[t.device].unfinished.erase(t.number);
   for (const task_ref& next : std::exchange(t.then, {})) {
     if (--next->awaited == 0) make_ready(next);

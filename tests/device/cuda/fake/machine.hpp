@@ -91,6 +91,7 @@ struct machine {
   double clock_speed = 1;  ///< of the devices', by the host's
   std::size_t busy_waits = 0;
   std::int64_t clock_ahead = 0;  ///< of the devices' clocks, in ns
+  std::int64_t clock_tick = 1;   ///< of the devices' clocks, in ns
 
   /// Adds a task after others, of which those that are done or null do not count.
   task_ref add(operation_ref what, int device, int priority, const std::vector<task_ref>& after);
