@@ -79,16 +79,22 @@ struct layer_norm_form {
   float eps = 1e-5F;
 };
 
-/// How many elements in a row a `sum_form` adds up first.
-inline constexpr std::int64_t sum_piece = 8192;
+/// How many elements in a row a block of a `sum_form` reads at once.
+inline constexpr std::int64_t sum_row = 8192;
 
 /// The sum of all elements of a float32 tensor, piece by piece, so that it is the same in every
 /// run. Operands: from, the sums of `pieces_of` pieces, to.
 struct sum_form {
   std::int64_t count = 0;
+  /// As many as a single block, which is alone on the GPU then, reads at once.
+  std::int64_t most_pieces = 4096;
 };
+constexpr std::int64_t rows_of_piece(const sum_form& form) noexcept {
+  return (form.count + sum_row * form.most_pieces - 1) / (sum_row * form.most_pieces);
+}
 constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
-  return (form.count + sum_piece - 1) / sum_piece;
+  const std::int64_t piece = sum_row * rows_of_piece(form);
+  return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
 using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form,

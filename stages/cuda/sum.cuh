@@ -8,24 +8,29 @@
 
 namespace graphline {
 
-/// A block is a piece of `sum_piece` elements in a row, read in packs, neighbouring threads reading
-/// neighbouring packs. Every thread has all its packs under way at once.
+/// A block is a piece of `rows` times `sum_row` elements, read in packs, neighbouring threads
+/// reading neighbouring packs. Every thread has all its packs of a row under way at once.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;
   static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;
-  static constexpr int packs = static_cast<int>(sum_piece) / (block_sum::most_threads * width);
+  static constexpr int packs = static_cast<int>(sum_row) / (block_sum::most_threads * width);
 
   const float* from;
   float* to;
   std::int64_t count;
+  std::int64_t rows;
 
   template <int phase>
   GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
     if constexpr (phase == 0) {
-      const std::int64_t begin = block * sum_piece;
-      shared[block_sum::sums + thread] =
-          begin + sum_piece <= count ? whole(begin, thread, threads) : rest(begin, thread, threads);
+      float sum = 0;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const std::int64_t begin = (block * rows + row) * sum_row;
+        sum +=
+            begin + sum_row <= count ? whole(begin, thread, threads) : rest(begin, thread, threads);
+      }
+      shared[block_sum::sums + thread] = sum;
     } else if constexpr (phase == 1) {
       block_sum::gather(shared + block_sum::sums, shared, thread, threads);
     } else if (thread == 0) {
@@ -95,11 +100,12 @@ void run(const sum_form& form, std::span<void* const> operands, const Launcher& 
   const auto* from = static_cast<const float*>(operands[0]);
   auto* pieces = static_cast<float*>(operands[1]);
   const std::int64_t count = pieces_of(form);
+  const std::int64_t rows = rows_of_piece(form);
   constexpr int threads = block_sum::most_threads;
   if (begins_pack<4>(from)) {
-    launch.blocks(sum_pieces<4>{from, pieces, form.count}, count, threads);
+    launch.blocks(sum_pieces<4>{from, pieces, form.count, rows}, count, threads);
   } else {
-    launch.blocks(sum_pieces<1>{from, pieces, form.count}, count, threads);
+    launch.blocks(sum_pieces<1>{from, pieces, form.count, rows}, count, threads);
   }
   launch.blocks(sum_of_pieces{pieces, static_cast<float*>(operands[2]), count}, 1, threads);
 }

@@ -178,9 +178,10 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
       from[i] = static_cast<float>(i * 7 % 13) - 5.0F;
       expected += static_cast<double>(from[i]);
     }
-    const sum_form form{count};
-    for (const guard at : guards) {
-      for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
+    for (const sum_form form : {sum_form{count}, sum_form{count, 1}, sum_form{count, 3}}) {
+      EXPECT_LE(pieces_of(form), form.most_pieces);
+      for (const auto& [at, shift] : {std::pair{guard::before, 0U}, std::pair{guard::behind, 0U},
+                                      std::pair{guard::before, 1U}, std::pair{guard::behind, 1U}}) {
         const guarded<float> read(from, at, shift);
         const guarded<float> pieces(static_cast<std::size_t>(pieces_of(form)), at);
         const guarded<float> sum(1, at);
@@ -193,6 +194,12 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
       }
     }
   }
+}
+
+TEST(sum_kernel, has_no_more_pieces_than_a_block_reads_at_once) {
+  EXPECT_EQ(pieces_of({4096 * 8192}), 4096);
+  EXPECT_EQ(pieces_of({4096 * 8192 + 1}), 2049);  // of two rows each
+  EXPECT_EQ(pieces_of({1'000'000'000}), 4070);    // of 30 rows each, 245,760 elements
 }
 
 TEST(sum_kernel, adds_up_more_pieces_than_a_block_reads_at_once) {
