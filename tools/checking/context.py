@@ -29,9 +29,16 @@ class Context:
         self._help = {}
         self._count = 0
 
+    @staticmethod
+    def say(text):
+        """For whoever watches, at once."""
+        print(text, file=sys.stderr, flush=True)
+
     def name(self, ending):
         """A file or folder in `work` that is not there yet."""
         self._count += 1
+        while any(self.work.glob(f"{self._count:04}*")):  # of an earlier check, which were kept
+            self._count += 1
         return self.work / f"{self._count:04}{ending}"
 
     def run(self, pipeline, *words, most=60.0, device=None):
