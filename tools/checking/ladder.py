@@ -4,17 +4,18 @@ own with a limit and a log, so that one that hangs or crashes costs no other's r
 import json
 
 from .environment import DISPENSABLE, TINY
-from .memory import NO_SANITIZER, QUIETLY, sanitizer
+from .memory import NO_SANITIZER, TOOLS, sanitizer, under
 from .outcome import FAIL, PASS
 from .probe import facts_of, text_of
 from .processes import OutOfTime
 
 SECONDS = 300
-# Each takes a second or a few.
+# Each takes a second or a few; those that load cuDNN read a gigabyte the first time.
 PROBES = ("ticks", "drift", "record_nodes", "negative_times", "unjoined_capture",
           "disturbed_capture", "node_parameters", "library_nodes", "host_functions",
           "callback_stack", "waits", "launches", "event_nodes", "priorities", "properties")
-PROBE_SECONDS = 8
+PROBE_SECONDS = 7
+LOADING = {"library_nodes": 15, "properties": 15}
 # One thing more at a time than the first run, which has neither graphs nor events.
 RUNS = (("relu alone", ["off", "none"]), ("timing event", ["off", "event"]),
         ("graphs stage", ["stage", "event"]), ("timing layers", ["stage", "layers"]),
@@ -30,9 +31,9 @@ NO_GPU = "it is for a GPU"
 def rungs(context):
     """Each with its name, its seconds and its words; instead of words, text: why it is not run."""
     yield "devices", 10, [context.graphline, "devices"]
-    yield "libraries", 10, of_probe(context, "libraries")
+    yield "libraries", 20, of_probe(context, "libraries")
     for name in PROBES:
-        yield f"probe {name}", PROBE_SECONDS, of_probe(context, name)
+        yield f"probe {name}", LOADING.get(name, PROBE_SECONDS), of_probe(context, name)
 
     def run(pipeline, *words):
         return [context.graphline, "run", pipeline, "--device", context.device, *FEW, *words]
@@ -43,7 +44,7 @@ def rungs(context):
         yield name, RUN_SECONDS, run(tiny, "--graphs", graphs, "--timing", timing)
     two_models = context.variant(context.places.pipelines / "two_models.yaml", tune=False)
     yield "two_models", 20, run(two_models)
-    for tool in ("memcheck", "racecheck"):
+    for tool in TOOLS:
         yield tool, SANITIZED_SECONDS, of_sanitizer(context, tool, run(two_models, *SMALL))
 
 
@@ -58,7 +59,7 @@ def of_sanitizer(context, tool, words):
     if not context.on_gpu:
         return NO_GPU
     program = sanitizer(context)
-    return [program, *QUIETLY, "--tool", tool, *words] if program else NO_SANITIZER
+    return under(program, tool, words) if program else NO_SANITIZER
 
 
 def climb(context):

@@ -7,9 +7,9 @@ import shutil
 from .outcome import FAIL, PASS, SHOWN
 from .processes import OutOfTime
 
-# Libraries provoke errors of the API on purpose, to learn what a driver can do: only what kernels
-# do is counted.
-QUIETLY = ["--report-api-errors", "no", "--error-exitcode", 9]
+# What of compute-sanitizer is used, each tool with its own options. Libraries provoke errors of the
+# API on purpose, to learn what a driver can do: only what kernels do is counted.
+TOOLS = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}
 NO_SANITIZER = "there is no compute-sanitizer on PATH or in /usr/local/cuda/bin"
 
 
@@ -17,6 +17,11 @@ def sanitizer(context):
     """compute-sanitizer, or None: on PATH, or where the CUDA toolkit is when PATH does not say."""
     folders = context.runner.environment.get("PATH", "") + os.pathsep + "/usr/local/cuda/bin"
     return shutil.which("compute-sanitizer", path=folders)
+
+
+def under(program, tool, words):
+    """A command under a tool of compute-sanitizer, with status 9 where that finds something."""
+    return [program, "--tool", tool, *TOOLS[tool], "--error-exitcode", 9, *words]
 
 
 def check_allocations(context):
@@ -94,8 +99,9 @@ def check_memory(context):
             # Trying plans out would take most of the time, so slow are kernels here.
             pipeline = context.variant(context.places.pipelines / f"{name}.yaml", tune=False)
             done = context.runner.run(
-                [program, *QUIETLY, "--tool", "memcheck", context.graphline, "run", pipeline,
-                 "--device", context.device, "--frames", 2, "--warmup", 1, *words], most=60)
+                under(program, "memcheck", [
+                    context.graphline, "run", pipeline, "--device", context.device, "--frames", 2,
+                    "--warmup", 1, *words]), most=60)
         except OutOfTime as late:
             outcome.not_run(f"{name}, memcheck", str(late))
             continue
