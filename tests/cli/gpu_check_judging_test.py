@@ -347,6 +347,13 @@ class before_the_rest(Case):
                          [("cuDNN", "PASS"), ("cuBLASLt", "FAIL"), ("NVRTC", "shown")])
         self.assertIn("pip install nvidia-cublas", context.outcome.rows[1]["note"])
 
+    def test_a_machine_without_the_device_says_so(self):
+        listed = "cuda     none: no driver\nhost     a processor, 4 GiB\n"
+        self.assertFalse(ladder.has_device(listed, "cuda"))
+        self.assertTrue(ladder.has_device(listed, "host"))
+        self.assertTrue(ladder.has_device("cuda:0   a GPU, 80 GiB\n", "cuda"))
+        self.assertFalse(ladder.has_device("host     with cuda, 80 GiB\n", "cuda"))
+
     def test_the_memory_checker_does_not_count_what_libraries_provoke(self):
         seen = []
 

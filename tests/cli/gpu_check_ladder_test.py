@@ -14,6 +14,7 @@ import unittest
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 
 GRAPHLINE = """#!/bin/sh
+[ "$1" != devices ] || printf 'cuda     Pretended, 1 GiB\\nhost     Pretended, 1 GiB\\n'
 echo "ran: $*"
 """
 
@@ -21,7 +22,7 @@ echo "ran: $*"
 PROBE = """#!/bin/sh
 echo '{"fact": "'$1'", "value": 1024, "unit": "ns"}'
 case $1 in
-  libraries) echo '{"fact": "NVRTC is missing", "text": "Install it"}' ;;
+  libraries) echo '{"fact": "NVRTC is missing", "text": "'$(seq 400)' Install it"}' ;;
   drift) kill -SEGV $$ ;;
   waits) sleep 60 ;;
   priorities) echo 'gpu_probe: no stream' >&2; exit 1 ;;
@@ -83,6 +84,10 @@ class the_ladder(unittest.TestCase):
         self.assertIn("1024", logs["probe_waits.log"])
         lines = [json.loads(line) for line in (kept / "rows.jsonl").read_text().splitlines()]
         self.assertEqual(lines, self.result["rows"])
+
+    def test_what_to_install_is_shown_however_long_the_places_are(self):
+        self.assertIn("Install it", self.rows["libraries"]["note"])
+        self.assertIn("Pretended", self.rows["devices"]["note"])
 
     def test_rungs_add_one_thing_at_a_time(self):
         order = [row["check"] for row in self.result["rows"]]

@@ -5,7 +5,7 @@ import platform
 import shutil
 
 from .outcome import FAIL, PASS, SHOWN
-from .probe import facts_of
+from .probe import facts_of, missing_library
 
 ASKED = ("name", "driver_version", "compute_cap", "memory.total", "clocks.sm", "clocks.max.sm",
          "clocks.mem", "clocks.max.mem", "power.limit", "temperature.gpu", "persistence_mode",
@@ -40,9 +40,9 @@ def check_libraries(context):
     if done.status != 0:
         context.outcome.add("libraries", FAIL, note=done.reason())
     for fact in facts_of(done.out):
-        name = fact["fact"].removesuffix(" is missing")
-        if name == fact["fact"]:
-            context.outcome.add(name, PASS, note=fact["text"])
+        name = missing_library(fact)
+        if name is None:
+            context.outcome.add(fact["fact"], PASS, note=fact["text"])
         else:
             context.outcome.add(name, SHOWN if name in DISPENSABLE else FAIL, "missing",
                                 note=fact["text"])

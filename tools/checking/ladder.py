@@ -2,11 +2,12 @@
 own with a limit and a log, so that one that hangs or crashes costs no other's result."""
 
 import json
+import re
 
 from .environment import DISPENSABLE, TINY
 from .memory import NO_SANITIZER, TOOLS, sanitizer, under
 from .outcome import FAIL, PASS
-from .probe import facts_of, text_of
+from .probe import facts_of, missing_library, text_of
 from .processes import OutOfTime
 
 SECONDS = 300
@@ -90,12 +91,20 @@ def rung(context, name, seconds, words, log):
     facts = facts_of(log.read_text(encoding="utf-8", errors="replace")) if log.exists() else []
     if facts:
         outcome.data.setdefault("probe", {})[name.removeprefix("probe ")] = facts
-    note = "\n".join([ended] * bool(ended) + [text_of(fact)[:SHOWN_CHARACTERS] for fact in facts])
+    missing = {missing_library(fact) for fact in facts} - {None}
+    notes = [ended] * bool(ended) + [text_of(fact) if missing_library(fact) else
+                                     text_of(fact)[:SHOWN_CHARACTERS] for fact in facts]
+    good = done and done.status == 0 and missing <= set(DISPENSABLE)
+    if done and name == "devices":
+        notes = [done.out]
+        good = good and has_device(done.out, context.device)
     if done is None:
-        outcome.not_run(name, note)
-        return outcome.rows[-1]
-    missing = {fact["fact"].removesuffix(" is missing") for fact in facts
-               if fact["fact"].endswith(" is missing")}
-    good = done.status == 0 and missing <= set(DISPENSABLE)
-    outcome.add(name, PASS if good else FAIL, note=note)
+        outcome.not_run(name, "\n".join(notes))
+    else:
+        outcome.add(name, PASS if good else FAIL, note="\n".join(notes))
     return outcome.rows[-1]
+
+
+def has_device(listed, name):
+    """Whether `graphline devices` lists one of that name; where there is none it says so."""
+    return re.search(rf"^{name}(:\d+)? +(?!none:)\S", listed, re.MULTILINE) is not None

@@ -16,6 +16,12 @@ def facts_of(text):
     return found
 
 
+def missing_library(fact):
+    """The name of the library that the fact says is missing, with what to install; or None."""
+    name = fact["fact"].removesuffix(" is missing")
+    return None if name == fact["fact"] else name
+
+
 def text_of(fact):
     if "text" in fact:
         return f"{fact['fact']}: {fact['text']}"
