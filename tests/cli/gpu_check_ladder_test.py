@@ -73,6 +73,7 @@ class the_ladder(unittest.TestCase):
         self.assertIn("ended by SIGSEGV", self.rows["probe drift"]["note"])
         self.assertIn("not done after 7 s", self.rows["probe waits"]["note"])
         self.assertIn("no stream", self.rows["probe priorities"]["note"])
+        self.assertIn("status 9", self.rows["racecheck"]["note"])
 
     def test_what_a_rung_had_found_stays_however_it_ended(self):
         for name in ("ticks", "drift", "waits", "priorities"):
