@@ -48,7 +48,7 @@ def check_roofline(context):
         return
     file = context.name(".json")
     done = context.runner.run([context.graphline, "calibrate", "--device", context.device, "--json",
-                               file], most=120)
+                               file], most=200)
     calibration = read_json(file) if done.status == 0 else None
     if calibration is None:
         context.outcome.add("calibration", FAIL, note=done.reason())
