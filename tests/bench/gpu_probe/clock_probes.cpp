@@ -37,7 +37,7 @@ bracketed bracket(cudaStream_t stream) {
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     const double begin = now_us();
     record(event, stream);
-    while (cudaEventQuery(event) == cudaErrorNotReady) {
+    while (!is_done(event)) {
     }
     const double end = now_us();
     if (end - begin < narrowest.width_us) narrowest = {event, (begin + end) / 2, end - begin};
@@ -133,6 +133,7 @@ void probe_negative_times() {
     float milliseconds = 0;
     const cudaError_t status = cudaEventElapsedTime(&milliseconds, second, first);
     tell(std::string(fact) + ", status", status_text(status));
+    static_cast<void>(cudaGetLastError());  // a status that was told stands in no later way
     tell(fact, static_cast<double>(milliseconds) * 1e3, "us");
   };
   backwards("100 us backwards on a stream", stream);

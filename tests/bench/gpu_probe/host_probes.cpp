@@ -59,18 +59,26 @@ std::array<double, 2> branches(const std::function<void(cudaStream_t)>& first,
   return {microseconds(events[0], events[1]), microseconds(events[0], events[2])};
 }
 
-void tell_stack(void* fact) {
+struct stack_of_thread {
+  std::size_t bytes = 0;
+  std::size_t left = 0;
+};
+
+/// Fills a `stack_of_thread`; prints nothing, which a small stack might not stand.
+void measure_stack(void* into) {
   pthread_attr_t attributes;
   void* lowest = nullptr;
-  std::size_t bytes = 0;
+  auto& found = *static_cast<stack_of_thread*>(into);
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  pthread_attr_getstack(&attributes, &lowest, &bytes);
+  pthread_attr_getstack(&attributes, &lowest, &found.bytes);
   const auto* here = reinterpret_cast<const char*>(&attributes);
-  tell(std::string(static_cast<const char*>(fact)) + ", stack", static_cast<double>(bytes) / 1024,
-       "KiB");
-  tell(std::string(static_cast<const char*>(fact)) + ", stack left",
-       static_cast<double>(here - static_cast<const char*>(lowest)) / 1024, "KiB");
+  found.left = static_cast<std::size_t>(here - static_cast<const char*>(lowest));
   pthread_attr_destroy(&attributes);
+}
+
+void tell_stack(const std::string& fact, const stack_of_thread& found) {
+  tell(fact + ", stack", static_cast<double>(found.bytes) / 1024, "KiB");
+  tell(fact + ", stack left", static_cast<double>(found.left) / 1024, "KiB");
 }
 
 double thread_cpu_us() {
@@ -140,20 +148,22 @@ void probe_host_functions() {
 }
 
 void probe_callback_stack() {
-  static std::string in_stream = "call of a stream";
-  static std::string in_graph = "call of a graph";
+  stack_of_thread found;
   const cudaStream_t stream = make_stream();
-  call(stream, tell_stack, in_stream.data());
+  call(stream, measure_stack, &found);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  tell_stack("call of a stream", found);
+  found = {};
   const cudaGraphExec_t graph =
-      executable(captured(stream, [&] { call(stream, tell_stack, in_graph.data()); }), stream);
+      executable(captured(stream, [&] { call(stream, measure_stack, &found); }), stream);
   check(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  tell_stack("call of a graph", found);
 }
 
 void probe_waits() {
   tell_wait("query loop", 0, [](cudaEvent_t event) {
-    while (cudaEventQuery(event) == cudaErrorNotReady) {
+    while (!is_done(event)) {
     }
   });
   tell_wait("blocking event", cudaEventBlockingSync, synchronize);
@@ -163,8 +173,13 @@ void probe_waits() {
        {"event, device set to yield", cudaDeviceScheduleYield},
        {"event, device set to block", cudaDeviceScheduleBlockingSync}}};
   for (const auto& [fact, flag] : device_flags) {
-    check(cudaSetDeviceFlags(flag), "cudaSetDeviceFlags");
-    tell_wait(fact, 0, synchronize);
+    const cudaError_t status = cudaSetDeviceFlags(flag);
+    if (status == cudaSuccess) {
+      tell_wait(fact, 0, synchronize);
+    } else {
+      tell(fact, status_text(status));
+      static_cast<void>(cudaGetLastError());  // a status that was told stands in no later way
+    }
   }
   const cudaStream_t stream = make_stream();
   std::atomic<bool> called = false;
@@ -182,9 +197,10 @@ void probe_waits() {
   tell("launch to seen, host function", median(times), "us");
   const cudaEvent_t event = make_event(cudaEventDisableTiming);
   record(event, stream);
-  cudaError_t status = cudaSuccess;
-  captured(stream, [&] { status = cudaStreamWaitEvent(stream, event, cudaEventWaitExternal); });
-  tell("a wait node for an event of outside", status_text(status));
+  captured(stream, [&] {
+    tell("a wait node for an event of outside",
+         status_text(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal)));
+  });
 }
 
 }  // namespace gpu_probe

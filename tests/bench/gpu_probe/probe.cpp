@@ -65,6 +65,14 @@ void join(cudaStream_t stream, cudaStream_t other) {
   check(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
 }
 
+bool is_done(cudaEvent_t event) {
+  const cudaError_t status = cudaEventQuery(event);
+  if (status == cudaSuccess) return true;
+  static_cast<void>(cudaGetLastError());
+  if (status != cudaErrorNotReady) check(status, "cudaEventQuery");
+  return false;
+}
+
 double microseconds(cudaEvent_t from, cudaEvent_t to) {
   check(cudaEventSynchronize(to), "cudaEventSynchronize");
   float milliseconds = 0;

@@ -28,6 +28,8 @@ void record(cudaEvent_t event, cudaStream_t stream);
 void record_in_graph(cudaEvent_t event, cudaStream_t stream);
 /// What the stream is given from now on waits for what the other one has been given.
 void join(cudaStream_t stream, cudaStream_t other);
+/// Asks once. That it was not yet done is no error that a later call would find.
+bool is_done(cudaEvent_t event);
 /// From one event to another that the host need not have waited for.
 double microseconds(cudaEvent_t from, cudaEvent_t to);
 
