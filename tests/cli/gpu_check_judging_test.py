@@ -4,6 +4,7 @@ usage: gpu_check_judging_test.py SOURCE_DIR
 """
 
 import importlib.machinery
+import json
 import math
 import os
 import pathlib
@@ -18,10 +19,20 @@ SOURCE = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
-from checking import conformance, numbers, pytorch, statistics, tensors  # noqa: E402
+from checking import (conformance, environment, ladder, memory, numbers, pytorch,  # noqa: E402
+                      roofline, statistics, tensors, two_models, warm_up)
 from checking.context import Context  # noqa: E402
 from checking.outcome import Outcome  # noqa: E402
-from checking.processes import Done, OutOfTime  # noqa: E402
+from checking.processes import Budget, Done, OutOfTime, Runner  # noqa: E402
+
+
+def program():
+    """tools/gpu_check as a module."""
+    loader = importlib.machinery.SourceFileLoader("program", str(SOURCE / "tools/gpu_check"))
+    module = types.ModuleType("program")
+    module.__file__ = loader.path
+    loader.exec_module(module)
+    return module
 
 
 def npy(values):
@@ -30,7 +41,7 @@ def npy(values):
             struct.pack(f"<{len(values)}f", *values))
 
 
-class judging(unittest.TestCase):
+class Case(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
@@ -38,6 +49,8 @@ class judging(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+
+class judging(Case):
     def test_an_error_is_relative_to_the_reference_and_a_nan_stays_one(self):
         self.assertAlmostEqual(tensors.relative_error([3.0, 4.5], [3.0, 4.0]), 0.1)
         self.assertEqual(tensors.relative_error([0.0, 0.25], [0.0, 0.0]), 0.25)
@@ -168,17 +181,14 @@ class judging(unittest.TestCase):
                          [("suite", "FAIL"), ("s.a", "FAIL")])
 
     def test_a_gpu_is_counted_among_those_that_are_visible(self):
-        loader = importlib.machinery.SourceFileLoader("program", str(SOURCE / "tools/gpu_check"))
-        program = types.ModuleType("program")
-        program.__file__ = loader.path
-        loader.exec_module(program)
+        check = program()
         for visible, wanted, shown in ((None, "cuda:2", "2"), ("3", "cuda:0", "3"),
                                        ("3,5", "cuda:1", "5"), ("3,5", "cuda:2", "")):
             given = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
             with unittest.mock.patch.dict(os.environ, given, clear=True):
-                found = program.one_gpu(types.SimpleNamespace(device=wanted))
+                found = check.one_gpu(types.SimpleNamespace(device=wanted))
             self.assertEqual(found, {"CUDA_VISIBLE_DEVICES": shown})
-        self.assertEqual(program.own_python()["PATH"].split(os.pathsep)[0],
+        self.assertEqual(check.own_python()["PATH"].split(os.pathsep)[0],
                          os.path.dirname(sys.executable))
 
     def test_networks_can_be_had_in_a_precision_and_without_tuning(self):
@@ -195,6 +205,182 @@ class judging(unittest.TestCase):
     def test_tests_are_read_off_the_list_with_their_suites(self):
         text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
         self.assertEqual(conformance.listed_tests(text), ["first.a", "first.b", "second/0.c"])
+
+
+class within_its_time(Case):
+    """The limits of steps and of calls."""
+
+    def test_each_step_alone_takes_nine_minutes_and_all_have_the_time_for_theirs(self):
+        check = program()
+        for name, step in check.STEPS.items():
+            self.assertLessEqual(step.most(), 540, name)
+            alone = types.SimpleNamespace(seconds=None, only=[name])
+            self.assertEqual(check.limit(alone), step.most())
+        everything = types.SimpleNamespace(seconds=None, only=None)
+        self.assertGreaterEqual(check.limit(everything),
+                                sum(step.seconds for step in check.STEPS.values()))
+        self.assertEqual(list(check.STEPS)[0], "by hand")
+        self.assertNotIn("ladder", check.chosen_steps(everything))
+
+    def test_all_rungs_have_their_time_within_five_minutes(self):
+        context = types.SimpleNamespace(
+            on_gpu=True, graphline="graphline", device="cuda",
+            places=types.SimpleNamespace(program=lambda name: name, pipelines=self.folder),
+            name=lambda ending: self.folder / ending, variant=lambda path, tune: path,
+            runner=types.SimpleNamespace(environment={}))
+        rungs = list(ladder.rungs(context))
+        self.assertLessEqual(sum(seconds for _, seconds, _ in rungs), ladder.SECONDS)
+        self.assertLessEqual(ladder.SECONDS, 300)
+
+    def test_a_program_that_is_not_done_in_its_time_has_not_failed(self):
+        runner = Runner(Budget(60), dict(os.environ))
+        log = self.folder / "log"
+        words = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
+        with self.assertRaises(OutOfTime) as late:
+            runner.run(words, most=2, log=log)
+        self.assertEqual(str(late.exception), "not done after 2 s")
+        self.assertEqual(log.read_text(), "begun\n")
+        done = runner.run([sys.executable, "-c", "print('x')"], log=log)
+        self.assertEqual((done.status, done.out, log.read_text()), (0, "x\n", "x\n"))
+
+    def test_tuning_and_compiling_are_kept_where_the_files_of_a_check_are(self):
+        caches = program().caches
+        kept = caches(types.SimpleNamespace(keep="k"), "k")
+        self.assertEqual(kept["TORCHINDUCTOR_CACHE_DIR"], str(pathlib.Path("k/cache/inductor")
+                                                              .absolute()))
+        self.assertNotIn("TORCHINDUCTOR_CACHE_DIR",
+                         caches(types.SimpleNamespace(keep=None), "/tmp/x"))
+
+    def test_what_is_judged_is_tuned_before_its_time_begins(self):
+        def run(pipeline, *words):
+            ran.append(pipeline.name)
+            if pipeline.name == "slow.yaml":
+                raise OutOfTime("not done after 60 s")
+
+        ran, outcome, budget = [], Outcome(), Budget(600)
+        context = types.SimpleNamespace(
+            outcome=outcome, precisions=lambda: ["float32"], run=run,
+            places=types.SimpleNamespace(pipelines=self.folder),
+            runner=types.SimpleNamespace(budget=budget))
+        warm_up.run_once(context, [("slow", "float32"), ("quick", "float32"), ("quick", "tf32")])
+        self.assertEqual(ran, ["slow.yaml", "quick.yaml"])
+        self.assertEqual([row["status"] for row in outcome.rows], ["not run", "shown"])
+        self.assertLessEqual(budget.left(), warm_up.SECONDS)
+
+    def test_a_name_of_an_earlier_check_is_not_taken_again(self):
+        options = types.SimpleNamespace(device="host", quick=True, seed=1)
+        places = types.SimpleNamespace(program=lambda name: name)
+        (self.folder / "0001-tiny.yaml").write_text("")
+        context = Context(options, places, None, Outcome(), self.folder)
+        self.assertEqual(context.name(".json").name, "0002.json")
+
+
+class against_ceilings(Case):
+    def test_a_convolution_is_judged_against_the_peak_or_the_measured_product(self):
+        def ceiling(what, precision, value):
+            return {"what": what, "precision": precision, "value": value, "how": ""}
+
+        calibration = {
+            "theoretical_peaks": [{"name": "float32 cores", "value": 100.0, "formula": ""},
+                                  {"name": "float16 tensor cores", "value": 1000.0, "formula": ""}],
+            "ceilings": [ceiling("convolution", "float32", 79.0),
+                         ceiling("matmul", "float32", 80.0),
+                         ceiling("convolution", "float16", 610.0),
+                         ceiling("matmul", "float16", 750.0),
+                         ceiling("convolution", "tf32", 10.0)]}
+        context = types.SimpleNamespace(outcome=Outcome())
+        roofline.compare_with_peaks(context, calibration)
+        rows = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
+        self.assertEqual(rows["convolution, float32, below its peak"], ("21.0 %", "FAIL"))
+        self.assertEqual(rows["convolution, float16, below the product"], ("18.7 %", "PASS"))
+        self.assertEqual(rows["matmul, float16, of its peak"], ("75.0 %", "shown"))
+        self.assertNotIn("convolution, tf32, below the product", rows)
+
+    def gemv(self, copied_ms):
+        """The row of fused gemv, 0.6 ms, and the pipeline that it was compared with."""
+        written = []
+
+        def stage_of(words):
+            own = pathlib.Path(words[2]).name != "gemv.yaml"
+            if own:
+                written.append(pathlib.Path(words[2]).read_text())
+            moved = 400_000 if own else 800_000 - 16
+            return {"kind": "traffic" if own else "gemv", "ratio": 1.0, "bytes_read": moved,
+                    "bytes_written": 400_000 if own else 16,
+                    "measured": copied_ms if own else 0.6}
+
+        def run(words, most):
+            result = {"stages": [stage_of([str(word) for word in words])], "findings": []}
+            file = words[words.index("--json") + 1]
+            file.write_text(json.dumps(result))
+            return Done(words, 0, "", "", 1.0)
+
+        names = (self.folder / f"{copied_ms}-{number}" for number in range(100))
+        context = types.SimpleNamespace(
+            outcome=Outcome(), runner=types.SimpleNamespace(run=run), graphline="graphline",
+            device="cuda", name=lambda ending: next(names),
+            places=types.SimpleNamespace(pipelines=SOURCE / "pipelines"))
+        roofline.check_gemv(context)
+        rows = {row["check"]: row for row in context.outcome.rows}
+        return rows["gemv, fused, below a copy"], written
+
+    def test_gemv_is_judged_against_a_copy_of_as_many_bytes_between_the_same_stamps(self):
+        row, written = self.gemv(copied_ms=0.55)
+        self.assertEqual((row["figure"], row["status"]), ("8.3 %", "PASS"))
+        self.assertEqual(self.gemv(copied_ms=0.5)[0]["status"], "FAIL")
+        self.assertEqual(len(written), 1)
+        self.assertIn("shape: [100000]", written[0])  # 400 kB read, 400 kB written
+
+
+class before_the_rest(Case):
+    def test_a_library_that_is_missing_fails_with_its_remedy_and_nvrtc_is_only_told(self):
+        lines = "\n".join(json.dumps(fact) for fact in (
+            {"fact": "cuDNN", "text": "91900, /x/libcudnn.so.9"},
+            {"fact": "cuBLASLt is missing", "text": "Install it, with 'pip install nvidia-cublas'"},
+            {"fact": "NVRTC is missing", "text": "Install it"}))
+        done = Done([], 0, lines + '\n{"fact": "cut', "", 1.0)
+        context = types.SimpleNamespace(
+            outcome=Outcome(), places=types.SimpleNamespace(program=lambda name: name),
+            runner=types.SimpleNamespace(run=lambda words, most: done))
+        environment.check_libraries(context)
+        self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
+                         [("cuDNN", "PASS"), ("cuBLASLt", "FAIL"), ("NVRTC", "shown")])
+        self.assertIn("pip install nvidia-cublas", context.outcome.rows[1]["note"])
+
+    def test_a_machine_without_the_device_says_so(self):
+        listed = "cuda     none: no driver\nhost     a processor, 4 GiB\n"
+        self.assertFalse(ladder.has_device(listed, "cuda"))
+        self.assertTrue(ladder.has_device(listed, "host"))
+        self.assertTrue(ladder.has_device("cuda:0   a GPU, 80 GiB\n", "cuda"))
+        self.assertFalse(ladder.has_device("host     with cuda, 80 GiB\n", "cuda"))
+
+    def test_the_memory_checker_does_not_count_what_libraries_provoke(self):
+        seen = []
+
+        def run(words, most):
+            seen.append(list(map(str, words)))
+            return Done(words, 0, "========= ERROR SUMMARY: 0 errors", "", 1.0)
+
+        tool = self.folder / "compute-sanitizer"
+        tool.write_text("#!/bin/sh\n")
+        tool.chmod(0o755)
+        context = types.SimpleNamespace(
+            outcome=Outcome(), on_gpu=True, graphline="graphline", device="cuda",
+            places=types.SimpleNamespace(pipelines=SOURCE / "pipelines"),
+            variant=lambda path, tune: path,
+            runner=types.SimpleNamespace(run=run, environment={"PATH": str(self.folder)}))
+        memory.check_memory(context)
+        self.assertEqual([row["status"] for row in context.outcome.rows], ["PASS", "PASS"])
+        for words in seen:
+            self.assertEqual(words[:5], [str(tool), "--tool", "memcheck", "--report-api-errors",
+                                         "no"])
+
+    def test_a_precision_that_the_device_lacks_is_not_compared_with_torch(self):
+        context = types.SimpleNamespace(
+            outcome=Outcome(), device="host", precisions=lambda: ["float32"],
+            places=types.SimpleNamespace(scripts=self.folder))
+        pytorch.check_torch(context, two_models.PRECISIONS[1])
+        self.assertEqual(context.outcome.rows[0]["note"], "host has no float16")
 
 
 if __name__ == "__main__":

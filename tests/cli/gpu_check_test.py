@@ -90,8 +90,9 @@ class running(Case):
         result = json.loads(path.read_text())
         steps = {row["step"] for row in result["rows"]}
         self.assertEqual(steps, {"environment", "conformance", "launch", "allocations", "layers",
-                                 "pipelines", "same bits", "overhead", "by hand", "torch",
-                                 "attribution", "experiments", "roofline", "memory"})
+                                 "pipelines", "same bits", "overhead", "by hand",
+                                 "torch float32", "torch float16", "torch tf32", "attribution",
+                                 "experiments", "roofline", "memory"})
         self.assertNotIn("FAIL", {row["status"] for row in result["rows"]})
         self.assertGreater(len(result["overhead"]["six_small"]["trials"]), 10)
         for row in result["rows"]:
@@ -138,10 +139,10 @@ class running(Case):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
 
     def test_what_there_is_no_time_for_is_told(self):
-        done = gpu_check("--device", "host", "--seconds", "2", "--only", "overhead", "torch")
+        done = gpu_check("--device", "host", "--seconds", "2", "--only", "overhead", "launch")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"two_models, overhead +not run")
-        self.assertRegex(done.stdout, r"\ntorch +not run\n    time\n")
+        self.assertRegex(done.stdout, r"\nlaunch +not run\n    time\n")
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
     def test_without_a_gpu_it_says_so_in_one_sentence(self):
@@ -161,7 +162,7 @@ class running(Case):
         path = self.folder / "r.json"
         with subprocess.Popen(
                 [sys.executable, str(SOURCE / "tools" / "gpu_check"), "--build", BUILD, "--device",
-                 "host", "--only", "launch", "overhead", "--json", str(path)],
+                 "host", "--only", "launch", "experiments", "--json", str(path)],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             while not path.exists():  # written when the first step is done
                 time.sleep(0.05)

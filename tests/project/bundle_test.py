@@ -55,6 +55,12 @@ class bundle(unittest.TestCase):
     def test_its_check_runs(self):
         said(str(self.folder / "gpu_check"), "--device", "host", "--only", "launch", "--quick")
 
+    def test_its_ladder_is_climbed(self):
+        table = said(str(self.folder / "gpu_check"), "--device", "host", "--only", "ladder",
+                     "--keep", str(self.folder / "kept"))
+        self.assertRegex(table, r"graphs frame +PASS")
+        self.assertRegex(table, r"two_models +PASS")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], "-v"])

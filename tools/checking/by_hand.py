@@ -32,13 +32,11 @@ def check_by_hand(context):
                          two_models.variant(context, precision, cpu_work=not alone), "--blocks", 10,
                          "--frames", 12, "--warmup", 3]
                 done = context.runner.run(words + ["--no-cpu-work"] * alone, most=75)
-            except OutOfTime:
-                outcome.not_run(label, "time")
+            except OutOfTime as late:
+                outcome.not_run(label, str(late))
                 continue
             if done.status == 0:
                 report_by_hand(outcome, label, precision, json.loads(done.out), not alone)
-            elif done.status is None:
-                outcome.not_run(label, done.reason())
             else:
                 outcome.add(label, FAIL, note=done.reason())
 

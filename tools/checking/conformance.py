@@ -72,5 +72,5 @@ def report_suite(outcome, name, results, only_alone):
         done = results[test]
         lines = [line for line in done.out.splitlines()
                  if line and not line.startswith(("[", "Note", "Running"))]
-        ended = done.status is None or done.status < 0 or not lines
+        ended = done.status < 0 or not lines
         outcome.add(test, FAIL, note=done.reason() if ended else "\n".join(lines[:8]))

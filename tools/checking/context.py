@@ -1,5 +1,6 @@
 """What every step of the check works with."""
 
+import itertools
 import json
 import pathlib
 import random
@@ -27,12 +28,18 @@ class Context:
         self.graphline = places.program("graphline")
         self.two_models_tensors = {}  # folders that several steps start from, by precision
         self._help = {}
-        self._count = 0
+        # After those of an earlier check, which were kept.
+        self._numbers = itertools.count(1 + max(
+            (int(path.name[:4]) for path in self.work.glob("[0-9][0-9][0-9][0-9]*")), default=0))
+
+    @staticmethod
+    def say(text):
+        """For whoever watches, at once."""
+        print(text, file=sys.stderr, flush=True)
 
     def name(self, ending):
         """A file or folder in `work` that is not there yet."""
-        self._count += 1
-        return self.work / f"{self._count:04}{ending}"
+        return self.work / f"{next(self._numbers):04}{ending}"  # one step: threads call this
 
     def run(self, pipeline, *words, most=60.0, device=None):
         """`graphline run` on the device: how it ended, and its result or None."""

@@ -5,10 +5,16 @@ import platform
 import shutil
 
 from .outcome import FAIL, PASS, SHOWN
+from .probe import facts_of, missing_library
 
 ASKED = ("name", "driver_version", "compute_cap", "memory.total", "clocks.sm", "clocks.max.sm",
          "clocks.mem", "clocks.max.mem", "power.limit", "temperature.gpu", "persistence_mode",
          "mig.mode.current", "utilization.gpu")
+
+TINY = ("pipeline: tiny\ninputs: {x: {shape: [1, 4]}}\nstages:\n"
+        "  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n")
+# The device runs without them: cuDNN then has fewer engines, and kernels are not traced.
+DISPENSABLE = ("NVRTC", "CUPTI")
 
 
 def nvidia_smi(context):
@@ -24,6 +30,24 @@ def nvidia_smi(context):
             for line in done.out.splitlines() if line.strip()]
 
 
+def check_libraries(context):
+    """That what the device opens when it first needs it is there; else what to install."""
+    probe = context.places.program("gpu_probe")
+    if probe is None:
+        context.outcome.not_run("libraries", context.places.lacks("gpu_probe"))
+        return
+    done = context.runner.run([probe, "libraries"], most=20)
+    if done.status != 0:
+        context.outcome.add("libraries", FAIL, note=done.reason())
+    for fact in facts_of(done.out):
+        name = missing_library(fact)
+        if name is None:
+            context.outcome.add(fact["fact"], PASS, note=fact["text"])
+        else:
+            context.outcome.add(name, SHOWN if name in DISPENSABLE else FAIL, "missing",
+                                note=fact["text"])
+
+
 def check_environment(context):
     """None, or why the device cannot be had."""
     outcome = context.outcome
@@ -35,12 +59,12 @@ def check_environment(context):
         "python": platform.python_version(), "cores": os.cpu_count(), "seed": context.seed,
         "load": os.getloadavg()[0]}
     tiny = context.name("-tiny.yaml")
-    tiny.write_text("pipeline: tiny\ninputs: {x: {shape: [1, 4]}}\nstages:\n"
-                    "  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n",
-                    encoding="utf-8")
+    tiny.write_text(TINY, encoding="utf-8")
     done, result = context.run(tiny, "--frames", 1, "--warmup", 0)
     if done.status == 3:
         return " ".join(done.err.split()) or "the device cannot be had"
+    if context.on_gpu:
+        check_libraries(context)
     outcome.add("graphline", SHOWN, version.replace("graphline ", ""), note=f"seed {context.seed}")
     for gpu in gpus if context.on_gpu else []:
         outcome.add(gpu["name"], SHOWN, f"driver {gpu['driver_version']}",

@@ -19,8 +19,8 @@ def check_experiments(context):
             continue
         try:
             check_experiment(context, file)
-        except OutOfTime:
-            context.outcome.not_run(file.stem, "time")
+        except OutOfTime as late:
+            context.outcome.not_run(file.stem, str(late))
 
 
 def check_experiment(context, file):

@@ -1,10 +1,27 @@
 """Whether frames allocate, and what the memory checker finds."""
 
 import json
+import os
 import shutil
 
 from .outcome import FAIL, PASS, SHOWN
 from .processes import OutOfTime
+
+# What of compute-sanitizer is used, each tool with its own options. Libraries provoke errors of the
+# API on purpose, to learn what a driver can do: only what kernels do is counted.
+TOOLS = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}
+NO_SANITIZER = "there is no compute-sanitizer on PATH or in /usr/local/cuda/bin"
+
+
+def sanitizer(context):
+    """compute-sanitizer, or None: on PATH, or where the CUDA toolkit is when PATH does not say."""
+    folders = context.runner.environment.get("PATH", "") + os.pathsep + "/usr/local/cuda/bin"
+    return shutil.which("compute-sanitizer", path=folders)
+
+
+def under(program, tool, words):
+    """A command under a tool of compute-sanitizer, with status 9 where that finds something."""
+    return [program, "--tool", tool, *TOOLS[tool], "--error-exitcode", 9, *words]
 
 
 def check_allocations(context):
@@ -16,9 +33,12 @@ def check_allocations(context):
         outcome.not_run("operator new, on host", f"run_allocation_test is not in "
                                                  f"{context.places.root}")
     else:
-        done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
-        outcome.add("operator new, on host", PASS if done.status == 0 else FAIL, bound="0 a frame",
-                    note="" if done.status == 0 else done.out[-1000:])
+        try:
+            done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
+            outcome.add("operator new, on host", PASS if done.status == 0 else FAIL,
+                        bound="0 a frame", note="" if done.status == 0 else done.out[-1000:])
+        except OutOfTime as late:
+            outcome.not_run("operator new, on host", str(late))
     for name in ["six_small"] if context.quick else ["six_small", "two_models"]:
         count_new(context, name)
     for name in ["six_small"] if context.quick else ["six_small", "two_models", "camera"]:
@@ -31,8 +51,8 @@ def check_allocations(context):
                     outcome.add(f"{name}, device and pinned", FAIL, note=done.reason())
                     break
                 counts[frames] = result["memory"]["allocations"]
-        except OutOfTime:
-            outcome.not_run(f"{name}, device and pinned", "time")
+        except OutOfTime as late:
+            outcome.not_run(f"{name}, device and pinned", str(late))
             continue
         if len(counts) == 3:
             outcome.judge(f"{name}, device and pinned", abs(counts[12] - counts[2]), 0, "{:.0f}",
@@ -49,8 +69,8 @@ def count_new(context, name):
     try:
         done = context.runner.run([program, context.places.pipelines / f"{name}.yaml", "--device",
                                    context.device], most=60)
-    except OutOfTime:
-        outcome.not_run(label, "time")
+    except OutOfTime as late:
+        outcome.not_run(label, str(late))
         return
     if done.status != 0:
         outcome.add(label, FAIL, note=done.reason())
@@ -69,9 +89,9 @@ def check_memory(context):
     if not context.on_gpu:
         outcome.not_run("compute-sanitizer", "it is for a GPU")
         return
-    program = shutil.which("compute-sanitizer", path=context.runner.environment.get("PATH"))
+    program = sanitizer(context)
     if not program:
-        outcome.not_run("compute-sanitizer", "no compute-sanitizer on PATH")
+        outcome.not_run("compute-sanitizer", NO_SANITIZER)
         return
     for name, words in (("six_small", []), ("two_models", ["--set", "batch=2", "--set",
                                                              "side=32"])):
@@ -79,16 +99,13 @@ def check_memory(context):
             # Trying plans out would take most of the time, so slow are kernels here.
             pipeline = context.variant(context.places.pipelines / f"{name}.yaml", tune=False)
             done = context.runner.run(
-                [program, "--tool", "memcheck", "--error-exitcode", 9, context.graphline, "run",
-                 pipeline, "--device", context.device, "--frames", 2, "--warmup", 1, *words],
-                most=60)
-        except OutOfTime:
-            outcome.not_run(f"{name}, memcheck", "time")
+                under(program, "memcheck", [
+                    context.graphline, "run", pipeline, "--device", context.device, "--frames", 2,
+                    "--warmup", 1, *words]), most=60)
+        except OutOfTime as late:
+            outcome.not_run(f"{name}, memcheck", str(late))
             continue
-        if done.status is None:
-            outcome.not_run(f"{name}, memcheck", done.reason())
-        else:
-            found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
-            outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
-                        found[-1].strip("= ") if found else "",
-                        note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])
+        found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
+        outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
+                    found[-1].strip("= ") if found else "",
+                    note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])

@@ -34,6 +34,11 @@ class Places:
                 return path
         return None
 
+    def lacks(self, name):
+        """That it has no such program, and how to get it."""
+        how = "" if self.bundle else f"; 'cmake --build --preset test --target {name}' builds it"
+        return f"{name} is not in {self.root}{how}"
+
 
 def newest_build(folder):
     """That of build/release and build/test whose graphline was built last, or None."""

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import pathlib
 import signal
 import subprocess
 import threading
@@ -9,7 +10,11 @@ import time
 
 
 class OutOfTime(Exception):
-    """There is no time left for what was to be run."""
+    """What was to be run was not done in the time there was for it. That says nothing of what it
+    would have found: whoever asked for it reports it as not run."""
+
+    def __init__(self, reason="time"):
+        super().__init__(reason)
 
 
 class Budget:
@@ -31,15 +36,13 @@ class Budget:
 
 
 class Done:
-    """How a program ended. `status` is None when it was stopped, having had its time."""
+    """How a program ended."""
 
     def __init__(self, words, status, out, err, seconds):
         self.words, self.status, self.out, self.err, self.seconds = words, status, out, err, seconds
 
     def reason(self):
         """Why it did not succeed, in a line or a few."""
-        if self.status is None:
-            return f"not done after {self.seconds:.0f} s"
         if self.status < 0:
             return f"ended by {signal.Signals(-self.status).name}"
         lines = [line for line in (self.err.strip() or self.out.strip()).splitlines() if line]
@@ -56,29 +59,32 @@ class Runner:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def run(self, words, most=60.0, environment=None):
-        """Raises OutOfTime when the time of the step ends it, or would not let it begin; the status
-        is None when it has had `most` seconds and is not done."""
+    def run(self, words, most=60.0, environment=None, log=None):
+        """With `log`, a file, all that it prints goes there, and stays there however it ends;
+        `out` has it too. Raises OutOfTime when it is not done after `most` seconds, or when the
+        time of the step ends it or would not let it begin."""
         limit = min(most, self.budget.left())
         if limit < 1.0 or self._stopped:
             raise OutOfTime()
         words = [str(word) for word in words]
         begin = time.monotonic()
-        process = self.start(words, environment)
+        with open(log or os.devnull, "wb") as file:
+            process = self.start(words, environment, **(
+                {"stdout": file, "stderr": subprocess.STDOUT} if log else {}))
         try:
             out, err = process.communicate(timeout=limit)
             status = process.returncode
         except subprocess.TimeoutExpired:
             self.end(process)
-            out, err = process.communicate()
-            if limit < most:
-                raise OutOfTime() from None
-            status = None
+            process.communicate()
+            raise OutOfTime("time" if limit < most else f"not done after {most:.0f} s") from None
         except BaseException:
             self.end(process)
             raise
         finally:
             self.forget(process)
+        if log:
+            out, err = pathlib.Path(log).read_text(encoding="utf-8", errors="replace"), ""
         return Done(words, status, out, err, time.monotonic() - begin)
 
     def start(self, words, environment=None, **pipes):

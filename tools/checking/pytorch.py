@@ -12,6 +12,8 @@ from .processes import OutOfTime
 
 EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
 ROUNDS = 10
+SECONDS_PLAIN = 90  # for all modes that are not compiled
+SHARE_OF_SET_UP = 0.4  # of the time for some modes, for setting up one of them at most
 FRAMES = ["--frames", 15, "--warmup", 5]
 # The modes of tests/bench/two_models_torch.py.
 PLAIN = ["eager", "eager, channels last", "graphs", "graphs, channels last"]
@@ -30,9 +32,13 @@ def python_with_torch(context):
     return None
 
 
-def check_torch(context):
+def check_torch(context, precision):
+    """One precision alone: compiling takes most of the time that one call of the check has."""
     outcome = context.outcome
     script = context.places.scripts / "two_models_torch.py"
+    if precision not in two_models.precisions(context):
+        outcome.not_run("against PyTorch", f"{context.device} has no {precision}")
+        return
     if context.quick:
         outcome.not_run("against PyTorch", "--quick")
         return
@@ -45,13 +51,9 @@ def check_torch(context):
         outcome.not_run("against PyTorch", f"frames_on_request is not in {context.places.root}")
         return
     # Compiling takes nobody knows how long: the modes without it come first.
-    wanted = two_models.precisions(context)
-    for precision in wanted:
-        turns(context, program, [python, script], precision, PLAIN,
-              min(60, context.runner.budget.left()))
-    for position, precision in enumerate(wanted):
-        share = context.runner.budget.left() / (len(wanted) - position)
-        turns(context, program, [python, script], precision, COMPILED, share)
+    left = context.runner.budget.left
+    turns(context, program, [python, script], precision, PLAIN, min(SECONDS_PLAIN, left()))
+    turns(context, program, [python, script], precision, COMPILED, left())
 
 
 def turns(context, program, script, precision, modes, seconds):
@@ -61,13 +63,13 @@ def turns(context, program, script, precision, modes, seconds):
     label = f"{precision}, {'compiled' if modes is COMPILED else 'not compiled'}"
     try:
         tensors = two_models.tensors_of(context, precision) if seconds > 15 else "time"
-    except OutOfTime:
-        tensors = "time"
+    except OutOfTime as late:
+        tensors = str(late)
     if isinstance(tensors, str):
         outcome.not_run(label, tensors)
         return
     variants = {str(two_models.variant(context, precision, work)): work for work in (True, False)}
-    limit = max(10, int(seconds * 0.35))
+    limit = max(10, int(seconds * SHARE_OF_SET_UP))
     sides = []
     data = {"graphline": {True: [], False: []}, "torch": [], "setup": []}
     try:

@@ -19,8 +19,8 @@ def check_overhead(context):
             continue
         try:
             overhead_of(context, name, 6 if context.quick else trials, unit, bound)
-        except OutOfTime:
-            context.outcome.not_run(f"{name}, overhead", "time")
+        except OutOfTime as late:
+            context.outcome.not_run(f"{name}, overhead", str(late))
 
 
 def overhead_of(context, name, trials, unit, bound):

@@ -3,9 +3,13 @@
 NOISE = ["noise"]  # its stage that is CPU work
 
 
+# Those that are compared, the one that a pipeline has by itself first.
+PRECISIONS = ("float32", "float16", "tf32")
+
+
 def precisions(context):
-    """Those that are compared, the one that a pipeline has by itself first."""
-    return [p for p in ("float32", "float16", "tf32") if p in context.precisions()]
+    """Those of them that the device has."""
+    return [p for p in PRECISIONS if p in context.precisions()]
 
 
 def variant(context, precision, cpu_work=True):

@@ -10,7 +10,7 @@ endif()
 set(programs graphline)
 foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test cuda_libraries_test
         cuda_gpu_stages_test run_allocation_test frame_allocations frames_on_request
-        launch_cost_bench two_models_cuda)
+        launch_cost_bench two_models_cuda gpu_probe)
   if(TARGET ${program})
     list(APPEND programs ${program})
   endif()

@@ -1,0 +1,62 @@
+// Settles on a GPU what documentation leaves open: one probe a process, so that one that crashes or
+// hangs costs no other's facts. Prints a line of JSON for each fact. Exit status: 0 it was done, 1
+// it failed, 2 there is no such probe.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <string_view>
+
+#include "tests/bench/gpu_probe/probe.hpp"
+
+namespace {
+
+struct probe {
+  std::string_view name;
+  std::string_view what;
+  void (*run)();
+};
+
+constexpr std::array probes = {
+    probe{"libraries", "cuDNN, cuBLASLt, NVRTC and CUPTI, or what to install",
+          gpu_probe::probe_libraries},
+    probe{"ticks", "steps of event stamps and of %globaltimer", gpu_probe::probe_ticks},
+    probe{"drift", "the device's clock against the host's", gpu_probe::probe_drift},
+    probe{"record_nodes", "record nodes mixed with records", gpu_probe::probe_record_nodes},
+    probe{"negative_times", "elapsed times backwards", gpu_probe::probe_negative_times},
+    probe{"unjoined_capture", "captures that end with a fork", gpu_probe::probe_unjoined_capture},
+    probe{"disturbed_capture", "captures beside another thread's calls",
+          gpu_probe::probe_disturbed_capture},
+    probe{"node_parameters", "parameters of captured copies, fills, calls",
+          gpu_probe::probe_node_parameters},
+    probe{"library_nodes", "parameters of libraries' captured kernels",
+          gpu_probe::probe_library_nodes},
+    probe{"host_functions", "host functions against streams and branches",
+          gpu_probe::probe_host_functions},
+    probe{"callback_stack", "the stack of a host function", gpu_probe::probe_callback_stack},
+    probe{"waits", "ways to wait, their time and their core", gpu_probe::probe_waits},
+    probe{"launches", "the host's cost of calls, graphs by nodes", gpu_probe::probe_launches},
+    probe{"event_nodes", "what record nodes cost between kernels", gpu_probe::probe_event_nodes},
+    probe{"priorities", "a short kernel behind a long grid", gpu_probe::probe_priorities},
+    probe{"properties", "the device as cuDNN describes it", gpu_probe::probe_properties},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc == 2 ? argv[1] : "";
+  for (const probe& each : probes) {
+    if (each.name != wanted) continue;
+    try {
+      each.run();
+      return 0;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "gpu_probe {}: {}\n", wanted, error.what());
+      return 1;
+    }
+  }
+  fmt::print(stderr, "usage: gpu_probe PROBE\n\n");
+  for (const probe& each : probes) fmt::print(stderr, "  {:18}  {}\n", each.name, each.what);
+  return 2;
+}
