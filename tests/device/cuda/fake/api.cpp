@@ -1,7 +1,10 @@
 #include "tests/device/cuda/fake/api.hpp"
 
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/device/cuda/fake/memory.hpp"
@@ -18,11 +21,17 @@ struct planned_failure {
   cudaError_t status = cudaSuccess;
 };
 
+struct lasting_failure {
+  std::set<std::string, std::less<>> names;
+  cudaError_t status = cudaSuccess;
+};
+
 /// What a test has set, and what it can ask for.
 struct settings {
   int devices = 2;
   int driver = CUDART_VERSION;
   planned_failure failure;
+  lasting_failure lasting;
   std::vector<const char*> listed;
   std::map<std::string, std::size_t, std::less<>> counts;
   std::size_t count = 0;
@@ -63,6 +72,7 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
   if (c.listed.size() < most_listed) c.listed.push_back(name);
   planned_failure& f = c.failure;
   if (f.left > 0 && (f.name.empty() || f.name == name) && --f.left == 0) return f.status;
+  if (c.lasting.names.contains(std::string_view(name))) return c.lasting.status;
   if (in_host_function()) return cudaErrorNotPermitted;
   if (kind == call_kind::detached) return std::nullopt;
   if (const cudaError_t status = absence(); status != cudaSuccess) return status;
@@ -154,6 +164,11 @@ void fail_call(std::size_t n, cudaError_t status) {
 void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
   const locked lock(the_machine().mutex);
   control().failure = {name, n, status};
+}
+
+void fail_calls(const std::vector<std::string>& names, cudaError_t status) {
+  const locked lock(the_machine().mutex);
+  control().lasting = {{names.begin(), names.end()}, status};
 }
 
 void put_clocks_forward(std::int64_t nanoseconds) {

@@ -66,6 +66,9 @@ void fail_call(std::size_t n, cudaError_t status);
 /// As above, of the calls of `name` only.
 void fail_call(const std::string& name, std::size_t n, cudaError_t status);
 
+/// Every call of these names, from now on.
+void fail_calls(const std::vector<std::string>& names, cudaError_t status);
+
 // What the machine is. To be set before the first device is used.
 
 /// How many devices there are: 2 unless set, at most 8. With none every call is cudaErrorNoDevice.
@@ -88,5 +91,9 @@ void put_clocks_forward(std::int64_t nanoseconds);
 /// call on this device returns, and nothing is carried out there any more.
 cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
                           std::function<cudaError_t()> work);
+
+/// As above, as libraries do it: by the driver, so that the runtime does not know the kernel.
+cudaError_t launch_library_kernel(cudaStream_t stream, const std::string& name,
+                                  std::function<cudaError_t()> work);
 
 }  // namespace fake_cuda

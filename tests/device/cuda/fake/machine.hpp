@@ -40,6 +40,7 @@ struct operation {
   int priority = 0;
   std::function<cudaError_t()> run;  ///< of kernels, copies, fills and host functions
   cudaKernelNodeParams kernel{};
+  bool by_driver = false;  ///< a kernel that the runtime knows nothing of
   cudaMemcpy3DParms copy{};
   cudaMemsetParams fill{};
   cudaHostNodeParams host{};
