@@ -99,6 +99,9 @@ void reset() {
     m.devices[i].flags = cudaDeviceScheduleAuto;
     m.devices[i].has_context = false;
   }
+  const char* const seed = std::getenv("GRAPHLINE_FAKE_SEED");
+  m.seed = seed == nullptr ? std::nullopt : std::optional(std::stoull(seed));
+  m.enqueued = 0;
   m.clock_speed = 1;
   objects() = {};
   release_all_memory();
@@ -184,6 +187,16 @@ void set_device_count(int count) {
 void set_driver_version(int version) {
   const locked lock(the_machine().mutex);
   control().driver = version;
+}
+
+void shuffle(std::uint64_t seed) {
+  const locked lock(the_machine().mutex);
+  the_machine().seed = seed;
+}
+
+std::optional<std::uint64_t> seed() {
+  const locked lock(the_machine().mutex);
+  return the_machine().seed;
 }
 
 void set_clock_speed(double speed) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,19 @@ void set_device_capacity(std::size_t bytes);
 /// The newest CUDA that the driver is for: the runtime's own unless set. With an older one, 0 for
 /// no driver at all, every call is cudaErrorInsufficientDriver.
 void set_driver_version(int version);
+
+/// From now on the devices take what is ready by chance, with no regard for priority, and leave
+/// half of it until the host has enqueued nothing for a while: any order that streams and events
+/// allow. What chance does follows from the seed and the order of the calls that enqueue. `reset`
+/// sets the seed that the environment variable GRAPHLINE_FAKE_SEED names; without one, priority
+/// decides.
+///
+/// One operation still runs at a time. Of two that nothing orders, one of the two orders shows what
+/// is wrong; that they overlap would add those only of which either order is right.
+void shuffle(std::uint64_t seed);
+
+/// The seed, where chance decides.
+std::optional<std::uint64_t> seed();
 
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
