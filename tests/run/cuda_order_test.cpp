@@ -53,9 +53,10 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
   kind.make_cpu = [&seen](const stage_config&) { return std::make_unique<keeping_stage>(seen); };
   registry.add(std::move(kind));
   const auto seen_by = [&](pipeline_spec spec, const std::string& backend, device& on) {
-    // The device's own results too, which change with the frame through what they read.
-    spec.stages.push_back(make_stage("again", "kernels", {"left", "join"}, 23));
-    spec.stages.push_back(make_stage("keep", "keep", {"join", "again", "right", "alone"}));
+    // Streams of equal urgency that meet, which the order of enqueueing alone would keep right.
+    spec.stages.push_back(make_stage("beside", "kernels", {"aside"}, 23));
+    spec.stages.push_back(make_stage("meet", "kernels", {"left", "beside"}, 29));
+    spec.stages.push_back(make_stage("keep", "keep", {"join", "meet", "right", "alone"}));
     seen.clear();
     const run_record record = session(plan_for(spec, registry, backend), on).run();
     EXPECT_FALSE(record.failure) << *record.failure;
