@@ -4,20 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/plan/planner.hpp"
 #include "framework/run/concurrent_runs.hpp"
 #include "framework/run/session.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/run/cuda_session.hpp"
 #include "tests/run/test_kinds.hpp"
 #include "tests/run/watched_device.hpp"
 
@@ -25,114 +23,6 @@ namespace graphline {
 namespace {
 
 using namespace testing_kinds;
-
-/// How the next kernel that the device carries out ends; those after it end well.
-std::atomic<cudaError_t> next_kernel_ends{cudaSuccess};
-
-/// What `device_parts` does on the host device, as two kernels.
-class kernel_work final : public device_work {
- public:
-  kernel_work(std::int64_t salt, stage_tensors tensors)
-      : salt_(salt), tensors_(std::move(tensors)) {}
-
-  void enqueue(stream& s) override {
-    launch(s, "mix", [this] { mix(); });
-    launch(s, "settle", [] {});
-  }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    launch(s, "mix", [this] { mix(); });
-    marker.part_enqueued(s);
-    launch(s, "settle", [] {});
-    marker.part_enqueued(s);
-  }
-
- private:
-  template <class Kernel>
-  static void launch(stream& s, const char* name, Kernel kernel) {
-    const auto handle = static_cast<cudaStream_t>(s.native());
-    const auto status = fake_cuda::launch_kernel(handle, name, [kernel] {
-      kernel();
-      return next_kernel_ends.exchange(cudaSuccess);
-    });
-    if (status != cudaSuccess) throw run_error("the kernel was not launched");
-  }
-
-  void mix() const {
-    auto* const output = tensors_.outputs[0].as<std::int64_t>();
-    for (std::size_t e = 0; e < 64; ++e) {
-      std::vector<std::int64_t> values;
-      for (const auto& input : tensors_.inputs) values.push_back(input.as<std::int64_t>()[e]);
-      output[e] = mixed(salt_, values, 0);
-    }
-  }
-
-  std::int64_t salt_;
-  stage_tensors tensors_;
-};
-
-class kernel_stage final : public device_stage {
- public:
-  explicit kernel_stage(std::int64_t salt) : salt_(salt) {}
-  std::vector<stage_part> parts() const override { return {{"0.mix", ""}, {"1.settle", ""}}; }
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<kernel_work>(salt_, tensors);
-  }
-
- private:
-  std::int64_t salt_;
-};
-
-class cuda_session : public testing::Test {
- protected:
-  void SetUp() override { fake_cuda::reset(); }
-  void TearDown() override { fake_cuda::reset(); }
-
-  static stage_registry kinds(hook h = {}) {
-    auto registry = make_registry(std::move(h));
-    stage_kind kind = *registry.find("device_parts");
-    kind.name = "kernels";
-    kind.make_device["cuda"] = [](device&, const stage_config& c) {
-      return std::make_unique<kernel_stage>(c.arguments.integer("salt"));
-    };
-    registry.add(std::move(kind));
-    return registry;
-  }
-
-  /// Forks on the device, with CPU stages before, beside and behind it.
-  static pipeline_spec forked(graph_mode graphs, strategy how, std::int64_t in_flight) {
-    pipeline_spec spec;
-    spec.name = {"forked"};
-    spec.stages = {make_stage("read", "cpu_mix", {}, 3),
-                   make_stage("trunk", "kernels", {"read"}, 5),
-                   make_stage("aside", "cpu_mix", {}, 7),
-                   make_stage("left", "kernels", {"trunk"}, 11),
-                   make_stage("right", "kernels", {"trunk", "aside"}, 13),
-                   make_stage("alone", "kernels", {}, 17),
-                   make_stage("join", "cpu_mix", {"left", "right"}, 19)};
-    spec.stages[4].priority = priority::high;
-    spec.run.graphs = graphs;
-    spec.run.strategy = how;
-    spec.run.in_flight = in_flight;
-    spec.run.frames = 9;
-    spec.run.warmup = 2;
-    return spec;
-  }
-
-  static plan plan_for(const pipeline_spec& spec, const stage_registry& registry,
-                       const std::string& backend) {
-    diagnostics found;
-    plan p = make_plan(spec, registry, {.backend = backend}, found);
-    found.throw_if_errors();
-    return p;
-  }
-
-  static std::vector<std::string> checksums(const run_record& record) {
-    std::vector<std::string> result;
-    for (const auto& output : record.outputs) result.push_back(output.checksum);
-    return result;
-  }
-};
 
 TEST_F(cuda_session, computes_what_the_host_device_does_in_every_graph_mode) {
   const auto registry = kinds();

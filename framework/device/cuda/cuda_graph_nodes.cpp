@@ -89,37 +89,64 @@ class lister {
     return {listed_.size() - 1};
   }
 
+  /// A list only feeds reports: what CUDA does not tell of a node's parameters is left out.
+  static graph_node describe_type(cudaGraphNodeType type) {
+    switch (type) {
+      case cudaGraphNodeTypeMemcpy:
+        return {"copy", "copy", {}};
+      case cudaGraphNodeTypeMemset:
+        return {"fill", "fill", {}};
+      case cudaGraphNodeTypeHost:
+        return {"call", "call", {}};
+      case cudaGraphNodeTypeEventRecord:
+        return {"event", "stamp", {}};
+      default:
+        return {"empty", "empty", {}};
+    }
+  }
+
   graph_node describe(cudaGraphNode_t node, cudaGraphNodeType type) {
+    graph_node described = describe_type(type);
     switch (type) {
       case cudaGraphNodeTypeKernel:
         return {kernel_name(node), "operation", {}};
       case cudaGraphNodeTypeMemcpy: {
         cudaMemcpy3DParms copy{};
-        check(cudaGraphMemcpyNodeGetParams(node, &copy), "cudaGraphMemcpyNodeGetParams");
+        if (!told(cudaGraphMemcpyNodeGetParams(node, &copy))) break;
         const std::size_t bytes = copy.extent.width * copy.extent.height * copy.extent.depth;
-        return {"copy " + format_bytes(bytes), "copy", {}};
+        described.name += " " + format_bytes(bytes);
+        break;
       }
       case cudaGraphNodeTypeMemset: {
         cudaMemsetParams fill{};
-        check(cudaGraphMemsetNodeGetParams(node, &fill), "cudaGraphMemsetNodeGetParams");
-        return {"fill " + format_bytes(fill.elementSize * fill.width * fill.height), "fill", {}};
+        if (!told(cudaGraphMemsetNodeGetParams(node, &fill))) break;
+        described.name += " " + format_bytes(fill.elementSize * fill.width * fill.height);
+        break;
       }
       case cudaGraphNodeTypeHost: {
         cudaHostNodeParams call{};
-        check(cudaGraphHostNodeGetParams(node, &call), "cudaGraphHostNodeGetParams");
-        if (call.fn != &call_host_function)
-          return {"call", "call", {}};  // a library's or plug-in's
-        return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
+        // Others are a library's or plug-in's.
+        if (!told(cudaGraphHostNodeGetParams(node, &call)) || call.fn != &call_host_function) break;
+        described.name = static_cast<const host_function*>(call.userData)->name();
+        break;
       }
       case cudaGraphNodeTypeEventRecord: {
         cudaEvent_t event = nullptr;
-        check(cudaGraphEventRecordNodeGetEvent(node, &event), "cudaGraphEventRecordNodeGetEvent");
-        const auto found = stamps_.find(event);
-        return {found == stamps_.end() ? "event" : found->second, "stamp", {}};
+        if (!told(cudaGraphEventRecordNodeGetEvent(node, &event))) break;
+        if (const auto found = stamps_.find(event); found != stamps_.end()) {
+          described.name = found->second;
+        }
+        break;
       }
       default:
-        return {"empty", "empty", {}};
+        break;
     }
+    return described;
+  }
+
+  static bool told(cudaError_t status) {
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // a launch would report it
+    return status == cudaSuccess;
   }
 
   void check(cudaError_t status, const char* call) { engine_.check(status, call, subject_); }

@@ -10,7 +10,8 @@ namespace graphline {
 namespace {
 
 /// A function of the driver, which is there once a device is open; null when it has none of that
-/// name. The program is not linked with the driver, so that it starts where there is none.
+/// name. Asked for each time, since a graph is listed once and never where time counts. The program
+/// is not linked with the driver, so that it starts where there is none.
 template <class Function>
 Function driver_function(const char* name) {
   void* found = nullptr;
@@ -30,9 +31,9 @@ using get_kernel_name = CUresult (*)(const char**, CUkernel);
 
 /// By the driver, which also knows the kernels that libraries launched.
 const char* name_from_driver(cudaGraphNode_t node) {
-  static const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
-  static const auto function_name = driver_function<get_function_name>("cuFuncGetName");
-  static const auto name_of_kernel = driver_function<get_kernel_name>("cuKernelGetName");
+  const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
+  const auto function_name = driver_function<get_function_name>("cuFuncGetName");
+  const auto name_of_kernel = driver_function<get_kernel_name>("cuKernelGetName");
   CUDA_KERNEL_NODE_PARAMS params{};
   if (params_of == nullptr || params_of(node, &params) != CUDA_SUCCESS) return nullptr;
   const char* name = nullptr;

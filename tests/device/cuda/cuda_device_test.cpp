@@ -255,5 +255,53 @@ TEST_F(cuda_device, lists_host_functions_that_others_captured) {
   EXPECT_EQ(nodes[1].type, "call");
 }
 
+/// What every node is when `silent` fails whenever it is called.
+std::vector<std::string> described_without(const std::vector<std::string>& silent) {
+  const auto dev = open_cuda_device(0);
+  const auto s = dev->make_stream("s", priority::normal);
+  const auto stamp = dev->make_timed_event("middle");
+  const memory block = dev->allocate(64);
+  const memory pinned = dev->allocate_pinned(64);
+  conformance::test_function note("note", [] {});
+  const auto captured = dev->capture(*s, [&] {
+    const auto handle = static_cast<cudaStream_t>(s->native());
+    const auto work = [] { return cudaSuccess; };
+    fake_cuda::launch_kernel(handle, "_Z5scaleIfEvPT_", work);
+    fake_cuda::launch_library_kernel(handle, "gemm_128x64", work);
+    s->fill(block.data(), std::byte{0}, 64);
+    s->copy(pinned.data(), block.data(), 64);
+    s->stamp(*stamp);
+    s->call(note);
+  });
+  fake_cuda::fail_calls(silent, cudaErrorInvalidValue);
+  std::vector<std::string> found;
+  for (const graph_node& n : captured->nodes()) found.push_back(n.type + ": " + n.name);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // which a launch would report as its own
+  return found;
+}
+
+TEST_F(cuda_device, names_the_kernels_of_libraries_by_the_driver) {
+  EXPECT_THAT(
+      described_without({}),
+      testing::ElementsAre("operation: void scale<float>", "operation: gemm_128x64",
+                           "fill: fill 64 B", "copy: copy 64 B", "stamp: middle", "call: note"));
+  // By the runtime, which knows the program's own only.
+  for (const char* silent : {"cudaGetDriverEntryPointByVersion", "cuGraphKernelNodeGetParams"}) {
+    EXPECT_THAT(described_without({silent}),
+                testing::IsSupersetOf({"operation: void scale<float>", "operation: kernel"}))
+        << silent;
+  }
+  EXPECT_THAT(described_without({"cuFuncGetName", "cuKernelGetName"}),
+              testing::IsSupersetOf({"operation: void scale<float>", "operation: kernel"}));
+}
+
+TEST_F(cuda_device, lists_a_node_by_its_type_where_cuda_tells_no_more) {
+  EXPECT_THAT(described_without({"cuGraphKernelNodeGetParams", "cudaGraphKernelNodeGetParams",
+                                 "cudaGraphMemsetNodeGetParams", "cudaGraphMemcpyNodeGetParams",
+                                 "cudaGraphEventRecordNodeGetEvent", "cudaGraphHostNodeGetParams"}),
+              testing::ElementsAre("operation: kernel", "operation: kernel", "fill: fill",
+                                   "copy: copy", "stamp: event", "call: call"));
+}
+
 }  // namespace
 }  // namespace graphline

@@ -63,6 +63,8 @@ class fake_subject final : public subject {
 
   std::string failure_text() const override { return "cudaErrorIllegalAddress"; }
 
+  bool does_one_thing_at_a_time() const override { return !fake_cuda::seed(); }
+
   /// The tracing library listens to the driver, of which there is none.
   bool can_be_traced() const override { return false; }
 

@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/device/cuda/fake_fixture.hpp"
 
@@ -144,6 +146,41 @@ TEST_F(fake_cuda_runtime, runs_the_more_urgent_stream_first) {
   open->store(true);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_THAT(order, testing::ElementsAre(-5, -99, 0));
+}
+
+TEST_F(fake_cuda_runtime, takes_any_order_that_streams_and_events_allow_when_shuffled) {
+  std::set<std::vector<int>> orders;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    reset();
+    shuffle(seed);
+    std::vector<int> order;
+    const auto note = [&](cudaStream_t s, int which) {
+      EXPECT_EQ(launch_kernel(s, "note",
+                              [&order, which] {
+                                order.push_back(which);
+                                return cudaSuccess;
+                              }),
+                cudaSuccess);
+    };
+    const cudaStream_t left = make_stream();
+    const cudaStream_t right = make_stream();
+    const cudaEvent_t e = make_event();
+    note(left, 1);
+    note(left, 2);
+    note(right, 3);
+    ASSERT_EQ(cudaEventRecord(e, left), cudaSuccess);
+    ASSERT_EQ(cudaStreamWaitEvent(right, e, 0), cudaSuccess);
+    note(right, 4);
+    note(left, 5);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    orders.insert(order);
+  }
+  // 1, 2, 4 and 1, 2, 5 follow each other, and 3 comes before 4.
+  EXPECT_THAT(orders, testing::UnorderedElementsAre(
+                          testing::ElementsAre(1, 2, 3, 4, 5), testing::ElementsAre(1, 2, 3, 5, 4),
+                          testing::ElementsAre(1, 3, 2, 4, 5), testing::ElementsAre(1, 3, 2, 5, 4),
+                          testing::ElementsAre(3, 1, 2, 4, 5), testing::ElementsAre(3, 1, 2, 5, 4),
+                          testing::ElementsAre(1, 2, 5, 3, 4)));
 }
 
 TEST_F(fake_cuda_runtime, lets_other_streams_go_on_beside_a_host_function) {

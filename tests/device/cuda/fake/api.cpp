@@ -1,7 +1,10 @@
 #include "tests/device/cuda/fake/api.hpp"
 
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/device/cuda/fake/memory.hpp"
@@ -18,11 +21,17 @@ struct planned_failure {
   cudaError_t status = cudaSuccess;
 };
 
+struct lasting_failure {
+  std::set<std::string, std::less<>> names;
+  cudaError_t status = cudaSuccess;
+};
+
 /// What a test has set, and what it can ask for.
 struct settings {
   int devices = 2;
   int driver = CUDART_VERSION;
   planned_failure failure;
+  lasting_failure lasting;
   std::vector<const char*> listed;
   std::map<std::string, std::size_t, std::less<>> counts;
   std::size_t count = 0;
@@ -63,6 +72,7 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
   if (c.listed.size() < most_listed) c.listed.push_back(name);
   planned_failure& f = c.failure;
   if (f.left > 0 && (f.name.empty() || f.name == name) && --f.left == 0) return f.status;
+  if (c.lasting.names.contains(std::string_view(name))) return c.lasting.status;
   if (in_host_function()) return cudaErrorNotPermitted;
   if (kind == call_kind::detached) return std::nullopt;
   if (const cudaError_t status = absence(); status != cudaSuccess) return status;
@@ -89,6 +99,9 @@ void reset() {
     m.devices[i].flags = cudaDeviceScheduleAuto;
     m.devices[i].has_context = false;
   }
+  const char* const seed = std::getenv("GRAPHLINE_FAKE_SEED");
+  m.seed = seed == nullptr ? std::nullopt : std::optional(std::stoull(seed));
+  m.enqueued = 0;
   m.clock_speed = 1;
   m.clock_tick = 1;
   objects() = {};
@@ -157,6 +170,11 @@ void fail_call(const std::string& name, std::size_t n, cudaError_t status) {
   control().failure = {name, n, status};
 }
 
+void fail_calls(const std::vector<std::string>& names, cudaError_t status) {
+  const locked lock(the_machine().mutex);
+  control().lasting = {{names.begin(), names.end()}, status};
+}
+
 void put_clocks_forward(std::int64_t nanoseconds) {
   const locked lock(the_machine().mutex);
   the_machine().clock_ahead += nanoseconds;
@@ -175,6 +193,16 @@ void set_device_count(int count) {
 void set_driver_version(int version) {
   const locked lock(the_machine().mutex);
   control().driver = version;
+}
+
+void shuffle(std::uint64_t seed) {
+  const locked lock(the_machine().mutex);
+  the_machine().seed = seed;
+}
+
+std::optional<std::uint64_t> seed() {
+  const locked lock(the_machine().mutex);
+  return the_machine().seed;
 }
 
 void set_clock_speed(double speed) {

@@ -174,14 +174,3 @@ cudaError_t cudaProfilerStart() {
 cudaError_t cudaProfilerStop() {
   return api("cudaProfilerStop", [](locked&) { return cudaSuccess; });
 }
-
-// There is no driver under the fake, so none of its functions can be had.
-cudaError_t cudaGetDriverEntryPointByVersion(const char* /*symbol*/, void** function,
-                                             unsigned /*version*/, unsigned long long /*flags*/,
-                                             cudaDriverEntryPointQueryResult* result) {
-  return api("cudaGetDriverEntryPointByVersion", [&](locked&) {
-    *function = nullptr;
-    if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
-    return cudaSuccess;
-  });
-}

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ void fail_call(std::size_t n, cudaError_t status);
 /// As above, of the calls of `name` only.
 void fail_call(const std::string& name, std::size_t n, cudaError_t status);
 
+/// Every call of these names, from now on.
+void fail_calls(const std::vector<std::string>& names, cudaError_t status);
+
 // What the machine is. To be set before the first device is used.
 
 /// How many devices there are: 2 unless set, at most 8. With none every call is cudaErrorNoDevice.
@@ -77,6 +81,19 @@ void set_device_capacity(std::size_t bytes);
 /// The newest CUDA that the driver is for: the runtime's own unless set. With an older one, 0 for
 /// no driver at all, every call is cudaErrorInsufficientDriver.
 void set_driver_version(int version);
+
+/// From now on the devices take what is ready by chance, with no regard for priority, and leave
+/// half of it until the host has enqueued nothing for a while: any order that streams and events
+/// allow. What chance does follows from the seed and the order of the calls that enqueue. `reset`
+/// sets the seed that the environment variable GRAPHLINE_FAKE_SEED names; without one, priority
+/// decides.
+///
+/// One operation still runs at a time. Of two that nothing orders, one of the two orders shows what
+/// is wrong; that they overlap would add those only of which either order is right.
+void shuffle(std::uint64_t seed);
+
+/// The seed, where chance decides.
+std::optional<std::uint64_t> seed();
 
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
@@ -90,5 +107,9 @@ void put_clocks_forward(std::int64_t nanoseconds);
 /// call on this device returns, and nothing is carried out there any more.
 cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
                           std::function<cudaError_t()> work);
+
+/// As above, as libraries do it: by the driver, so that the runtime does not know the kernel.
+cudaError_t launch_library_kernel(cudaStream_t stream, const std::string& name,
+                                  std::function<cudaError_t()> work);
 
 }  // namespace fake_cuda

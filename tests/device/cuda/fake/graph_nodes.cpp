@@ -94,6 +94,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
   return api("cudaGraphKernelNodeGetParams", [&](locked&) {
+    if (is_node(node) && node->what->by_driver) return cudaErrorInvalidDeviceFunction;
     return give(node, cudaGraphNodeTypeKernel, &operation::kernel, params);
   });
 }

@@ -16,14 +16,13 @@ std::set<std::string>& kernel_names() {
   return *only;
 }
 
-}  // namespace
-
-cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
-                          std::function<cudaError_t()> work) {
-  return api("cudaLaunchKernel", [&](locked&) {
+cudaError_t launch(const char* call, bool by_driver, cudaStream_t stream, const std::string& name,
+                   std::function<cudaError_t()> work) {
+  return api(call, [&](locked&) {
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     auto what = std::make_shared<operation>();
     what->type = cudaGraphNodeTypeKernel;
+    what->by_driver = by_driver;
     what->device = stream->device;
     what->priority = stream->priority;
     what->kernel.func = const_cast<std::string*>(&*kernel_names().insert(name).first);
@@ -33,6 +32,18 @@ cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
     submit(stream, what);
     return cudaSuccess;
   });
+}
+
+}  // namespace
+
+cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
+                          std::function<cudaError_t()> work) {
+  return launch("cudaLaunchKernel", false, stream, name, std::move(work));
+}
+
+cudaError_t launch_library_kernel(cudaStream_t stream, const std::string& name,
+                                  std::function<cudaError_t()> work) {
+  return launch("cuLaunchKernel", true, stream, name, std::move(work));
 }
 
 }  // namespace fake_cuda

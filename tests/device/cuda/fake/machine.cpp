@@ -10,6 +10,17 @@ namespace {
 
 thread_local bool calls_host_functions = false;
 
+/// How long the host is to enqueue nothing until the devices take what they held back: longer than
+/// it takes to enqueue a frame, so that what was enqueued later has its chance to be done earlier.
+constexpr std::chrono::microseconds quiet{100};
+
+/// The finalizer of splitmix64 (Steele, Lea and Flood, 2014): no two numbers become the same.
+std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
 }  // namespace
 
 machine& the_machine() {
@@ -33,6 +44,7 @@ task_ref machine::add(operation_ref what, int device, int priority,
   t->device = device;
   t->priority = priority;
   t->number = ++enqueued;
+  enqueued_at = std::chrono::steady_clock::now();
   for (const task_ref& earlier : after) {
     if (earlier == nullptr || earlier->done) continue;
     earlier->then.push_back(t);
@@ -52,18 +64,33 @@ task_ref machine::add(operation_ref what, int device, int priority,
   return t;
 }
 
+ready_tasks::key_type machine::key_of(const task& t) const {
+  if (!seed) return {t.priority, t.number};
+  const std::uint64_t chance = scramble(t.number + scramble(*seed));
+  return {static_cast<int>(chance & 1U), chance};
+}
+
+bool machine::is_held_back(const ready_tasks& queue) const {
+  return seed && queue.begin()->first.first == 1 &&
+         std::chrono::steady_clock::now() < enqueued_at + quiet;
+}
+
 void machine::make_ready(const task_ref& t) {
   device_state& d = devices[t->device];
   const bool is_call = t->what->type == cudaGraphNodeTypeHost;
-  (is_call ? d.ready_calls : d.ready).emplace(std::pair{t->priority, t->number}, t);
+  (is_call ? d.ready_calls : d.ready).emplace(key_of(*t), t);
   work.notify_all();
 }
 
-/// A thread's whole life: the most urgent task of its queue, again and again.
+/// A thread's whole life: the first task of its queue, again and again.
 void machine::serve(device_state& d, ready_tasks& queue) {
   std::unique_lock lock(mutex);
   while (true) {
     work.wait(lock, [&] { return !queue.empty(); });
+    if (is_held_back(queue)) {
+      work.wait_until(lock, enqueued_at + quiet);
+      continue;
+    }
     const task_ref t = queue.begin()->second;
     queue.erase(queue.begin());
     if (t->what->run != nullptr && d.failure == cudaSuccess) {

@@ -7,12 +7,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -40,6 +42,7 @@ struct operation {
   int priority = 0;
   std::function<cudaError_t()> run;  ///< of kernels, copies, fills and host functions
   cudaKernelNodeParams kernel{};
+  bool by_driver = false;  ///< a kernel that the runtime knows nothing of
   cudaMemcpy3DParms copy{};
   cudaMemsetParams fill{};
   cudaHostNodeParams host{};
@@ -64,7 +67,8 @@ struct task {
 };
 using task_ref = std::shared_ptr<task>;
 
-/// Tasks that can start: the most urgent first (lower is more urgent), then in order.
+/// Tasks that can start: the most urgent first (lower is more urgent), then in order. Shuffled:
+/// those that may start at once, then those held back, each by chance.
 using ready_tasks = std::map<std::pair<int, std::uint64_t>, task_ref>;
 
 struct device_state {
@@ -88,7 +92,9 @@ struct machine {
   std::condition_variable progress;  ///< a task was done
   device_state devices[most_devices];
   std::uint64_t enqueued = 0;
-  double clock_speed = 1;  ///< of the devices', by the host's
+  std::optional<std::uint64_t> seed;                  ///< of the order, where chance decides it
+  std::chrono::steady_clock::time_point enqueued_at;  ///< the latest
+  double clock_speed = 1;                             ///< of the devices', by the host's
   std::size_t busy_waits = 0;
   std::int64_t clock_ahead = 0;  ///< of the devices' clocks, in ns
   std::int64_t clock_tick = 1;   ///< of the devices' clocks, in ns
@@ -103,6 +109,8 @@ struct machine {
   void wait_for_device(std::unique_lock<std::mutex>& lock, int device);
 
  private:
+  ready_tasks::key_type key_of(const task& t) const;
+  bool is_held_back(const ready_tasks& queue) const;
   void make_ready(const task_ref& t);
   void finish(task& t);
   [[noreturn]] void serve(device_state& d, ready_tasks& queue);

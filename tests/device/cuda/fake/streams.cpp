@@ -114,7 +114,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (stream->capture != nullptr || event->captured != nullptr) {
       return capture_wait(*stream, *event);
     }
-    if (event->recording == nullptr || event->recording->done) return cudaSuccess;
+    if (event->recording == nullptr) return cudaSuccess;
     stream->last = the_machine().add(nothing(), stream->device, stream->priority,
                                      {stream->last, event->recording});
     return cudaSuccess;

@@ -1,0 +1,87 @@
+// Every frame of a session on the `cuda` device, in any order that its waits allow.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "framework/device/cuda/cuda_device.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/session.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/run/cuda_session.hpp"
+#include "tests/run/test_kinds.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_kinds;
+
+/// Keeps what reaches it in every frame, by frame.
+class keeping_stage final : public cpu_stage {
+ public:
+  using kept = std::map<std::int64_t, std::vector<std::int64_t>>;
+
+  explicit keeping_stage(kept& into) : into_(into) {}
+  void run(const cpu_call& call) override {
+    auto& values = into_[call.frame];
+    for (const auto& input : call.inputs) {
+      const auto* const data = input.as<std::int64_t>();
+      values.insert(values.end(), data, data + input.type.bytes() / sizeof *data);
+      std::copy_n(data, call.outputs[0].type.bytes() / sizeof *data,
+                  call.outputs[0].as<std::int64_t>());
+    }
+  }
+
+ private:
+  kept& into_;
+};
+
+using cuda_order = cuda_session;
+
+/// A wait that is missing shows in a frame whose successor put other data in its place too early,
+/// or whose predecessor's were still there; the last frame alone, whose outputs are kept, tells
+/// little.
+TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the_waits_allow) {
+  keeping_stage::kept seen;
+  auto registry = kinds();
+  stage_kind kind = *registry.find("cpu_mix");
+  kind.name = "keep";
+  kind.make_cpu = [&seen](const stage_config&) { return std::make_unique<keeping_stage>(seen); };
+  registry.add(std::move(kind));
+  const auto seen_by = [&](pipeline_spec spec, const std::string& backend, device& on) {
+    // Streams of equal urgency that meet, which the order of enqueueing alone would keep right.
+    spec.stages.push_back(make_stage("beside", "kernels", {"aside"}, 23));
+    spec.stages.push_back(make_stage("meet", "kernels", {"left", "beside"}, 29));
+    spec.stages.push_back(make_stage("keep", "keep", {"join", "meet", "right", "alone"}));
+    seen.clear();
+    const run_record record = session(plan_for(spec, registry, backend), on).run();
+    EXPECT_FALSE(record.failure) << *record.failure;
+    return seen;
+  };
+  const auto host = open_host_device(1);
+  const auto expected = seen_by(forked(graph_mode::off, strategy::serial, 1), "host", *host);
+  ASSERT_EQ(expected.size(), 11U);
+  const std::uint64_t first = fake_cuda::seed().value_or(1);
+  for (std::uint64_t seed = first; seed < first + 3; ++seed) {
+    for (const auto& [word, graphs] : graph_mode_words) {
+      for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
+        for (const std::int64_t in_flight : {1, 3}) {
+          if (how == strategy::serial && (in_flight > 1 || graphs == graph_mode::frame)) continue;
+          fake_cuda::reset();
+          fake_cuda::shuffle(seed);
+          const auto cuda = open_cuda_device(0);
+          EXPECT_EQ(seen_by(forked(graphs, how, in_flight), "cuda", *cuda), expected)
+              << "graphs " << word << ", " << to_word(how) << ", " << in_flight
+              << " in flight, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphline
