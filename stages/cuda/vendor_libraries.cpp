@@ -1,6 +1,6 @@
 #include "stages/cuda/vendor_libraries.hpp"
 
-#include <cublas_api.h>
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <cudnn_version.h>
 #include <fmt/format.h>

@@ -19,7 +19,7 @@ endforeach()
 # Programs look for libraries in the folder beside theirs first, for those that other libraries need
 # as well: DT_RPATH, where DT_RUNPATH would only hold for the program's own.
 set_target_properties(${programs} PROPERTIES
-  BUILD_RPATH "$ORIGIN/../lib"
+  BUILD_RPATH "$ORIGIN/../lib;${CMAKE_BUILD_RPATH}"
   INSTALL_RPATH "$ORIGIN/../lib")
 foreach(program IN LISTS programs)
   target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)

@@ -4,11 +4,19 @@
 set(GRAPHLINE_WITH_CUDA "AUTO" CACHE STRING "Build the cuda device: AUTO, ON or OFF")
 set_property(CACHE GRAPHLINE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 
+# tools/setup/cuda brings a toolkit there, with the libraries that programs open when they run.
+set(fetched ${PROJECT_SOURCE_DIR}/build/cuda)
+if(EXISTS ${fetched}/bin/nvcc AND NOT CUDAToolkit_ROOT)
+  set(CUDAToolkit_ROOT ${fetched})
+  set(CMAKE_BUILD_RPATH ${fetched}/lib)
+endif()
+
 # What is missing for it, in words; empty when everything is there.
 function(graphline_missing_for_cuda out)
   find_package(CUDAToolkit 13.0 QUIET)
   if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
-    set(${out} "no CUDA toolkit 13.0 or newer with nvcc was found" PARENT_SCOPE)
+    set(${out} "no CUDA toolkit 13.0 or newer with nvcc was found; tools/setup/cuda yes \
+brings one" PARENT_SCOPE)
     return()
   endif()
   find_path(CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})

@@ -4,6 +4,7 @@
 
 project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 log_directory=$project_root/build/log
+cuda=auto # whether the cuda device is built, as in --cuda
 run_with=() # what programs of the build, and the build that lists their tests, are started through
 
 say() { printf '%s\n' "$*"; }
@@ -97,11 +98,30 @@ prepare_directories() {
   fi
 }
 
-# bring_cudnn_frontend: what building the cuda device takes beside the CUDA toolkit. Without it the
-# build goes on, without that device, and says so.
-bring_cudnn_frontend() {
-  "$project_root/tools/setup/cudnn_frontend" ||
-    say "going on without the cuda device, which takes these headers"
+# take_cuda MODE: what the option --cuda says. Status 2 where it says nothing known.
+take_cuda() {
+  case $1 in
+    auto | yes | no) cuda=$1 ;;
+    *) return 2 ;;
+  esac
+}
+
+# find_nvcc: the compiler of a CUDA toolkit; status 1 where there is none.
+find_nvcc() {
+  command -v "$project_root/build/cuda/bin/nvcc" || command -v nvcc ||
+    command -v "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc"
+}
+
+# bring_cuda: a CUDA toolkit where there is a driver and none is installed, and what building the
+# cuda device takes beside it. Without them the build goes on, without that device, and says so,
+# unless --cuda asks for it.
+bring_cuda() {
+  [ $cuda != no ] || return 0
+  if "$project_root/tools/setup/cuda" $cuda && "$project_root/tools/setup/cudnn_frontend"; then
+    return 0
+  fi
+  [ $cuda != yes ] || exit 1
+  say "going on without what the cuda device takes"
 }
 
 # bring_trace_viewers: what loading traces in the tests takes. Without it these tests are skipped,
@@ -114,6 +134,7 @@ bring_trace_viewers() {
 # the cuda device.
 build_preset() {
   local preset=$1 fresh=()
+  local -A with_cuda=([auto]=AUTO [yes]=ON [no]=OFF)
   shift
   local cache=$project_root/build/$preset/CMakeCache.txt
   # A build folder that came along when the checkout was moved or copied is of no use to CMake.
@@ -124,7 +145,7 @@ build_preset() {
   # What one checkout has compiled, the compiler cache gives to the next, wherever that lies.
   export CCACHE_BASEDIR=$project_root CCACHE_NOHASHDIR=1
   phase "configuring build/$preset" "$preset-configure" \
-    cmake --preset "$preset" "${fresh[@]}"
+    cmake --preset "$preset" "${fresh[@]}" -D GRAPHLINE_WITH_CUDA="${with_cuda[$cuda]}"
   sed -n 's/^-- \(cuda device: .*\)/\1/p' "$log_directory/$preset-configure.log"
   phase "building (minutes the first time, seconds later)" "$preset-build" \
     "${run_with[@]}" cmake --build --preset "$preset" "$@"
