@@ -175,7 +175,7 @@ void prepared_pipeline::bind_waits(slot& s) {
 }
 
 void prepared_pipeline::warm_up(const stop_request* stop) {
-  const nanoseconds warm = now() + device_.properties().warm_up;
+  const nanoseconds warm = now() + (plan_.run.warmup > 0 ? device_.properties().warm_up : 0);
   bool worked = false;
   do {
     for (auto& s : slots_) {

@@ -56,7 +56,8 @@ class prepared_pipeline {
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
   void wait_until_idle() noexcept;
-  /// Runs all device work, once at least and for as long as the device is to be warmed up.
+  /// Runs all device work, once at least, and for as long as the device is to be warmed up unless
+  /// no warm-up is wanted.
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
   void capture_in_parts(bound_stage& stage);

@@ -48,8 +48,10 @@ const std::vector<setting<settings>>& all_settings() {
                        1, 64)),
       setting_of(&settings::frames, whole_number("frames", "Measured frames.", 1, 100'000'000)),
       setting_of(&settings::warmup,
-                 whole_number("warmup", "Frames before the measured ones that are not reported.", 0,
-                              1'000'000)),
+                 whole_number("warmup",
+                              "Frames before the measured ones that are not reported. Unless it is "
+                              "0, a GPU works for 300 ms before them.",
+                              0, 1'000'000)),
       setting_of(&settings::seed,
                  whole_number("seed", "Seed of weights, inputs, random stages and random arrivals.",
                               0, {})),
