@@ -208,12 +208,12 @@ struct device_properties {
   int priority_levels = 1;       ///< how many of high, normal, low it tells apart
   bool one_at_a_time = false;    ///< carries out one operation at a time, whatever its streams
   bool tells_busy_time = false;  ///< its timed events tell `busy_since`
-  nanoseconds warm_up = 0;       ///< how long it is to work before what is measured
   /// Which the host's threads that compute should keep to, so that the device has its own; empty:
   /// any. Of this machine only: not in results.
   cpu_set cpus_of_host;
   /// Further facts for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
+  nanoseconds warm_up = 0;  ///< how long it is to work before what is measured
 };
 
 /// How a device is at a moment. Nothing where it does not tell.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
@@ -15,36 +14,24 @@
 namespace graphline {
 namespace {
 
-/// How long one operation's plans may take to be built and tried out. Some are compiled when they
-/// are built; the library's best guesses come first.
-constexpr nanoseconds patience = 15'000'000'000;
-
-/// False, and the reason, also where building failed for another cause than want of support:
-/// another plan may do without what this one lacked.
-bool build_one(plan_choices& plans, std::size_t plan, std::string& reason) {
+/// False where building failed for another cause than want of support too: another plan may do
+/// without what this one lacked. `why_not` tells of the first that failed.
+bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
+  std::string reason;
   try {
-    return plans.build(plan, reason);
+    if (plans.build(plan, reason)) return true;
   } catch (const run_error& e) {
     reason = e.what();
-    return false;
   }
+  if (why_not.empty()) why_not = fmt::format("{}: {}", plans.describe(plan), reason);
+  return false;
 }
 
-/// The plans that can be built, built; at most `enough` of them, and none after `until` once there
-/// is one. Where there is none, the reason of the best one.
-std::vector<std::size_t> build(plan_choices& plans, std::size_t enough, nanoseconds until,
-                               std::string& why_not) {
-  std::vector<std::size_t> built;
-  for (std::size_t plan = 0; plan < plans.size() && built.size() < enough; ++plan) {
-    if (!built.empty() && now() > until) break;
-    std::string reason;
-    if (build_one(plans, plan, reason)) {
-      built.push_back(plan);
-    } else if (why_not.empty()) {
-      why_not = fmt::format("{}: {}", plans.describe(plan), reason);
-    }
+std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    if (build_one(plans, plan, why_not)) return chosen_plan{plan, std::nullopt};
   }
-  return built;
+  return std::nullopt;
 }
 
 /// What the cache remembers, built; forgotten where this library does not offer it any more.
@@ -61,32 +48,32 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   return std::nullopt;
 }
 
+/// Each plan is timed as soon as it is built, so that whenever time is up, all that was built
+/// counts.
 std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
-  const nanoseconds until = now() + patience;
-  const std::vector<std::size_t> built = build(plans, plans.size(), until, why_not);
-  if (built.empty()) return std::nullopt;
-  std::size_t workspace = 0;
-  for (const std::size_t plan : built) {
-    workspace = std::max(workspace, plans.workspace_bytes(plan));
-  }
-  plan_timer timer(how.operand_bytes, workspace, how.precision, how.owner);
+  const nanoseconds until = now() + how.patience;
+  std::optional<plan_timer> timer;  // which takes memory
   std::optional<chosen_plan> best;
-  for (const std::size_t plan : built) {
-    if (best && now() > until) break;
-    const std::optional<nanoseconds> time = timer.time(plans, plan);
+  std::size_t tried = 0;
+  while (tried < plans.size() && (!best || now() <= until)) {
+    const std::size_t plan = tried++;
+    if (!build_one(plans, plan, why_not)) continue;
+    if (!timer) timer.emplace(how.operand_bytes, how.precision, how.owner);
+    const std::optional<nanoseconds> time = timer->time(plans, plan);
     if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
   }
-  if (best) {
-    how.cache.store(how.key, {plans.identity(best->plan), *best->time});
-  } else {
-    why_not = "no plan that can be built runs";
+  if (!best) {
+    if (timer) why_not = "no plan that can be built runs";
+    return std::nullopt;
   }
+  // Of a search that was cut short nobody knows whether that is the fastest.
+  if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
   return best;
 }
 
 class planned_operation final : public library_operation {
  public:
-  planned_operation(std::unique_ptr<plan_choices> plans, const chosen_plan& chosen,
+  planned_operation(std::shared_ptr<plan_choices> plans, const chosen_plan& chosen,
                     std::string owner)
       : plans_(std::move(plans)), chosen_(chosen), owner_(std::move(owner)) {}
 
@@ -115,7 +102,7 @@ class planned_operation final : public library_operation {
   }
 
  private:
-  std::unique_ptr<plan_choices> plans_;
+  std::shared_ptr<plan_choices> plans_;
   chosen_plan chosen_;
   std::string owner_;
 };
@@ -126,18 +113,17 @@ std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
                                        std::string& why_not) {
   why_not.clear();
   std::optional<chosen_plan> chosen;
-  if (how == nullptr) {
-    const std::vector<std::size_t> built = build(plans, 1, 0, why_not);
-    if (!built.empty()) chosen = chosen_plan{built.front(), std::nullopt};
-  } else {
+  if (how != nullptr) {
     chosen = remembered(plans, *how);
     if (!chosen) chosen = fastest(plans, *how, why_not);
+  } else {
+    chosen = first(plans, why_not);
   }
   if (chosen) plans.keep_only(chosen->plan);
   return chosen;
 }
 
-std::unique_ptr<library_operation> make_library_operation(std::unique_ptr<plan_choices> plans,
+std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
                                                           const chosen_plan& chosen,
                                                           std::string owner) {
   return std::make_unique<planned_operation>(std::move(plans), chosen, std::move(owner));

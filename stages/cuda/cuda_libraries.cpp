@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "framework/base/cache_folder.hpp"
 #include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
@@ -51,7 +54,7 @@ class cuda_libraries final : public cuda_library {
     use_cuda_device(device_);  // libraries make what they make for the thread's current device
     if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     return choose(
-        make_convolution_plans(form, cudnn_, why_not), form,
+        form, operand_alignment, [&] { return make_convolution_plans(form, cudnn_, why_not); },
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
@@ -59,7 +62,7 @@ class cuda_libraries final : public cuda_library {
     use_cuda_device(device_);  // libraries make what they make for the thread's current device
     if (!cublaslt_) cublaslt_ = std::make_shared<cublaslt_handle>(owner_);
     return choose(
-        make_product_plans(form, cublaslt_, why_not), form,
+        form, form.alignment, [&] { return make_product_plans(form, cublaslt_, why_not); },
         [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
   }
 
@@ -74,18 +77,27 @@ class cuda_libraries final : public cuda_library {
   }
 
  private:
-  template <class Form, class Version>
-  std::unique_ptr<library_operation> choose(std::unique_ptr<plan_choices> plans, const Form& form,
-                                            const Version& version, std::string& why_not) {
-    if (plans == nullptr) return nullptr;
-    std::optional<chosen_plan> chosen;
-    if (cache_) {
-      chosen = try_out(*plans, form, form.precision, version(), why_not);
-    } else {
-      chosen = choose_plan(*plans, nullptr, why_not);
+  /// A plan that was built for some operation and serves all that are alike.
+  struct built_plan {
+    std::shared_ptr<plan_choices> plans;
+    chosen_plan chosen;
+  };
+
+  template <class Form, class Plans, class Version>
+  std::unique_ptr<library_operation> choose(const Form& form, std::size_t alignment,
+                                            const Plans& make_plans, const Version& version,
+                                            std::string& why_not) {
+    const auto key = std::pair(to_text(form), alignment);
+    auto known = built_.find(key);
+    if (known == built_.end()) {
+      std::shared_ptr<plan_choices> plans = make_plans();
+      if (plans == nullptr) return nullptr;
+      const auto chosen = cache_ ? try_out(*plans, form, form.precision, version(), why_not)
+                                 : choose_plan(*plans, nullptr, why_not);
+      if (!chosen) return nullptr;
+      known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
     }
-    if (!chosen) return nullptr;
-    return make_library_operation(std::move(plans), *chosen, owner_);
+    return make_library_operation(known->second.plans, known->second.chosen, owner_);
   }
 
   /// `version` is that of whatever carries the plans out.
@@ -105,6 +117,7 @@ class cuda_libraries final : public cuda_library {
   std::string device_text_;
   std::shared_ptr<cudnn_handle> cudnn_;
   std::shared_ptr<cublaslt_handle> cublaslt_;
+  std::map<std::pair<std::string, std::size_t>, built_plan> built_;  ///< by form and alignment
 };
 
 }  // namespace
