@@ -30,7 +30,8 @@ struct convolution_tensors {
 };
 
 /// The convolution, its bias and an exact GELU as one graph of cuDNN's, by the fastest of the
-/// engines that compute as precisely as asked for: each is timed at construction, on `tensors`.
+/// engines that compute as precisely as asked for: they are timed at construction, on `tensors`,
+/// for 15 s at most once one of them runs.
 class convolution {
  public:
   convolution(const convolution_shape& shape, graphline::precision precision,
