@@ -19,7 +19,7 @@ struct tuning {
   std::string key;  ///< of this operation on this device
   std::span<const std::size_t> operand_bytes;
   graphline::precision precision;
-  std::string owner;                      ///< leads messages: "stage 'head'"
+  std::string owner;  ///< leads messages: "stage 'head'"
   /// How long an operation's plans may take to be built and tried out, once one of them runs. Some
   /// are compiled when they are built; the library's best guesses come first.
   nanoseconds patience = 15'000'000'000;

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/pause.hpp"
 #include "framework/base/reason.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
-#include "framework/base/pause.hpp"
 
 namespace graphline {
 namespace {
