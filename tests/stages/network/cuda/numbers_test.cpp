@@ -314,9 +314,9 @@ TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
     cpu_network probe(values_, in, library, p);
     const shape& out = probe.network().shape_of(probe.network().layers.size());
     const bool gives_images = out.rank() == 4;
-    const auto agreed = [&](bool of_images) {
+    const auto agreed = [element = element_of(p)](bool of_images) {
       return value_form{of_images ? tensor_layout::channels_last : tensor_layout::row_major,
-                        element_of(p)};
+                        element};
     };
     cpu_network network(values_, in, library, p, agreed(images), agreed(gives_images));
     std::vector<float> result =
