@@ -14,21 +14,20 @@ plan plan_for(const std::string& backend, const spec_builder& b) {
   return plan_of(b.spec, {.backend = backend});
 }
 
+/// x -> a -> b, both by image_nets.
+spec_builder two_nets(const shape& x) {
+  return spec_builder().input("x", x).stage("a", "image_net", {"x"}).stage("b", "image_net", {"a"});
+}
+
 TEST(forms, are_channels_last_between_stages_that_both_take_it) {
-  const plan p = plan_for("cuda", spec_builder()
-                                      .input("x", {1, 3, 4, 4})
-                                      .stage("a", "image_net", {"x"})
-                                      .stage("b", "image_net", {"a"}));
+  const plan p = plan_for("cuda", two_nets({1, 3, 4, 4}));
   EXPECT_EQ(tensor_of(p, "a").layout, channels_last);
   EXPECT_THAT(stage_of(p, "a").config.output_layouts, ElementsAre(channels_last));
   EXPECT_THAT(stage_of(p, "b").config.input_layouts, ElementsAre(channels_last));
 }
 
 TEST(forms, of_what_comes_in_and_goes_out_are_row_major) {
-  const plan p = plan_for("cuda", spec_builder()
-                                      .input("x", {1, 3, 4, 4})
-                                      .stage("a", "image_net", {"x"})
-                                      .stage("b", "image_net", {"a"}));
+  const plan p = plan_for("cuda", two_nets({1, 3, 4, 4}));
   EXPECT_THAT(stage_of(p, "a").config.input_layouts, ElementsAre(rows));
   EXPECT_THAT(stage_of(p, "b").config.output_layouts, ElementsAre(rows));
 }
@@ -54,15 +53,9 @@ TEST(forms, are_row_major_where_a_cpu_stage_reads_a_copy) {
 }
 
 TEST(forms, are_row_major_on_other_backends_and_for_other_ranks) {
-  const plan host = plan_for("host", spec_builder()
-                                         .input("x", {1, 3, 4, 4})
-                                         .stage("a", "image_net", {"x"})
-                                         .stage("b", "image_net", {"a"}));
+  const plan host = plan_for("host", two_nets({1, 3, 4, 4}));
   EXPECT_EQ(tensor_of(host, "a").layout, rows);
-  const plan flat = plan_for("cuda", spec_builder()
-                                         .input("x", {4, 4})
-                                         .stage("a", "image_net", {"x"})
-                                         .stage("b", "image_net", {"a"}));
+  const plan flat = plan_for("cuda", two_nets({4, 4}));
   EXPECT_EQ(tensor_of(flat, "a").layout, rows);
 }
 

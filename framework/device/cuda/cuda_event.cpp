@@ -43,7 +43,7 @@ void cuda_event::wait(wait_mode how) const {
     return;
   }
   // Each query takes the driver's lock, which other threads want for their launches.
-  constexpr int most_pauses = 16;  // less than a microsecond
+  constexpr int most_pauses = 16;
   int pauses = 1;
   while (!done()) {
     if (how == wait_mode::yield) ::sched_yield();

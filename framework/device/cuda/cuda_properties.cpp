@@ -40,7 +40,7 @@ device_properties cuda_properties(int index) {
 
   device_properties result;
   result.backend = "cuda";
-  // Idle GPUs were seen at 345 MHz that work at 1980; they take tens of milliseconds to get there.
+  // Idle GPUs were seen at 345 MHz that work at 1980; how soon they get there is not known yet.
   result.warm_up = 300'000'000;
   result.name = given.name;
   result.memory_bytes = given.totalGlobalMem;
