@@ -124,6 +124,16 @@ TEST_F(fake_cuda_runtime, is_asynchronous_and_keeps_the_order_of_a_stream) {
   EXPECT_EQ(*seen, 5);
 }
 
+/// Enqueues a kernel that adds a number to the order of those carried out.
+void launch_note(cudaStream_t s, std::vector<int>& order, int which) {
+  EXPECT_EQ(launch_kernel(s, "note",
+                          [&order, which] {
+                            order.push_back(which);
+                            return cudaSuccess;
+                          }),
+            cudaSuccess);
+}
+
 TEST_F(fake_cuda_runtime, runs_the_more_urgent_stream_first) {
   int least = -1;
   int greatest = -1;
@@ -131,14 +141,7 @@ TEST_F(fake_cuda_runtime, runs_the_more_urgent_stream_first) {
   EXPECT_EQ(least, 0);
   EXPECT_EQ(greatest, -5);
   std::vector<int> order;
-  const auto note = [&](cudaStream_t s, int which) {
-    EXPECT_EQ(launch_kernel(s, "note",
-                            [&order, which] {
-                              order.push_back(which);
-                              return cudaSuccess;
-                            }),
-              cudaSuccess);
-  };
+  const auto note = [&](cudaStream_t s, int which) { launch_note(s, order, which); };
   const auto open = hold(make_stream());
   note(make_stream(0), 0);
   note(make_stream(-5), -5);
@@ -154,14 +157,7 @@ TEST_F(fake_cuda_runtime, takes_any_order_that_streams_and_events_allow_when_shu
     reset();
     shuffle(seed);
     std::vector<int> order;
-    const auto note = [&](cudaStream_t s, int which) {
-      EXPECT_EQ(launch_kernel(s, "note",
-                              [&order, which] {
-                                order.push_back(which);
-                                return cudaSuccess;
-                              }),
-                cudaSuccess);
-    };
+    const auto note = [&](cudaStream_t s, int which) { launch_note(s, order, which); };
     const cudaStream_t left = make_stream();
     const cudaStream_t right = make_stream();
     const cudaEvent_t e = make_event();
