@@ -5,6 +5,7 @@
 #include <cudnn_version.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace graphline {
@@ -43,11 +44,19 @@ void open_nvrtc(const std::vector<library_place>& places) {
   }
 }
 
+/// The runtime library for cuDNN's frontend, which by itself takes whichever of CUDA 12 and 13 the
+/// system's loader has, 12 first. Whoever has named one keeps it.
+void open_runtime(const std::vector<library_place>& places) {
+  const auto runtime = open_if_found(fmt::format("libcudart.so.{}", cuda_major), places);
+  if (runtime) ::setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", runtime->path().c_str(), 0);
+}
+
 }  // namespace
 
 const shared_library& cudnn_library_file() {
   static const shared_library opened = [] {
     const std::vector<library_place> places = library_places();
+    open_runtime(places);
     open_nvrtc(places);
     open_if_found(cublaslt_name(), places);
     return open_library(fmt::format("libcudnn.so.{}", cudnn_major), places,

@@ -78,6 +78,16 @@ TEST(capacity, run_above_the_throughput_fails) {
   EXPECT_NEAR(run.own_time, 1e6, 1);  // without the queue
 }
 
+TEST(capacity, of_a_rate_at_which_as_many_runs_fail_as_hold_lies_below_it) {
+  auto failed = pooled_at(900, 1);
+  for (int i = 0; i < 200; ++i) failed.record.load.dropped.push_back(1'000'000 * (500 + i));
+  ASSERT_FALSE(summary_of(failed).held);
+  const auto estimate =
+      summarize(record_of({pooled_at(800), pooled_at(900, 1), failed, pooled_at(1100, 2)})).estimate;
+  EXPECT_LE(*estimate.low, 800);
+  EXPECT_EQ(*estimate.high, 900);
+}
+
 TEST(capacity, run_whose_queue_grows_fails_before_a_frame_is_late) {
   // 1 % too fast: after 240 frames the last waits 2.4 ms, well within the bound.
   const auto run = summary_of(run_at(1010));

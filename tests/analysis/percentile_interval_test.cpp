@@ -182,6 +182,14 @@ TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
   EXPECT_TRUE(intervals_of(times(drawn.begin(), drawn.begin() + 58), {0.95, 0.99}).empty());
 }
 
+TEST(percentile_interval, of_a_few_frames_is_as_worked_out_by_hand) {
+  // Blocks of one. By Student's t of 8 degrees of freedom, 2.306, over 1.960, nine frames count as
+  // 9 / 1.384 = 6.5, so as six: from the first to the last of six, of which each stands for 1.5.
+  const auto it = interval_of({30, 90, 10, 70, 50, 20, 80, 40, 60}, 0.5);
+  EXPECT_EQ(it.low, 20);
+  EXPECT_EQ(it.high, 90);
+}
+
 TEST(percentile_interval, of_frames_that_take_the_same_is_that_time) {
   const auto p95 = interval_of(times(1000, 7), 0.95);
   EXPECT_EQ(p95.low, 7);
@@ -204,6 +212,26 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
     const double best = std::cbrt(1.5 * slope * slope * frames);
     EXPECT_NEAR(lengths[20] / best, 1, 0.25) << phi;
   }
+}
+
+// x[t] = e[t] - theta e[t - 2]: the sums hold lag 2 alone, which is negative.
+TEST(block_length, counts_values_that_depend_on_earlier_ones_by_the_opposite) {
+  constexpr std::size_t frames = 4000;
+  constexpr double theta = 0.3;
+  std::vector<double> lengths;
+  for (std::uint64_t run = 0; run < 41; ++run) {
+    generator from(run);
+    std::vector<double> noise;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < frames; ++i) {
+      noise.push_back(normal(from));
+      if (i >= 2) values.push_back(noise[i] - theta * noise[i - 2]);
+    }
+    lengths.push_back(automatic_block_length(values));
+  }
+  std::sort(lengths.begin(), lengths.end());
+  const double slope = 4 * theta / ((1 - theta) * (1 - theta));
+  EXPECT_NEAR(lengths[20] / std::cbrt(1.5 * slope * slope * frames), 1, 0.25);
 }
 
 TEST(block_length, is_short_for_independent_values_and_one_for_none) {

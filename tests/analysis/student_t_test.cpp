@@ -26,6 +26,12 @@ TEST(student_t, agrees_with_published_tables) {
   }
 }
 
+TEST(student_t, of_many_degrees_of_freedom_is_exact_to_eight_digits) {
+  // By scipy.stats.t.isf(0.025, freedom).
+  EXPECT_NEAR(student_t_critical(0.05, 201), 1.971836506779859, 5e-9);
+  EXPECT_NEAR(student_t_critical(0.05, 1000), 1.9623390808264085, 5e-9);
+}
+
 TEST(student_t, of_one_and_two_degrees_of_freedom_has_a_closed_form) {
   for (const double level : {0.5, 0.05, 1e-3, 1e-6}) {
     const double one = std::tan(std::numbers::pi / 2 * (1 - level));

@@ -137,6 +137,21 @@ TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {
   EXPECT_EQ(load->queue_wait->max(), 40);
 }
 
+TEST(summary, takes_a_run_to_last_until_the_frame_after_its_last_would_be_due) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 2;
+  record.frames = {{.due = 1'000'000'000, .begin = 1'000'000'010, .end = 1'500'000'000},
+                   {.due = 1'500'000'000, .begin = 1'500'000'040, .end = 1'600'000'000}};
+  EXPECT_EQ(running_time(record), 1'000'000'000);
+  record.load.dropped = {2'000'000'000, 3'500'000'000};
+  EXPECT_EQ(running_time(record), 3'000'000'000);
+  record.load.dropped = {500'000'000};
+  EXPECT_EQ(running_time(record), 1'500'000'000);
+  record.frames.back().end = 9'000'000'000;
+  EXPECT_EQ(running_time(record), 8'500'000'000);
+}
+
 TEST(summary, offers_no_rate_of_fewer_than_two_frames) {
   run_record record;
   record.run.arrival = arrival::poisson;
@@ -219,6 +234,9 @@ TEST(summary, shows_what_a_device_was_at_work_and_not_what_it_waited) {
   const auto summary = summarize(record);
   EXPECT_EQ(summary.stages[0].columns[0].times->median(), 11'000'000);
   EXPECT_EQ(device_times(record.stages[0]), backbone.busy);
+  const part_record part{
+      .name = "0.conv2d", .choice = "", .device = {{0, 10}, {20, 40}}, .busy = {4, 5}};
+  EXPECT_EQ(device_times(part), part.busy);
 }
 
 TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {

@@ -7,9 +7,12 @@ namespace graphline::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::uint64_t mib = 1 << 20;
 constexpr std::int64_t mib_of_floats = 1 << 18;
@@ -26,6 +29,13 @@ TEST(memory_limits, refuse_one_tensor_that_cannot_fit) {
                         cuda_with(4 * mib, 0)),
               ElementsAre("tensor 'a' is float32 [2097152] and takes 8.00 MiB, but the device has "
                           "4.00 MiB of memory; make its shape or the batch smaller"));
+}
+
+TEST(memory_limits, take_a_tensor_that_just_fits) {
+  const spec_builder b =
+      spec_builder().input("x", {4}).stage("a", "gpu", {"x"}).with("shape", extents({1 << 20}));
+  EXPECT_THAT(errors_of(b, cuda_with(4 * mib, 0)), Each(Not(HasSubstr("tensor 'a'"))));
+  EXPECT_THAT(errors_of(b, cuda_with(4 * mib - 1, 0)), Contains(HasSubstr("tensor 'a'")));
 }
 
 TEST(memory_limits, refuse_an_input_that_cannot_fit_on_its_side) {

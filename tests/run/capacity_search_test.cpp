@@ -133,6 +133,22 @@ TEST(capacity_search, repeats_runs_in_which_the_machine_stood_still) {
   }
 }
 
+TEST(capacity_search, goes_on_after_runs_that_it_cut_off) {
+  const simulated_queue queue{.mean_service = 5e6};
+  int cut_off = 0;
+  const auto record = find_capacity(settings_for(queue, 20'000'000, 0), [&](const auto& request) {
+    auto run = probe_of(queue)(request);
+    if (!request.may_cut_off || request.rate < 210) return run;
+    ++cut_off;
+    run.cut_off = true;
+    run.record.interrupted = true;
+    return run;
+  });
+  EXPECT_GT(cut_off, 0);
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_NEAR(*estimate_of(record).rate, 200, 4);
+}
+
 TEST(capacity_search, does_not_take_what_the_pipeline_always_does_for_a_disturbance) {
   const simulated_queue queue{.mean_service = 5e6, .noise = 0.1};
   const auto found = search_often(queue, settings_for(queue, 20'000'000, 0), 200);

@@ -26,26 +26,34 @@ class kernel_work final : public device_work {
       : salt_(salt), tensors_(std::move(tensors)) {}
 
   void enqueue(stream& s) override {
-    launch(s, "mix", [this] { mix(); });
-    launch(s, "settle", [] {});
+    launch(s, "mix", operands(), [this] { mix(); });
+    launch(s, "settle", {}, [] {});
   }
 
   void enqueue_in_parts(stream& s, part_marker& marker) override {
-    launch(s, "mix", [this] { mix(); });
+    launch(s, "mix", operands(), [this] { mix(); });
     marker.part_enqueued(s);
-    launch(s, "settle", [] {});
+    launch(s, "settle", {}, [] {});
     marker.part_enqueued(s);
   }
 
  private:
   template <class Kernel>
-  static void launch(stream& s, const char* name, Kernel kernel) {
+  static void launch(stream& s, const char* name, std::vector<const void*> operands,
+                     Kernel kernel) {
     const auto handle = static_cast<cudaStream_t>(s.native());
-    const auto status = fake_cuda::launch_kernel(handle, name, [kernel] {
+    const auto work = [kernel] {
       kernel();
       return next_kernel_ends.exchange(cudaSuccess);
-    });
+    };
+    const auto status = fake_cuda::launch_kernel(handle, name, work, std::move(operands));
     if (status != cudaSuccess) throw run_error("the kernel was not launched");
+  }
+
+  std::vector<const void*> operands() const {
+    std::vector<const void*> all{tensors_.outputs[0].data};
+    for (const auto& input : tensors_.inputs) all.push_back(input.data);
+    return all;
   }
 
   void mix() const {

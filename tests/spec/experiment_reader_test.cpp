@@ -123,6 +123,13 @@ TEST(a_partial_baseline, compares_what_is_otherwise_the_same) {
             (indices{2, 2, 2, 2}));
 }
 
+TEST(a_partial_baseline, counts_configurations_that_are_left_in) {
+  EXPECT_EQ(references_of(grid("vary: {a: [1, 2, 3], b: [x, y]}\n"
+                               "baseline: {b: x}\n"
+                               "exclude: [{a: 1, b: y}]\n")),
+            (indices{0, 1, 1, 3, 3}));
+}
+
 TEST(a_baseline, is_the_first_value_of_each_key_by_default) {
   EXPECT_EQ(references_of(grid("vary: {a: [1, 2], b: [x, y]}\n")), (indices{0, 0, 0, 0}));
 }

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "framework/spec/names.hpp"
+#include "tests/spec/reading.hpp"
+
 namespace graphline {
 namespace {
 
@@ -225,6 +228,25 @@ TEST(an_unresolved_parameter, is_not_reported_a_second_time) {
 TEST(a_dollar_sign, in_a_value_built_in_cpp_is_reported_like_any_other_text) {
   EXPECT_EQ(said([](auto& o) { EXPECT_FALSE(read_integer("$batch", "n", o)); }),
             "error: 'n' must be a whole number, found '$batch'");
+}
+
+TEST(a_name, has_up_to_100_bytes) {
+  EXPECT_TRUE(is_name("a"));
+  EXPECT_TRUE(is_name(std::string(100, 'a')));
+  EXPECT_FALSE(is_name(std::string(101, 'a')));
+  EXPECT_FALSE(is_name(""));
+  EXPECT_FALSE(is_name(".."));
+}
+
+TEST(an_input, has_no_type_where_its_shape_or_its_dtype_cannot_be_read) {
+  const auto is_typed = [](const std::string& keys) {
+    return read_pipeline_text("pipeline: p\ninputs: {x: {" + keys + "}}\nstages: []\n")
+        .spec.inputs.at(0)
+        .typed;
+  };
+  EXPECT_TRUE(is_typed("shape: [1, 2], dtype: float16"));
+  EXPECT_FALSE(is_typed("shape: [1, two], dtype: float16"));
+  EXPECT_FALSE(is_typed("shape: [1, 2], dtype: float17"));
 }
 
 }  // namespace

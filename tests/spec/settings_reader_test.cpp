@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace graphline {
@@ -40,6 +41,17 @@ TEST(read_setting, changes_nothing_when_the_value_is_wrong) {
             "error: 'in_flight' must be from 1 to 64, found 65\n"
             "error: unknown value 'fast' for 'strategy' (known: serial, async, overlap)\n"
             "error: 'deadline' needs a unit, such as 20ms");
+}
+
+TEST(read_setting, forgets_a_wrong_value_once_a_right_one_was_given) {
+  settings run;
+  settings_places places;
+  diagnostics out;
+  read_setting(run, places, "frames", node::scalar("many", false, {}), out);
+  EXPECT_EQ(places.unread, std::set<std::string>{"frames"});
+  read_setting(run, places, "frames", node::scalar("7", false, {}), out);
+  EXPECT_TRUE(places.unread.empty());
+  EXPECT_EQ(run.frames, 7);
 }
 
 TEST(read_setting, suggests_the_nearest_key) {

@@ -53,8 +53,8 @@ if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  # Machine code for Ampere, Ada and Hopper, and PTX for what comes after.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 89-real 90)
+  # Machine code from Turing, CUDA 13's oldest, to Hopper, and PTX for what comes after.
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 89-real 90)
 endif()
 enable_language(CUDA)
 if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

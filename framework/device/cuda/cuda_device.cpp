@@ -72,8 +72,8 @@ class cuda_device final : public device {
   void synchronize(wait_mode how) override {
     engine_.captures.refuse_synchronize();
     engine_.failed.throw_if_set();
-    engine_.make_current();
     const cuda_subject subject{"device", engine_.name};
+    engine_.require_current(subject);
     if (const unsigned flag = schedule_flag(how); schedule_.exchange(flag) != flag) {
       engine_.check(cudaSetDeviceFlags(flag), "cudaSetDeviceFlags", subject);
     }
@@ -81,7 +81,7 @@ class cuda_device final : public device {
   }
 
   clock_check check_clock() override {
-    engine_.make_current();
+    engine_.require_current({"device", engine_.name});
     return engine_.clock.check();
   }
 
@@ -89,15 +89,15 @@ class cuda_device final : public device {
     return trace_cuda_operations(engine_.index);
   }
 
-  int use() const noexcept {
-    engine_.make_current();
+  int use() {
+    engine_.require_current({"device", engine_.name});
     return engine_.index;
   }
 
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {
-    engine_.make_current();
+    static_cast<void>(engine_.make_current());
     static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
   }
   std::optional<device_state> state() noexcept override {

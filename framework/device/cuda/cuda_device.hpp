@@ -12,7 +12,7 @@ namespace graphline {
 std::unique_ptr<device> open_cuda_device(int index);
 
 /// Makes a `cuda` device the calling thread's current one and returns CUDA's number of it. Throws
-/// `run_error` when it is a device of another backend.
+/// `run_error` when it is a device of another backend or has failed.
 int use_cuda_device(device& d);
 
 /// The entry for a `device_list`.

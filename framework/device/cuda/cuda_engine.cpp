@@ -35,9 +35,15 @@ cuda_engine::cuda_engine(int device)
         "cudaDeviceGetStreamPriorityRange", {"device", name});
 }
 
-void cuda_engine::make_current() const noexcept {
-  if (current_device == index) return;
-  if (cudaSetDevice(index) == cudaSuccess) current_device = index;
+cudaError_t cuda_engine::make_current() noexcept {
+  if (current_device == index) return cudaSuccess;
+  const cudaError_t status = cudaSetDevice(index);
+  if (status == cudaSuccess) current_device = index;
+  if (is_sticky(status)) {
+    // Later calls may return another code, which tells less.
+    failed.set(cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
+  }
+  return status;
 }
 
 int cuda_engine::stream_priority(priority level) const noexcept {

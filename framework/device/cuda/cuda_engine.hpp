@@ -48,9 +48,14 @@ struct cuda_engine {
 
   /// Makes the device the calling thread's current one. Before every call: launches and whatever is
   /// made want it, and in a thread without a current device any call, even to ask or destroy, makes
-  /// a context on device 0, which takes memory there or is refused. When it fails, so does the call
-  /// it is for, which then tells.
-  void make_current() const noexcept;
+  /// a context on device 0, which takes memory there or is refused. On a failed device this may
+  /// fail: a call for a handle of this device then fails too, and tells; one that would be for
+  /// whichever device is current instead goes by `require_current`.
+  cudaError_t make_current() noexcept;
+
+  /// The same before calls that have no handle of this device. `subject` is what they are for.
+  /// Throws as `check`.
+  void require_current(cuda_subject subject) { check(make_current(), "cudaSetDevice", subject); }
 
   /// Of CUDA, for a stream of that priority: lower is more urgent.
   int stream_priority(priority level) const noexcept;

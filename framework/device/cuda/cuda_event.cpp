@@ -11,9 +11,9 @@ namespace graphline {
 
 cuda_event::cuda_event(cuda_engine& engine, std::string name, unsigned flags)
     : engine_(engine), name_(std::move(name)), keeps_time_((flags & cudaEventDisableTiming) == 0) {
-  engine_.make_current();
-  engine_.check(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags",
-                {"event", name_});
+  const cuda_subject subject{"event", name_};
+  engine_.require_current(subject);
+  engine_.check(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags", subject);
 }
 
 cuda_event::~cuda_event() {

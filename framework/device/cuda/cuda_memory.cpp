@@ -18,8 +18,8 @@ bool is_too_much(cudaError_t status) noexcept {
 memory cuda_memory::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
   engine_.failed.throw_if_set();
-  engine_.make_current();
   const cuda_subject subject{"device", engine_.name};
+  engine_.require_current(subject);
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, bytes);
   if (is_too_much(status)) {
@@ -45,7 +45,8 @@ memory cuda_memory::allocate(std::size_t bytes) {
 memory cuda_memory::allocate_pinned(std::size_t bytes) {
   if (bytes == 0) return {};
   engine_.failed.throw_if_set();
-  engine_.make_current();
+  const cuda_subject subject{"device", engine_.name};
+  engine_.require_current(subject);
   void* data = nullptr;
   const cudaError_t status = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
   if (is_too_much(status)) {
@@ -55,7 +56,7 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
         "smaller tensors or fewer frames in flight",
         format_bytes(bytes), engine_.name));
   }
-  engine_.check(status, "cudaHostAlloc", {"device", engine_.name});
+  engine_.check(status, "cudaHostAlloc", subject);
   std::memset(data, unwritten, bytes);
   add(pinned_, bytes);
   return memory(data, bytes, this, &cuda_memory::release_pinned);

@@ -18,10 +18,11 @@ void call_host_function(void* function) {
 
 cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
     : engine_(engine), name_(std::move(name)) {
-  engine_.make_current();
+  const cuda_subject subject{"stream", name_};
+  engine_.require_current(subject);
   engine_.check(
       cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, engine_.stream_priority(level)),
-      "cudaStreamCreateWithPriority", {"stream", name_});
+      "cudaStreamCreateWithPriority", subject);
 }
 
 cuda_stream::~cuda_stream() {

@@ -23,6 +23,7 @@ struct cupti_functions {
   decltype(&cuptiActivityDisable) disable;
   decltype(&cuptiActivityFlushAll) flush_all;
   decltype(&cuptiActivityGetNextRecord) next_record;
+  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped;
   decltype(&cuptiGetResultString) result_string;
 };
 
@@ -38,6 +39,8 @@ cupti_functions load_cupti() {
       library.function<decltype(cuptiActivityDisable)>("cuptiActivityDisable"),
       library.function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll"),
       library.function<decltype(cuptiActivityGetNextRecord)>("cuptiActivityGetNextRecord"),
+      library.function<decltype(cuptiActivityGetNumDroppedRecords)>(
+          "cuptiActivityGetNumDroppedRecords"),
       library.function<decltype(cuptiGetResultString)>("cuptiGetResultString")};
 }
 
@@ -54,6 +57,13 @@ void check_cupti(CUptiResult status, const char* call) {
       "{} failed: {} ({}); a profiler that is attached, or a driver that keeps counters to the "
       "administrator, stands in its way",
       call, meaning == nullptr ? "unknown" : meaning, static_cast<int>(status)));
+}
+
+/// How many operations CUPTI had no room for since this was asked before.
+std::size_t dropped_records() {
+  std::size_t count = 0;
+  check_cupti(cupti().count_dropped(nullptr, 0, &count), "cuptiActivityGetNumDroppedRecords");
+  return count;
 }
 
 struct traced_operation {
@@ -148,6 +158,7 @@ class cuda_trace final : public operation_trace {
       check_cupti(cupti().register_callbacks(&give_buffer, &take_buffer),
                   "cuptiActivityRegisterCallbacks");
       for (const auto kind : traced_kinds) check_cupti(cupti().enable(kind), "cuptiActivityEnable");
+      static_cast<void>(dropped_records());  // those of the trace before
     } catch (...) {
       stop();
       throw;
@@ -158,6 +169,12 @@ class cuda_trace final : public operation_trace {
 
   std::vector<operation_time> take() override {
     check_cupti(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+    if (const std::size_t dropped = dropped_records(); dropped > 0) {
+      throw run_error(fmt::format(
+          "CUPTI had no memory for {} of the operations, so their names would go to the wrong "
+          "ones; trace a pipeline with fewer operations a frame, or end other programs",
+          dropped));
+    }
     collected& into = all_collected();
     const std::scoped_lock lock(into.mutex);
     if (!into.untimed.empty()) {

@@ -10,16 +10,17 @@ namespace graphline {
 
 namespace {
 
-/// How many channels to read: tensor cores want them in multiples of 16 bytes. Adding zeros costs
-/// nothing where the image is converted anyway.
+/// How many channels to read, the better guess first: tensor cores want them in multiples of 16
+/// bytes, and loads of so many are whole. Adding zeros costs nothing where the image is converted
+/// anyway.
 std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
   const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
-  const bool helps = b.precision() != precision::float32 && conv.groups == 1;
-  if (!converted || !helps || padded == channels) return {channels};
+  if (!converted || conv.groups != 1 || padded == channels) return {channels};
+  if (b.precision() == precision::float32) return {channels, padded};
   return {padded, channels};
 }
 
@@ -70,8 +71,15 @@ struct planned_convolution {
   std::string why_not;  ///< why not the whole tail
 };
 
-/// With as much of the tail fused as the library takes, and no more than `most` of its links. No
-/// operation when it takes none of these.
+/// Whether the library found the one faster than the other; false where it does not tell.
+bool is_faster(const library_operation& one, const library_operation& other) {
+  const auto time = one.time();
+  const auto other_time = other.time();
+  return time && other_time && *time < *other_time;
+}
+
+/// With as much of the tail fused as the library takes, and no more than `most` of its links; of
+/// the channels to read, the faster. No operation when it takes none of these.
 planned_convolution plan_fused(const cuda_program_builder& b, const network_layer& head,
                                const conv2d_layer& conv, std::span<const tail_link> tail,
                                std::size_t most) {
@@ -79,16 +87,19 @@ planned_convolution plan_fused(const cuda_program_builder& b, const network_laye
   const std::vector<std::int64_t> choices = channels_to_try(b, head.inputs[0], conv);
   for (std::size_t left = most + 1; left-- > 0;) {
     for (const std::int64_t channels : choices) {
+      if (result.operation != nullptr && !result.operation->time()) break;
       std::string why_not;
       const convolution_form form = form_of(b, head, conv, tail.first(left), channels);
-      result.operation = b.library().plan(form, why_not);
-      if (result.operation != nullptr) {
+      auto planned = b.library().plan(form, why_not);
+      if (planned == nullptr) {
+        if (result.why_not.empty()) result.why_not = why_not;
+      } else if (result.operation == nullptr || is_faster(*planned, *result.operation)) {
+        result.operation = std::move(planned);
         result.fused = left;
         result.channels = channels;
-        return result;
       }
-      if (result.why_not.empty()) result.why_not = why_not;
     }
+    if (result.operation != nullptr) break;
   }
   return result;
 }

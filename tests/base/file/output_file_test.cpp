@@ -71,6 +71,20 @@ TEST_F(output_file_test, appears_only_when_committed) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(output_file_test, holds_a_long_text_whole) {
+  output_file file(at("a.json"), "{\n");
+  std::string whole = "{\n";
+  // Some of the pieces are handed on together, the longest by itself.
+  for (const std::size_t bytes : {100'000, 200'000, 3, 900'000, 70'000}) {
+    whole += std::string(bytes, static_cast<char>('a' + bytes % 26));
+  }
+  file.commit([&](text_sink& to) {
+    to.append(whole.substr(0, 2));
+    for (std::size_t at = 2; at < whole.size(); at += 99'999) to.append(whole.substr(at, 99'999));
+  });
+  EXPECT_TRUE(read(at("a.json")) == whole);
+}
+
 TEST_F(output_file_test, leaves_an_old_result_alone_until_it_is_committed) {
   write(at("result.json"), "old");
   { const output_file file(at("result.json"), "{\n"); }

@@ -67,6 +67,31 @@ TEST_F(cuda_trace, does_not_take_times_that_are_not_known_for_none_at_all) {
   EXPECT_THAT(next->take(), IsEmpty());
 }
 
+TEST_F(cuda_trace, tells_of_copies_and_fills_with_their_sizes) {
+  const auto trace = trace_cuda_operations(0);
+  fake_cupti::note_fill(4096, 0, 300, 310);
+  fake_cupti::note_copy(3 << 20, 0, 100, 190);
+  fake_cupti::note_copy(8, 1, 100, 190);  // on another device
+  const std::vector<operation_time> noted = trace->take();
+  ASSERT_EQ(noted.size(), 2U);
+  EXPECT_EQ(noted[0].name, "copy 3.00 MiB");
+  EXPECT_EQ(noted[0].duration, 90);
+  EXPECT_EQ(noted[1].name, "fill 4.00 KiB");
+  EXPECT_EQ(noted[1].duration, 10);
+}
+
+TEST_F(cuda_trace, does_not_pass_over_operations_that_found_no_room) {
+  {
+    const auto trace = trace_cuda_operations(0);
+    fake_cupti::note_kernel("noted", 0, 100, 200);
+    fake_cupti::drop(3);
+    EXPECT_THAT(what_take_throws(*trace), HasSubstr("no memory for 3 of the operations"));
+    fake_cupti::drop(1);
+  }
+  const auto next = trace_cuda_operations(0);
+  EXPECT_THAT(next->take(), IsEmpty());
+}
+
 TEST_F(cuda_trace, is_one_at_a_time) {
   auto trace = trace_cuda_operations(0);
   EXPECT_THROW(static_cast<void>(trace_cuda_operations(1)), run_error);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
@@ -172,6 +173,52 @@ TEST_F(cuda_status, of_a_second_device_is_its_own) {
                            [] { return cudaErrorLaunchFailure; });
   EXPECT_THROW(second->synchronize(wait_mode::block), run_error);
   first->synchronize(wait_mode::block);
+}
+
+/// Waits until the work of a stream on device 1 has ended, in a thread that no engine knows.
+void wait_on_second(cudaStream_t s) {
+  std::thread([s] {
+    static_cast<void>(cudaSetDevice(1));
+    cudaEvent_t end = nullptr;
+    static_cast<void>(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    static_cast<void>(cudaEventRecord(end, s));
+    while (cudaEventQuery(end) == cudaErrorNotReady) std::this_thread::yield();
+  }).join();
+}
+
+TEST_F(cuda_status, of_a_device_that_cannot_be_made_current_is_not_taken_for_anothers) {
+  const auto first = open_cuda_device(0);
+  const auto second = open_cuda_device(1);
+  const auto s = second->make_stream("on the second", priority::normal);
+  const auto e = second->make_event("its end");
+  fake_cuda::set_later_failure(1, cudaErrorDevicesUnavailable);
+  fake_cuda::launch_kernel(static_cast<cudaStream_t>(s->native()), "kernel",
+                           [] { return cudaErrorLaunchFailure; });
+  wait_on_second(static_cast<cudaStream_t>(s->native()));
+  const memory block = first->allocate(16);  // makes the first one current
+  const fake_cuda::live_objects before = fake_cuda::live();
+  const auto told = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const run_error& problem) {
+      return problem.what();
+    }
+    return "nothing";
+  };
+  const std::string message = told([&] { second->synchronize(wait_mode::block); });
+  EXPECT_THAT(message, testing::HasSubstr("cuda:1"));
+  EXPECT_EQ(told([&] { static_cast<void>(second->allocate(16)); }), message);
+  EXPECT_EQ(told([&] { static_cast<void>(second->allocate_pinned(16)); }), message);
+  EXPECT_EQ(told([&] { second->check_clock(); }), message);
+  EXPECT_EQ(told([&] { use_cuda_device(*second); }), message);
+  EXPECT_EQ(fake_cuda::live(), before);
+  first->synchronize(wait_mode::block);
+}
+
+TEST_F(cuda_status, that_there_is_no_code_for_a_gpu_comes_with_its_remedy) {
+  const cuda_error problem(cudaErrorNoKernelImageForDevice, "the launch of kernel 'relu'",
+                           "stage 'head'");
+  EXPECT_THAT(problem.what(), testing::HasSubstr("-DCMAKE_CUDA_ARCHITECTURES=native"));
 }
 
 TEST_F(cuda_status, of_a_machine_without_a_device_becomes_a_reason) {

@@ -102,6 +102,30 @@ TEST_F(host_call_graph, takes_what_is_ready_in_captured_order) {
   EXPECT_EQ(order, "1234");
 }
 
+TEST_F(host_call_graph, begins_with_calls_in_captured_order) {
+  std::string order;
+  test_function first("first", [&] { order += '1'; });
+  test_function second("second", [&] { order += '2'; });
+  test_function third("third", [&] { order += '3'; });
+  const auto s = make_stream("s");
+  const auto side = make_stream("side");
+  const auto aside = make_stream("aside");
+  const auto exec = dev_->capture(*s,
+                                  [&] {
+                                    follow(*s, *side);
+                                    follow(*s, *aside);
+                                    aside->call(first);
+                                    s->call(second);
+                                    side->call(third);
+                                    follow(*side, *s);
+                                    follow(*aside, *s);
+                                  })
+                        ->instantiate();
+  s->launch(*exec);
+  dev_->synchronize(wait_mode::block);
+  EXPECT_EQ(order, "123");
+}
+
 TEST_F(host_call_graph, lets_another_stream_in_while_all_that_is_left_waits_for_a_call) {
   held_function held("held");
   function_operation other("other", [&] { held.open(); });

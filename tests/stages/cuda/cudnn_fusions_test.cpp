@@ -1,61 +1,26 @@
 // What cuDNN offers to fuse, asked for GPUs that need not be there. The graphs are those that are
 // run; where a case here has no candidates, `plan` returns null and the network is split.
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
-#include "framework/base/error.hpp"
-#include "stages/cuda/cudnn_graph.hpp"
 #include "stages/cuda/form_text.hpp"
+#include "tests/stages/cuda/cudnn_devices.hpp"
 
 namespace graphline {
 namespace {
 
 using activations = std::vector<activation>;
 
-const std::vector<std::string> every_device = {"a100", "l4", "h200", "b200"};
-constexpr precision every_precision[] = {precision::float32, precision::tf32, precision::float16,
-                                         precision::bfloat16};
+const std::vector<std::string> every_device = {"a100", "l4", "h200", "b200", "rtx5090"};
 constexpr activation every_activation[] = {activation::relu,     activation::relu6,
                                            activation::gelu_erf, activation::gelu_tanh,
                                            activation::sigmoid,  activation::silu};
 
-/// cuDNN asks the driver's library for nothing but to be there, which the toolkit's stub is too:
-/// once loaded under any path, it is found by its name.
-bool load_driver() {
-  return dlopen("libcuda.so.1", RTLD_NOW) != nullptr ||
-         dlopen(GRAPHLINE_CUDA_DRIVER_LIBRARY, RTLD_NOW) != nullptr;
-}
-
-class cudnn_fusions : public ::testing::Test {
+class cudnn_fusions : public cudnn_devices {
  protected:
-  void SetUp() override {
-    if (!load_driver()) GTEST_SKIP() << "there is neither libcuda.so.1 nor the toolkit's stub";
-    try {
-      cudnn_version();
-    } catch (const run_error& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-
-  static std::string properties(const std::string& device) {
-    std::ifstream file(std::string(GRAPHLINE_TEST_DIR "/devices/") + device + ".json");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
-  static std::vector<cudnn_candidate> offered(const convolution_form& form,
-                                              const std::string& device) {
-    std::string why_not;
-    std::vector<cudnn_candidate> candidates = offered_candidates(form, properties(device), why_not);
-    EXPECT_EQ(candidates.empty(), !why_not.empty());
-    return candidates;
-  }
-
   /// Every device has candidates in every precision, and none for float32 rounds its operands.
   static void expect_offered(convolution_form form) {
     for (const std::string& device : every_device) {

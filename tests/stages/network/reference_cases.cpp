@@ -9,7 +9,11 @@
 namespace graphline::test {
 
 std::vector<reference_case> reference_cases() {
-  std::ifstream file(reference_file("cases.yaml"));
+  return cases_in(reference_file("cases.yaml"));
+}
+
+std::vector<reference_case> cases_in(const std::string& path) {
+  std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const node listing = parse(text);
   std::vector<reference_case> references;

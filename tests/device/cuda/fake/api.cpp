@@ -83,8 +83,11 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
 }
 
 cudaError_t end_call(cudaError_t status, call_kind kind) {
-  if (kind != call_kind::detached && failure_of_current_device() != cudaSuccess) {
-    status = failure_of_current_device();
+  device_state& device = the_machine().devices[device_of_thread];
+  if (kind != call_kind::detached && device.failure != cudaSuccess) status = device.failure;
+  if (device.failure != cudaSuccess && status == device.failure &&
+      device.later_failure != cudaSuccess) {
+    device.failure = device.later_failure;
   }
   if (status != cudaSuccess) last_error = status;
   return status;
@@ -96,6 +99,7 @@ void reset() {
   for (int i = 0; i < machine::most_devices; ++i) {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
+    m.devices[i].later_failure = cudaSuccess;
     m.devices[i].flags = cudaDeviceScheduleAuto;
     m.devices[i].has_context = false;
   }
@@ -178,6 +182,11 @@ void fail_calls(const std::vector<std::string>& names, cudaError_t status) {
 void put_clocks_forward(std::int64_t nanoseconds) {
   const locked lock(the_machine().mutex);
   the_machine().clock_ahead += nanoseconds;
+}
+
+void set_later_failure(int device, cudaError_t status) {
+  const locked lock(the_machine().mutex);
+  the_machine().devices[device].later_failure = status;
 }
 
 void set_clock_tick(std::int64_t nanoseconds) {

@@ -71,7 +71,7 @@ cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<op
     };
   }
   const int device = s->device;
-  const task_ref t = submit(s, what);
+  const task_ref t = submit(lock, s, what);
   if (to != place::elsewhere) return cudaSuccess;
   the_machine().wait_for(lock, t);
   return the_machine().devices[device].failure;
@@ -91,8 +91,12 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     if (const auto wrong = check_places(kind, target, source); wrong != cudaSuccess) return wrong;
     auto what = copy_of(to, from, bytes, kind, *stream);
     if (target != place::elsewhere && source != place::elsewhere) {
-      submit(stream, what);
-      return cudaSuccess;
+      const task_ref t = submit(lock, stream, what);
+      // Between two places on the host CUDA copies before it returns.
+      if (target == place::device || source == place::device) return cudaSuccess;
+      const int device = stream->device;
+      the_machine().wait_for(lock, t);
+      return the_machine().devices[device].failure;
     }
     // Only pinned memory stays where it is until the graph is launched.
     if (stream->capture != nullptr) return cudaErrorInvalidValue;
@@ -107,13 +111,16 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
     if (bytes == 0) return cudaSuccess;
     if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
     const auto wrong = check_places(kind, place_of(to, bytes), place_of(from, bytes));
-    if (wrong == cudaSuccess) std::memmove(to, from, bytes);
-    return wrong;
+    if (wrong != cudaSuccess) return wrong;
+    const memory_access target(device_of(to).value_or(current_device()));
+    const memory_access source(device_of(from).value_or(current_device()));
+    std::memmove(to, from, bytes);
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
-  return api("cudaMemsetAsync", [&](locked&) {
+  return api("cudaMemsetAsync", [&](locked& lock) {
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     if (bytes == 0) return cudaSuccess;
     const place where = place_of(data, bytes);
@@ -131,7 +138,7 @@ cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t st
       std::memset(data, value, bytes);
       return cudaSuccess;
     };
-    submit(stream, what);
+    submit(lock, stream, what);
     return cudaSuccess;
   });
 }

@@ -2,32 +2,63 @@
 
 #include <cstring>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/device/cuda/fake/fake_cupti.hpp"
 
 namespace {
 
-using kernel_record = CUpti_ActivityKernel10;
-
 CUpti_BuffersCallbackRequestFunc give = nullptr;
 CUpti_BuffersCallbackCompleteFunc take = nullptr;
 std::set<CUpti_ActivityKind> enabled;
-std::vector<kernel_record> noted;
+std::vector<std::vector<std::uint8_t>> noted;
+std::size_t dropped = 0;
+
+template <class Record>
+Record record_of(CUpti_ActivityKind kind, std::uint32_t device, std::uint64_t start,
+                 std::uint64_t end) {
+  Record made;
+  std::memset(static_cast<void*>(&made), 0, sizeof made);
+  made.kind = kind;
+  made.deviceId = device;
+  made.start = start;
+  made.end = end;
+  return made;
+}
+
+template <class Record>
+void note(const Record& record) {
+  if (!enabled.contains(record.kind)) return;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&record);
+  noted.emplace_back(bytes, bytes + sizeof record);
+}
 
 }  // namespace
 
 namespace fake_cupti {
 
 void note_kernel(const char* name, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
-  if (!enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
-  kernel_record& added = noted.emplace_back();
-  std::memset(static_cast<void*>(&added), 0, sizeof added);
-  added.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  added.name = name;
-  added.deviceId = device;
-  added.start = start;
-  added.end = end;
+  auto made = record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device,
+                                                start, end);
+  made.name = name;
+  note(made);
+}
+
+void note_copy(std::uint64_t bytes, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
+  auto made = record_of<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, device, start, end);
+  made.bytes = bytes;
+  note(made);
+}
+
+void note_fill(std::uint64_t bytes, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
+  auto made = record_of<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, device, start, end);
+  made.bytes = bytes;
+  note(made);
+}
+
+void drop(std::size_t count) {
+  dropped += count;
 }
 
 }  // namespace fake_cupti
@@ -53,14 +84,14 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
 /// A buffer for every record, as where they are many.
 CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
   if (give == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
-  for (const kernel_record& record : noted) {
+  for (const std::vector<std::uint8_t>& record : noted) {
     std::uint8_t* buffer = nullptr;
     std::size_t size = 0;
     std::size_t most = 0;
     give(&buffer, &size, &most);
-    if (buffer == nullptr || size < sizeof record) return CUPTI_ERROR_OUT_OF_MEMORY;
-    std::memcpy(buffer, &record, sizeof record);
-    take(nullptr, 0, buffer, size, sizeof record);
+    if (buffer == nullptr || size < record.size()) return CUPTI_ERROR_OUT_OF_MEMORY;
+    std::memcpy(buffer, record.data(), record.size());
+    take(nullptr, 0, buffer, size, record.size());
   }
   noted.clear();
   return CUPTI_SUCCESS;
@@ -71,6 +102,12 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
   auto* const first = reinterpret_cast<CUpti_Activity*>(buffer);
   if (valid == 0 || *record == first) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = first;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32_t /*stream*/,
+                                              std::size_t* count) {
+  *count = std::exchange(dropped, 0);
   return CUPTI_SUCCESS;
 }
 

@@ -63,13 +63,15 @@ cudaError_t cudaGetDeviceCount(int* count) {
   });
 }
 
-// Choosing a device makes its context, but does not ask how that is.
+// Choosing a device makes its context, or tells that this has failed.
 cudaError_t cudaSetDevice(int device) {
   return api("cudaSetDevice", call_kind::detached, [&](locked&) {
     if (const cudaError_t status = absence(); status != cudaSuccess) return status;
     if (!exists(device)) return cudaErrorInvalidDevice;
+    device_state& chosen = the_machine().devices[device];
+    if (chosen.failure != cudaSuccess) return chosen.failure;
     current_device() = device;
-    the_machine().devices[device].has_context = true;
+    chosen.has_context = true;
     return cudaSuccess;
   });
 }

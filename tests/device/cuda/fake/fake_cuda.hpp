@@ -7,7 +7,9 @@
 // Where CUDA leaves behaviour undefined, or lets something pass that is a mistake in this project,
 // the fake refuses: a handle that was destroyed is cudaErrorInvalidResourceHandle, and so are the
 // null stream and memset on a stream of another than the current device; a stream that is not
-// non-blocking is cudaErrorInvalidValue.
+// non-blocking is cudaErrorInvalidValue. A device's memory is out of reach but for its kernels,
+// copies and fills: who touches it otherwise ends the process, unless the device works just then.
+// What is enqueued where a thousand operations wait already has to wait for room.
 
 #include <cuda_runtime_api.h>
 
@@ -95,6 +97,10 @@ void shuffle(std::uint64_t seed);
 /// The seed, where chance decides.
 std::optional<std::uint64_t> seed();
 
+/// What every call on a failed device returns after the first that told: the failure itself unless
+/// set.
+void set_later_failure(int device, cudaError_t status);
+
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
 /// The steps in which the devices' clocks count, in nanoseconds: 1 unless set.
@@ -104,9 +110,12 @@ void put_clocks_forward(std::int64_t nanoseconds);
 
 /// Enqueues, or captures as a kernel node, work for the device that `stream` belongs to, which must
 /// be the calling thread's current one. Anything but cudaSuccess from `work` is what every later
-/// call on this device returns, and nothing is carried out there any more.
+/// call on this device returns, and nothing is carried out there any more. Where one of `operands`
+/// lies in memory that is neither a device's nor pinned when the kernel begins, that is
+/// cudaErrorIllegalAddress.
 cudaError_t launch_kernel(cudaStream_t stream, const std::string& name,
-                          std::function<cudaError_t()> work);
+                          std::function<cudaError_t()> work,
+                          std::vector<const void*> operands = {});
 
 /// As above, as libraries do it: by the driver, so that the runtime does not know the kernel.
 cudaError_t launch_library_kernel(cudaStream_t stream, const std::string& name,

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "framework/base/clock.hpp"
+#include "tests/device/cuda/fake/memory.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -19,6 +20,13 @@ std::uint64_t scramble(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 31);
+}
+
+/// Host functions have no right to a device's memory.
+cudaError_t run(const operation& what) {
+  if (what.type == cudaGraphNodeTypeHost) return what.run();
+  const memory_access access(what.device);
+  return what.run();
 }
 
 }  // namespace
@@ -95,7 +103,7 @@ void machine::serve(device_state& d, ready_tasks& queue) {
     queue.erase(queue.begin());
     if (t->what->run != nullptr && d.failure == cudaSuccess) {
       lock.unlock();
-      const cudaError_t result = t->what->run();
+      const cudaError_t result = run(*t->what);
       lock.lock();
       if (d.failure == cudaSuccess) d.failure = result;
     }
@@ -113,6 +121,11 @@ void machine::finish(task& t) {
   }
   t.what.reset();
   progress.notify_all();
+}
+
+void machine::wait_for_room(std::unique_lock<std::mutex>& lock, int device) {
+  const auto& unfinished = devices[device].unfinished;
+  progress.wait(lock, [&] { return unfinished.size() < most_unfinished; });
 }
 
 void machine::wait_for(std::unique_lock<std::mutex>& lock, const task_ref& t) {

@@ -76,6 +76,7 @@ struct device_state {
   ready_tasks ready_calls;  ///< host functions, which hold no other stream up
   std::set<std::uint64_t> unfinished;
   cudaError_t failure = cudaSuccess;  ///< what every call returns once it is set
+  cudaError_t later_failure = cudaSuccess;  ///< what they return after the first, where it is set
   unsigned flags = cudaDeviceScheduleAuto;
   std::size_t allocated = 0;
   bool has_threads = false;
@@ -86,6 +87,7 @@ struct device_state {
 /// the program may call CUDA until its very end.
 struct machine {
   static constexpr int most_devices = 8;
+  static constexpr std::size_t most_unfinished = 1024;  ///< tasks of a device, then it is full
 
   std::mutex mutex;
   std::condition_variable work;      ///< something can start, or a task was added
@@ -101,6 +103,9 @@ struct machine {
 
   /// Adds a task after others, of which those that are done or null do not count.
   task_ref add(operation_ref what, int device, int priority, const std::vector<task_ref>& after);
+
+  /// Waits until a device has room in its queue, as what enqueues does before it adds a task.
+  void wait_for_room(std::unique_lock<std::mutex>& lock, int device);
 
   /// Waits until a task is done; null is.
   void wait_for(std::unique_lock<std::mutex>& lock, const task_ref& t);

@@ -1,8 +1,12 @@
-// Allocation. Device memory is the host's, in blocks of their own, so that the address sanitizer
-// finds a kernel that goes beyond one.
+// Allocation.
 
 #include "tests/device/cuda/fake/memory.hpp"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -10,6 +14,7 @@
 
 #include "tests/device/cuda/fake/api.hpp"
 #include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/device_pages.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 
 namespace fake_cuda {
@@ -39,6 +44,56 @@ heap& memory() {
   return *only;
 }
 
+std::array<device_pages, machine::most_devices>& all_pages() {
+  static auto* const only = new std::array<device_pages, machine::most_devices>;
+  return *only;
+}
+
+struct sigaction before_us;
+
+/// Says what is wrong where a process is about to end for want of right to an address.
+void explain(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  constexpr std::string_view text =
+      "\nfake CUDA: the host touched device memory, which only kernels, copies and fills may\n";
+  if (std::ranges::any_of(all_pages(),
+                          [&](const auto& pages) { return pages.holds(info->si_addr); })) {
+    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+  }
+  ::sigaction(SIGSEGV, &before_us, nullptr);  // and the access is tried once more
+}
+
+void explain_faults() {
+  static const bool done = [] {
+    struct sigaction ours{};
+    ours.sa_sigaction = &explain;
+    ours.sa_flags = SA_SIGINFO;
+    return ::sigaction(SIGSEGV, &ours, &before_us) == 0;
+  }();
+  static_cast<void>(done);
+}
+
+/// Memory filled with what nobody has written; null when there is none.
+void* new_block(const block& b) {
+  const std::size_t rounded = (b.bytes + alignment - 1) / alignment * alignment;
+  if (b.pinned) {
+    void* const made = std::aligned_alloc(alignment, rounded);
+    if (made != nullptr) std::memset(made, unwritten, rounded);
+    return made;
+  }
+  explain_faults();
+  device_pages& pages = all_pages()[static_cast<std::size_t>(b.device)];
+  std::byte* const made = pages.take(b.bytes, alignment);
+  const memory_access access(b.device);
+  if (made != nullptr) std::memset(made, unwritten, b.bytes);
+  return made;
+}
+
+void free_block(const std::byte* data, const block& b) {
+  auto* const whole = const_cast<std::byte*>(data);
+  if (b.pinned) return std::free(whole);
+  all_pages()[static_cast<std::size_t>(b.device)].give_back(whole);
+}
+
 std::size_t& used_of(const block& b) {
   return b.pinned ? memory().pinned : the_machine().devices[b.device].allocated;
 }
@@ -51,10 +106,8 @@ cudaError_t allocate(void** data, block b) {
   if (b.bytes > (b.pinned ? pinned_capacity : memory().capacity) - used) {
     return cudaErrorMemoryAllocation;
   }
-  const std::size_t rounded = (b.bytes + alignment - 1) / alignment * alignment;
-  *data = std::aligned_alloc(alignment, rounded);
+  *data = new_block(b);
   if (*data == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(*data, unwritten, rounded);
   memory().blocks[static_cast<std::byte*>(*data)] = b;
   used += b.bytes;
   return cudaSuccess;
@@ -72,8 +125,8 @@ cudaError_t release(locked& lock, void* data, bool pinned) {
   found = memory().blocks.find(given);
   if (found == memory().blocks.end()) return cudaErrorInvalidValue;  // freed by two threads
   used_of(found->second) -= found->second.bytes;
+  free_block(given, found->second);
   memory().blocks.erase(found);
-  std::free(data);
   return cudaSuccess;
 }
 
@@ -84,6 +137,19 @@ int count_blocks(bool pinned) {
 }
 
 }  // namespace
+
+memory_access::memory_access(int device) : device_(device) {
+  all_pages()[static_cast<std::size_t>(device_)].open();
+}
+
+memory_access::~memory_access() {
+  all_pages()[static_cast<std::size_t>(device_)].close();
+}
+
+std::optional<int> device_of(const void* data) {
+  if (place_of(data, 1) != place::device) return std::nullopt;
+  return memory().blocks.lower_bound(static_cast<const std::byte*>(data))->second.device;
+}
 
 place place_of(const void* data, std::size_t bytes) {
   const auto* const begin = static_cast<const std::byte*>(data);
@@ -112,7 +178,7 @@ void release_memory_of(int device) {
   std::erase_if(memory().blocks, [&](const auto& entry) {
     if (entry.second.device != device) return false;
     used_of(entry.second) -= entry.second.bytes;
-    std::free(const_cast<std::byte*>(entry.first));
+    free_block(entry.first, entry.second);
     return true;
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 namespace fake_cuda {
 
@@ -12,11 +13,27 @@ enum class place {
   out_of_range,  ///< begins in a block and goes beyond its end
 };
 
-// All guarded by the machine's mutex.
+/// While one exists, a device's memory is within reach; at other times whoever touches it ends the
+/// process, as on a machine where it is not the host's at all.
+class memory_access {
+ public:
+  explicit memory_access(int device);
+  ~memory_access();
+  memory_access(const memory_access&) = delete;
+  memory_access& operator=(const memory_access&) = delete;
+
+ private:
+  int device_;
+};
+
+// All that follows is guarded by the machine's mutex.
 
 place place_of(const void* data, std::size_t bytes);
 
 std::size_t device_capacity();
+/// The device that an address belongs to, if any.
+std::optional<int> device_of(const void* data);
+
 int count_device_blocks();
 int count_pinned_blocks();
 void release_memory_of(int device);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -34,6 +35,10 @@ std::vector<Number> numbered(Number count, thread_order order) {
   return numbers;
 }
 
+/// What a block of launch.cuh can have: the bounds they are compiled for, and what every GPU has.
+constexpr int most_threads = 256;
+constexpr std::size_t most_shared_bytes = std::size_t{48} << 10;
+
 class cpu_launcher {
  public:
   explicit cpu_launcher(thread_order order) : order_(order) {}
@@ -45,6 +50,9 @@ class cpu_launcher {
 
   template <class Work>
   void blocks(const Work& work, std::int64_t count, int threads) const {
+    EXPECT_GE(threads, 1);
+    EXPECT_LE(threads, most_threads);
+    static_assert(Work::shared_floats * sizeof(float) <= most_shared_bytes);
     const std::vector<int> order = numbered(threads, order_);
     for (const std::int64_t block : numbered(count, order_)) {
       std::vector<float> shared(Work::shared_floats, std::numeric_limits<float>::quiet_NaN());
@@ -54,6 +62,8 @@ class cpu_launcher {
 
   template <class Work>
   void teams(const Work& work, std::int64_t count) const {
+    EXPECT_TRUE(std::has_single_bit(static_cast<unsigned>(work.lanes)) && work.lanes <= 32)
+        << work.lanes;
     const auto lanes = static_cast<std::size_t>(work.lanes);
     std::vector<std::array<float, Work::sums>> sums(lanes);
     for (const std::int64_t item : numbered(count, order_)) {

@@ -17,13 +17,18 @@ namespace {
 
 std::atomic<std::size_t> enqueued{0};
 
-void launch(void* cuda_stream, const std::string& owner, std::function<void()> work) {
+using pointers = std::vector<void*>;
+
+void launch(void* cuda_stream, const std::string& owner, const pointers& operands,
+            std::function<void()> work) {
   ++enqueued;
-  check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(cuda_stream), "work",
-                                      [work = std::move(work)] {
-                                        work();
-                                        return cudaSuccess;
-                                      }),
+  check_cuda(fake_cuda::launch_kernel(
+                 static_cast<cudaStream_t>(cuda_stream), "work",
+                 [work = std::move(work)] {
+                   work();
+                   return cudaSuccess;
+                 },
+                 {operands.begin(), operands.end()}),
              "a launch", owner);
 }
 
@@ -36,8 +41,10 @@ class enqueued_operation final : public library_operation {
   std::size_t workspace_bytes() const override { return reference_->workspace_bytes(); }
 
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
-    launch(cuda_stream, owner_,
-           [this, all = std::vector<void*>(operands.begin(), operands.end()), workspace] {
+    pointers touched(operands.begin(), operands.end());
+    touched.push_back(workspace);
+    launch(cuda_stream, owner_, touched,
+           [this, all = pointers(operands.begin(), operands.end()), workspace] {
              reference_->enqueue(nullptr, all, workspace);
            });
   }
@@ -73,9 +80,8 @@ class enqueuing_library final : public cuda_library {
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
                     const std::string& owner) {
   // A kernel's arguments are copied when it is launched.
-  launch(cuda_stream, owner, [form, all = std::vector<void*>(operands.begin(), operands.end())] {
-    test::run_on_cpu(form, all);
-  });
+  const pointers all(operands.begin(), operands.end());
+  launch(cuda_stream, owner, all, [form, all] { test::run_on_cpu(form, all); });
 }
 
 // The whole of cuda_libraries.hpp, so that the linker leaves the true one out.

@@ -203,6 +203,23 @@ TEST(cuda_network, pads_the_channels_of_an_image_it_converts_anyway_for_tensor_c
   EXPECT_EQ(channels(precision::bfloat16), 8);
 }
 
+TEST(cuda_network, pads_channels_where_that_is_faster) {
+  const auto channels = [](precision p, nanoseconds padded, nanoseconds plain) {
+    reference_library library;
+    library.time_of_convolution = [&](const convolution_form& form) {
+      return form.in_channels == 3 ? plain : padded;
+    };
+    library.time_of_kernel = [](const pointwise_form&) { return 1'000; };
+    const cpu_network network(network_of(conv_and_gelu), {1, 3, 6, 6}, library, p);
+    return kernels_of<convert_form>(network.program()).at(0).padded_rows;
+  };
+  for (const precision p : {precision::float32, precision::tf32}) {
+    EXPECT_EQ(channels(p, 20'000, 30'000), 4);
+    EXPECT_EQ(channels(p, 30'000, 20'000), 3);
+  }
+  EXPECT_EQ(channels(precision::float16, 20'000, 30'000), 8);
+}
+
 const char* const attention_of_three = "  - scaled_dot_product_attention: {heads: 3}\n";
 
 TEST(cuda_network, multiplies_all_heads_of_an_image_or_all_images_of_a_head_at_once) {
