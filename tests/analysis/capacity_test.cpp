@@ -83,7 +83,8 @@ TEST(capacity, of_a_rate_at_which_as_many_runs_fail_as_hold_lies_below_it) {
   for (int i = 0; i < 200; ++i) failed.record.load.dropped.push_back(1'000'000 * (500 + i));
   ASSERT_FALSE(summary_of(failed).held);
   const auto estimate =
-      summarize(record_of({pooled_at(800), pooled_at(900, 1), failed, pooled_at(1100, 2)})).estimate;
+      summarize(record_of({pooled_at(800), pooled_at(900, 1), failed, pooled_at(1100, 2)}))
+          .estimate;
   EXPECT_LE(*estimate.low, 800);
   EXPECT_EQ(*estimate.high, 900);
 }

@@ -13,8 +13,9 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
     // The call that reports it is seldom the one that did it.
     text += "; work enqueued earlier did it, and the device cannot be used any more";
   } else if (status == cudaErrorNoKernelImageForDevice) {
-    text += "; this build has no code for the GPU's compute capability: configure it with "
-            "-DCMAKE_CUDA_ARCHITECTURES=native on the machine that has the GPU";
+    text +=
+        "; this build has no code for the GPU's compute capability: configure it with "
+        "-DCMAKE_CUDA_ARCHITECTURES=native on the machine that has the GPU";
   }
   return text;
 }

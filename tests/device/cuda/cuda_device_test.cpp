@@ -28,14 +28,12 @@ class cuda_device : public testing::Test {
 
   static void enqueue_add_one(stream& s, void* counter) {
     const auto handle = static_cast<cudaStream_t>(s.native());
-    const cudaError_t status =
-        fake_cuda::launch_kernel(
-            handle, "add_one",
-            [p = static_cast<std::int32_t*>(counter)] {
-              ++*p;
-              return cudaSuccess;
-            },
-            {counter});
+    const cudaError_t status = fake_cuda::launch_kernel(handle, "add_one",
+                                                        [p = static_cast<std::int32_t*>(counter)] {
+                                                          ++*p;
+                                                          return cudaSuccess;
+                                                        },
+                                                        {counter});
     if (status != cudaSuccess) throw run_error("cudaLaunchKernel failed");
   }
 

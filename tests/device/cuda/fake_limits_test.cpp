@@ -42,13 +42,12 @@ TEST_F(fake_cuda_limits, let_kernels_reach_device_and_pinned_memory_only) {
   int* const pinned = make_pinned<int>();
   int pageable = 0;
   const auto with = [&](int* operand) {
-    EXPECT_EQ(launch_kernel(
-                  s, "write",
-                  [operand] {
-                    *operand = 3;
-                    return cudaSuccess;
-                  },
-                  {operand}),
+    EXPECT_EQ(launch_kernel(s, "write",
+                            [operand] {
+                              *operand = 3;
+                              return cudaSuccess;
+                            },
+                            {operand}),
               cudaSuccess);
     return cudaStreamSynchronize(s);
   };
@@ -63,9 +62,7 @@ TEST_F(fake_cuda_limits, let_kernels_reach_no_memory_that_was_freed) {
   const cudaStream_t s = make_stream();
   int* const device = make_device<int>();
   ASSERT_EQ(cudaFree(device), cudaSuccess);
-  ASSERT_EQ(launch_kernel(
-                s, "read", [] { return cudaSuccess; }, {device}),
-            cudaSuccess);
+  ASSERT_EQ(launch_kernel(s, "read", [] { return cudaSuccess; }, {device}), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(s), cudaErrorIllegalAddress);
 }
 

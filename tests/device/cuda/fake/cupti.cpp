@@ -39,8 +39,8 @@ void note(const Record& record) {
 namespace fake_cupti {
 
 void note_kernel(const char* name, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
-  auto made = record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device,
-                                                start, end);
+  auto made =
+      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, start, end);
   made.name = name;
   note(made);
 }

@@ -21,8 +21,8 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
 
 std::byte* device_pages::range() {
   if (range_ != nullptr) return range_;
-  void* const made = ::mmap(nullptr, range_bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const made =
+      ::mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   return range_ = static_cast<std::byte*>(made);
 }

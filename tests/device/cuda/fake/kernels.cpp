@@ -21,10 +21,9 @@ std::set<std::string>& kernel_names() {
 /// Whether a device can read and write all of these; null is none.
 bool within_reach(const std::vector<const void*>& operands) {
   const locked lock(the_machine().mutex);
-  return std::ranges::none_of(
-      operands, [](const void* operand) {
-        return operand != nullptr && place_of(operand, 1) == place::elsewhere;
-      });
+  return std::ranges::none_of(operands, [](const void* operand) {
+    return operand != nullptr && place_of(operand, 1) == place::elsewhere;
+  });
 }
 
 cudaError_t launch(const char* call, bool by_driver, cudaStream_t stream, const std::string& name,

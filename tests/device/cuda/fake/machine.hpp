@@ -75,7 +75,7 @@ struct device_state {
   ready_tasks ready;
   ready_tasks ready_calls;  ///< host functions, which hold no other stream up
   std::set<std::uint64_t> unfinished;
-  cudaError_t failure = cudaSuccess;  ///< what every call returns once it is set
+  cudaError_t failure = cudaSuccess;        ///< what every call returns once it is set
   cudaError_t later_failure = cudaSuccess;  ///< what they return after the first, where it is set
   unsigned flags = cudaDeviceScheduleAuto;
   std::size_t allocated = 0;

@@ -64,7 +64,7 @@ void explain(int /*signal*/, siginfo_t* info, void* /*context*/) {
 
 void explain_faults() {
   static const bool done = [] {
-    struct sigaction ours{};
+    struct sigaction ours {};
     ours.sa_sigaction = &explain;
     ours.sa_flags = SA_SIGINFO;
     return ::sigaction(SIGSEGV, &ours, &before_us) == 0;

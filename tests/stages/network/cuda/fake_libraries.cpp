@@ -22,13 +22,12 @@ using pointers = std::vector<void*>;
 void launch(void* cuda_stream, const std::string& owner, const pointers& operands,
             std::function<void()> work) {
   ++enqueued;
-  check_cuda(fake_cuda::launch_kernel(
-                 static_cast<cudaStream_t>(cuda_stream), "work",
-                 [work = std::move(work)] {
-                   work();
-                   return cudaSuccess;
-                 },
-                 {operands.begin(), operands.end()}),
+  check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(cuda_stream), "work",
+                                      [work = std::move(work)] {
+                                        work();
+                                        return cudaSuccess;
+                                      },
+                                      {operands.begin(), operands.end()}),
              "a launch", owner);
 }
 
