@@ -3,6 +3,8 @@
 // ready, the end-to-end milliseconds of each block, and the end of each round.
 //
 //   frames_on_request PIPELINE.yaml... [--device DEVICE] [--frames N] [--warmup N]
+//
+// For a GPU the host waits by polling, as PyTorch's synchronize() does unless told otherwise.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -45,9 +47,12 @@ std::vector<double> block(session& s, const settings_given& given) {
 void serve(const settings_given& given) {
   const auto device = builtin_devices().open({.name = given.device});
   const stage_registry stages = builtin_stages();
+  const auto as_pytorch_waits = [&](settings& run) {
+    if (device->properties().backend == "cuda") run.wait = wait_mode::spin;
+  };
   std::deque<session> sessions;
   for (const std::string& path : given.pipelines) {
-    sessions.push_back(session_of_file(path, *device, stages));
+    sessions.push_back(session_of_file(path, *device, stages, as_pytorch_waits));
     block(sessions.back(), given);
   }
   tell({{"ready", given.pipelines}, {"device", device->properties().name}, {"unit", "ms"}});

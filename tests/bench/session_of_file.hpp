@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -10,16 +9,16 @@
 #include "framework/run/session.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 
-/// A pipeline file ready to run on a device, with `in_flight` in place of its own number where that
-/// is given. `stages` must outlive it, and so must `on`.
-inline graphline::session session_of_file(const std::string& path, graphline::device& on,
-                                          const graphline::stage_registry& stages,
-                                          std::optional<std::int64_t> in_flight = {}) {
+/// A pipeline file ready to run on a device, its own settings changed by `change` where that is
+/// given. `stages` must outlive it, and so must `on`.
+inline graphline::session session_of_file(
+    const std::string& path, graphline::device& on, const graphline::stage_registry& stages,
+    const std::function<void(graphline::settings&)>& change = {}) {
   using namespace graphline;
   const std::string backend = on.properties().backend;
   diagnostics found;
   pipeline_spec spec = read_pipeline(read_source(path), {.backend = backend}, found);
-  spec.run.in_flight = in_flight.value_or(spec.run.in_flight);
+  if (change) change(spec.run);
   plan p = make_plan(spec, stages, {.backend = backend}, found);
   found.throw_if_errors();
   return session(std::move(p), on);

@@ -92,7 +92,8 @@ bool soak(const settings_given& given) {
              "record, bytes per frame", "kept, bytes", "descriptors", "threads");
   bool steady = true;
   for (const std::int64_t in_flight : {1, 4}) {
-    session s = session_of_file(given.path, *device, stages, in_flight);
+    session s = session_of_file(given.path, *device, stages,
+                                [&](settings& run) { run.in_flight = in_flight; });
     for (const auto method : {timing_method::none, timing_method::event}) {
       steady = compare(s, method, given) && steady;
     }

@@ -100,6 +100,8 @@ class Mode:
         self.image = read_tensor(options.tensors, "input.image").to(options.device)
         self.compiled = compiled is not None
         if compiled:
+            # Otherwise each frame copies it to where the compiler's graph reads.
+            torch._dynamo.mark_static_address(self.image)
             backbone = torch.compile(backbone, mode=compiled, fullgraph=True)
             head = torch.compile(head, mode=compiled, fullgraph=True)
         self.backbone, self.head = (lambda: backbone(self.image)), head

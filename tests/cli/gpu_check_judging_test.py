@@ -57,6 +57,11 @@ class judging(Case):
         self.assertTrue(math.isnan(tensors.relative_error([math.nan, 1.0], [1.0, 1.0])))
         self.assertTrue(math.isnan(tensors.relative_error([1.0], [1.0, 1.0])))
 
+    def test_the_bound_of_tf32_grows_with_the_root_of_the_products(self):
+        self.assertEqual(numbers.bound_for("tf32", "two_models"), 2e-3)
+        self.assertAlmostEqual(numbers.bound_for("tf32", "vgg16"), 2e-3 * math.sqrt(2))
+        self.assertEqual(numbers.bound_for("float16", "vgg16"), 1e-2)
+
     def test_a_missing_output_is_no_match(self):
         (self.folder / "a").mkdir()
         (self.folder / "b").mkdir()

@@ -5,8 +5,8 @@ The tree is copied, configured and built in a folder that is kept, so that a sec
 quickly. Each result is printed, and added to a file, as soon as it is known.
 
 usage: seeded.py --check
-       seeded.py [--build DIR] [--from N] [--only N] [--results FILE] [--limit SECONDS] [--jobs N]
-                 [FOLDER...]
+       seeded.py [--build DIR] [--from N] [--only N] [--results FILE [--missed]] [--limit SECONDS]
+                 [--jobs N] [FOLDER...]
 """
 
 import argparse
@@ -278,6 +278,8 @@ def main():
     parser.add_argument("--from", type=int, default=1, dest="first", help="go on at this one")
     parser.add_argument("--only", type=int, help="try this one alone")
     parser.add_argument("--results", type=pathlib.Path, help="file to which results are added")
+    parser.add_argument("--missed", action="store_true",
+                        help="try only those that --results does not hold as caught")
     parser.add_argument("--limit", type=int, default=900,
                         help="seconds after which the tests of a folder count as hanging")
     parser.add_argument("folders", nargs="*", metavar="FOLDER",
@@ -296,6 +298,9 @@ def main():
         if given.folders:
             chosen = [fault for fault in chosen if fault.folder in given.folders]
         results = Results(given.results)
+        if given.missed:
+            chosen = [fault for fault in chosen
+                      if results.verdicts.get(json.dumps(fault.key())) != CAUGHT]
         place = Workplace(given.build.resolve(), given.limit, given.jobs)
         folders = sorted({fault.folder for fault in chosen if not fault.equivalent})
         if folders:

@@ -34,8 +34,8 @@ TEST(memory_limits, refuse_one_tensor_that_cannot_fit) {
 TEST(memory_limits, take_a_tensor_that_just_fits) {
   const spec_builder b =
       spec_builder().input("x", {4}).stage("a", "gpu", {"x"}).with("shape", extents({1 << 20}));
-  EXPECT_THAT(errors_of(b, cuda_with(4 * mib, 0)), Each(Not(HasSubstr("tensor 'a'"))));
-  EXPECT_THAT(errors_of(b, cuda_with(4 * mib - 1, 0)), Contains(HasSubstr("tensor 'a'")));
+  EXPECT_THAT(errors_of(b, cuda_with(4 * mib, 0)), Each(Not(HasSubstr("tensor 'a' is"))));
+  EXPECT_THAT(errors_of(b, cuda_with(4 * mib - 1, 0)), Contains(HasSubstr("tensor 'a' is")));
 }
 
 TEST(memory_limits, refuse_an_input_that_cannot_fit_on_its_side) {

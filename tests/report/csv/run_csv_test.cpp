@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "framework/report/csv/csv_rows.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/result_texts.hpp"
@@ -57,6 +58,13 @@ TEST(run_csv, quotes_names_that_need_it) {
   EXPECT_EQ(run_csv(record), std::string(csv_header) +
                                  "0,,,end_to_end,0,9,9\n"
                                  "0,\"a \"\"b\"\", c\nd\",cpu,cpu_time,1,3,2\n");
+}
+
+TEST(csv_field, is_quoted_where_a_reader_would_end_it) {
+  for (const char* const plain : {"", "a b", "a;b", "größe"}) EXPECT_EQ(csv_field(plain), plain);
+  for (const char* const name : {"a,b", "a\rb", "a\nb"}) {
+    EXPECT_EQ(csv_field(name), '"' + std::string(name) + '"');
+  }
 }
 
 TEST(run_csv, becomes_no_larger_than_announced) {

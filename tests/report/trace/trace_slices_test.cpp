@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "tests/report/trace/read_trace.hpp"
 
@@ -56,6 +57,39 @@ TEST(trace_slices, nest_whatever_the_stamps_say) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     EXPECT_TRUE(samples::nested(samples::read_trace(random_run(seed)))) << "seed " << seed;
   }
+}
+
+/// Two stages that begin at once, the one declared first for longer, and how long both are shown.
+std::pair<nanoseconds, nanoseconds> shown_lengths(side on) {
+  run_record record;
+  record.run.timing = timing_method::event;
+  record.threads = {"main"};
+  record.frames = {{0, 0, 400}};
+  record.stages.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto& stage = record.stages[i];
+    stage.name = std::to_string(i);
+    stage.on = on;
+    stage.stream = "a";
+    stage.threads = {0};
+    const std::vector<stamp_pair> stamps{{100, i == 0 ? 300 : 150}};
+    (on == side::cpu ? stage.cpu : stage.device) = stamps;
+    if (on == side::device) stage.enqueued = {{10, 20}};
+  }
+  const timeline picture(record);
+  const auto slices = slices_of(picture, 1);
+  std::pair<nanoseconds, nanoseconds> lengths;
+  for (const trace_slice& slice : slices.all) {
+    if (slice.span.begin != 100) continue;
+    auto& length = slice.measured == 200 ? lengths.first : lengths.second;
+    length = slice.span.end - slice.span.begin;
+  }
+  return lengths;
+}
+
+TEST(trace_slices, hold_the_shorter_of_two_on_a_thread_and_leave_it_out_on_a_stream) {
+  EXPECT_EQ(shown_lengths(side::cpu), (std::pair<nanoseconds, nanoseconds>(200, 50)));
+  EXPECT_EQ(shown_lengths(side::device), (std::pair<nanoseconds, nanoseconds>(200, 0)));
 }
 
 TEST(trace_slices, begin_when_they_were_stamped_unless_they_are_parts) {
