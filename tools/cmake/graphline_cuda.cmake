@@ -13,9 +13,9 @@ endif()
 
 # What is missing for it, in words; empty when everything is there.
 function(graphline_missing_for_cuda out)
-  find_package(CUDAToolkit 13.0 QUIET)
+  find_package(CUDAToolkit 12.8 QUIET)
   if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
-    set(${out} "no CUDA toolkit 13.0 or newer with nvcc was found; tools/setup/cuda yes \
+    set(${out} "no CUDA toolkit 12.8 or newer with nvcc was found; tools/setup/cuda yes \
 brings one" PARENT_SCOPE)
     return()
   endif()
@@ -48,12 +48,12 @@ if(missing)
 endif()
 
 set(GRAPHLINE_CUDA ON)
-find_package(CUDAToolkit 13.0 REQUIRED)
+find_package(CUDAToolkit 12.8 REQUIRED)
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  # Machine code from Turing, CUDA 13's oldest, to Hopper, and PTX for what comes after.
+  # Machine code from Turing, the oldest that CUDA 13 knows, to Hopper, and PTX for what comes after.
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 89-real 90)
 endif()
 enable_language(CUDA)

@@ -7,6 +7,7 @@
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
+#include "framework/device/cuda/cuda_versions.hpp"
 #include "framework/device/cuda/kernel_name.hpp"
 
 namespace graphline {

@@ -10,6 +10,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_versions.hpp"
 #include "framework/device/cuda/kernel_name.hpp"
 #include "framework/device/cuda/library_loader.hpp"
 
@@ -101,9 +102,8 @@ void keep(collected& into, const CUpti_Activity* activity, std::string name) {
 void keep(collected& into, const CUpti_Activity* activity) {
   switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
-      const char* name = reinterpret_cast<const CUpti_ActivityKernel10*>(activity)->name;
-      return keep<CUpti_ActivityKernel10>(into, activity,
-                                          name == nullptr ? "kernel" : demangled(name));
+      const char* name = reinterpret_cast<const cupti_kernel*>(activity)->name;
+      return keep<cupti_kernel>(into, activity, name == nullptr ? "kernel" : demangled(name));
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto bytes = reinterpret_cast<const CUpti_ActivityMemcpy6*>(activity)->bytes;

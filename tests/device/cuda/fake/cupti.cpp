@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/device/cuda/cuda_versions.hpp"
 #include "tests/device/cuda/fake/fake_cupti.hpp"
 
 namespace {
@@ -40,7 +41,7 @@ namespace fake_cupti {
 
 void note_kernel(const char* name, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
   auto made =
-      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, start, end);
+      record_of<graphline::cupti_kernel>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, start, end);
   made.name = name;
   note(made);
 }

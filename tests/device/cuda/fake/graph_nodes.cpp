@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/device/cuda/cuda_versions.hpp"
 #include "tests/device/cuda/fake/api.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 

@@ -1,0 +1,20 @@
+#pragma once
+
+// What CUDA 12.8 and 12.9 call otherwise than CUDA 13, by the names that 13 has.
+
+#include <cuda_runtime_api.h>
+#include <cupti.h>
+
+namespace graphline {
+
+#if CUDART_VERSION < 13000
+#undef cudaStreamGetCaptureInfo
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
+#define cudaGraphGetEdges cudaGraphGetEdges_v2
+
+using cupti_kernel = CUpti_ActivityKernel9;
+#else
+using cupti_kernel = CUpti_ActivityKernel10;
+#endif
+
+}  // namespace graphline
