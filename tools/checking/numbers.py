@@ -23,8 +23,8 @@ WITHOUT = {"detector": ["best"], "fan_out": ["join"]}
 
 
 def bound_for(precision, name):
-    """How far a pipeline's outputs may lie from those of `host`. Each product rounds its operands to
-    the 11 bits of TF32 anew, and errors add up as independent ones do; the bounds of the other
+    """How far a pipeline's outputs may lie from those of `host`. Each product rounds its operands
+    to the 11 bits of TF32 anew, and errors add up as independent ones do; the bounds of the other
     precisions have room for every network here."""
     deeper = math.sqrt(DEEP.get(name, 0) / 8) if precision == "tf32" else 1
     return TOLERANCES[precision] * max(1, deeper)

@@ -53,7 +53,7 @@ if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  # Machine code from Turing, the oldest that CUDA 13 knows, to Hopper, and PTX for what comes after.
+  # Machine code from Turing, the oldest of CUDA 13, to Hopper, and PTX for what comes after.
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 89-real 90)
 endif()
 enable_language(CUDA)
