@@ -28,7 +28,13 @@ class duration_format {
     if (width > 0) decimals_ = std::clamp(1 - exponent(width / size_), 0, 3);
   }
 
-  std::string number(double ns) const { return fmt::format("{:+.{}f}", ns / size_, decimals_); }
+  std::string number(double ns) const {
+    const double value = ns / size_;
+    if (std::abs(value) < 0.5 * std::pow(10, -decimals_)) {
+      return fmt::format("{:.{}f}", 0.0, decimals_);
+    }
+    return fmt::format("{:+.{}f}", value, decimals_);
+  }
   std::string duration(double ns) const { return fmt::format("{} {}", number(ns), name_); }
 
  private:

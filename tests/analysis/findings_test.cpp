@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -40,6 +41,12 @@ TEST(findings, do_not_speak_of_overlap_where_there_was_none) {
 TEST(findings, call_a_cost_invisible_when_its_interval_includes_zero) {
   EXPECT_THAT(overhead_findings(samples::two_models_overhead(8)),
               Contains(AllOf(StartsWith("event: "), HasSubstr("no cost visible"))));
+}
+
+TEST(findings, give_no_sign_to_what_rounds_to_nothing) {
+  const auto said = overhead_findings(samples::overhead_of(8, {{}, {}, {}, {}}));
+  EXPECT_THAT(said, Contains(HasSubstr("no cost visible")));
+  EXPECT_THAT(said, Each(Not(ContainsRegex("[+-]0(\\.0+)? "))));
 }
 
 TEST(findings, tell_the_launch_from_the_stage) {

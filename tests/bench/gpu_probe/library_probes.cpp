@@ -1,6 +1,5 @@
 // Which libraries there are, and what cuDNN says of the device.
 
-#include <cublas_api.h>
 #include <cudnn.h>
 #include <cupti.h>
 #include <fmt/format.h>
