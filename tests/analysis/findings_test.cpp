@@ -44,7 +44,7 @@ TEST(findings, call_a_cost_invisible_when_its_interval_includes_zero) {
 }
 
 TEST(findings, give_no_sign_to_what_rounds_to_nothing) {
-  const auto said = overhead_findings(samples::overhead_of(8, {{}, {}, {}, {}}));
+  const auto said = overhead_findings(samples::overhead_of(8, {{{}, {}, {}, {}}}));
   EXPECT_THAT(said, Contains(HasSubstr("no cost visible")));
   EXPECT_THAT(said, Each(Not(ContainsRegex("[+-]0(\\.0+)? "))));
 }
