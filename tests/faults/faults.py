@@ -28,6 +28,8 @@ STATUSES = (0, 1, 2, 3, 130)
 # Crashes that are not ours to mend, by the library that they came through.
 THIRD_PARTY = {
     "libdnnl.so": "oneDNN crashes where one of its allocations fails",
+    "directory_iterator": "the C++ library ends the process where it cannot list a folder for want "
+                          "of memory",
     "nlohmann::": "a JSON value crashes where it cannot become an object for want of memory",
 }
 
