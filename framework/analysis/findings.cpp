@@ -29,11 +29,9 @@ class duration_format {
   }
 
   std::string number(double ns) const {
-    const double value = ns / size_;
-    if (std::abs(value) < 0.5 * std::pow(10, -decimals_)) {
-      return fmt::format("{:.{}f}", 0.0, decimals_);
-    }
-    return fmt::format("{:+.{}f}", value, decimals_);
+    std::string text = fmt::format("{:+.{}f}", ns / size_, decimals_);
+    if (text.find_first_of("123456789") == text.npos) text.erase(0, 1);
+    return text;
   }
   std::string duration(double ns) const { return fmt::format("{} {}", number(ns), name_); }
 

@@ -47,8 +47,10 @@ void open_nvrtc(const std::vector<library_place>& places) {
 /// The runtime library for cuDNN's frontend, which by itself takes whichever of CUDA 12 and 13 the
 /// system's loader has, 12 first. Whoever has named one keeps it.
 void open_runtime(const std::vector<library_place>& places) {
+  constexpr const char* variable = "CUDNN_FRONTEND_CUDART_LIB_NAME";
+  if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') return;
   const auto runtime = open_if_found(fmt::format("libcudart.so.{}", cuda_major), places);
-  if (runtime) ::setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", runtime->path().c_str(), 0);
+  if (runtime) ::setenv(variable, runtime->path().c_str(), 1);
 }
 
 }  // namespace

@@ -218,6 +218,16 @@ TEST(a_mistake_of_a_pipeline, that_two_members_use_is_shown_once) {
   EXPECT_EQ(text.find("unknown kind"), text.rfind("unknown kind"));
 }
 
+TEST(a_mistake_of_a_pipeline, that_one_member_uses_is_shown) {
+  const experiment_folder folder;
+  folder.write("p.yaml", wrong_pipeline);
+  folder.write("small.yaml", small_pipeline);
+  EXPECT_THAT(said_of(folder,
+                      "experiment: e\n"
+                      "together: [{pipeline: p.yaml}, {pipeline: small.yaml}]\n"),
+              HasSubstr("p.yaml:4:21: error: unknown kind"));
+}
+
 TEST(settings_that_make_no_sense_together, are_shown_at_the_configuration_with_a_remedy) {
   EXPECT_EQ(said("vary:\n  strategy: [serial, async]\n  in_flight: [1, 2]\n"),
             "exp.yaml:5:18: error: configuration 'strategy=serial in_flight=2': in_flight: 2 makes "

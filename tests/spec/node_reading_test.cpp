@@ -238,6 +238,25 @@ TEST(a_name, has_up_to_100_bytes) {
   EXPECT_FALSE(is_name(".."));
 }
 
+TEST(a_parameter, without_a_value_for_the_backend_needs_one_of_its_own) {
+  const std::string text = "pipeline: p\nparams: {batch: {cuda: 32}, side: 4}\nstages: []\n";
+  const auto said_with = [&](const char* given) {
+    reading_options options;
+    options.backend = "host";
+    options.values = {{{given}, node::scalar("2", false, {})}};
+    return read_pipeline_text(text, options).said.render();
+  };
+  EXPECT_NE(said_with("side").find("has no value for"), std::string::npos) << said_with("side");
+  EXPECT_EQ(said_with("batch").find("has no value for"), std::string::npos) << said_with("batch");
+}
+
+TEST(a_stage_without_a_name, is_not_said_to_have_misspelt_what_is_nothing_like_it) {
+  const std::string text =
+      read_pipeline_text("pipeline: p\nstages:\n  - {kind: network, layers: [relu]}\n")
+          .said.render();
+  EXPECT_NE(text.find("a stage needs a 'name'\n"), std::string::npos) << text;
+}
+
 TEST(an_input, has_no_type_where_its_shape_or_its_dtype_cannot_be_read) {
   const auto is_typed = [](const std::string& keys) {
     return read_pipeline_text("pipeline: p\ninputs: {x: {" + keys + "}}\nstages: []\n")

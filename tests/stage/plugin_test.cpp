@@ -1,8 +1,11 @@
 #include <dlfcn.h>
+#include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "framework/base/error.hpp"
 #include "framework/base/version.hpp"
@@ -210,6 +213,39 @@ TEST(a_plugin, that_is_no_shared_library_is_refused_with_the_remedy) {
   EXPECT_THAT([&] { load_plugin(file_of("lacks_a_symbol"), registry); },
               refused_with(AllOf(HasSubstr("cannot be loaded: undefined symbol: defined_nowhere"),
                                  HasSubstr("ldd -r"))));
+}
+
+TEST(a_plugin, whose_sections_lie_beyond_its_file_is_refused) {
+  std::ifstream file(file_of("good"), std::ios::binary);
+  const std::string good((std::istreambuf_iterator<char>(file)), {});
+  Elf64_Ehdr header;
+  ASSERT_GE(good.size(), sizeof header);
+  std::memcpy(&header, good.data(), sizeof header);
+  const folder other;
+  const auto expect_refused = [&](const std::string& bytes) {
+    std::ofstream(other / "broken.so", std::ios::binary) << bytes;
+    stage_registry registry;
+    EXPECT_THAT([&] { load_plugin(other / "broken.so", registry); },
+                refused_with(HasSubstr("broken.so' is no Graphline plug-in: ")));
+  };
+  constexpr std::uint64_t huge = std::uint64_t{1} << 62;
+  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+    const std::size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
+    Elf64_Shdr section;
+    std::memcpy(&section, good.data() + at, sizeof section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    for (const auto field : {&Elf64_Shdr::sh_size, &Elf64_Shdr::sh_offset}) {
+      Elf64_Shdr wrong = section;
+      wrong.*field = huge;
+      std::string bytes = good;
+      std::memcpy(bytes.data() + at, &wrong, sizeof wrong);
+      expect_refused(bytes);
+    }
+  }
+  header.e_shoff = huge;
+  std::string bytes = good;
+  std::memcpy(bytes.data(), &header, sizeof header);
+  expect_refused(bytes);
 }
 
 TEST(plugins_of_a_pipeline, are_found_from_its_folder_and_reported_at_their_places) {

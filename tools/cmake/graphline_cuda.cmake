@@ -11,6 +11,11 @@ if(EXISTS ${fetched}/bin/nvcc AND NOT CUDAToolkit_ROOT)
   set(CMAKE_BUILD_RPATH ${fetched}/lib)
 endif()
 
+# CMake 3.25 wants to call this target deprecated, and stops where CUDA has it no more, as 13 has not.
+if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+endif()
+
 # What is missing for it, in words; empty when everything is there.
 function(graphline_missing_for_cuda out)
   find_package(CUDAToolkit 12.8 QUIET)

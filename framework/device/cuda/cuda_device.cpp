@@ -97,7 +97,7 @@ class cuda_device final : public device {
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {
-    static_cast<void>(engine_.make_current());
+    if (engine_.make_current() != cudaSuccess) return;
     static_cast<void>(on ? cudaProfilerStart() : cudaProfilerStop());
   }
   std::optional<device_state> state() noexcept override {

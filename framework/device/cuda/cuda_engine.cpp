@@ -1,6 +1,7 @@
 #include "framework/device/cuda/cuda_engine.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace graphline {
 namespace {
@@ -38,12 +39,21 @@ cuda_engine::cuda_engine(int device)
 cudaError_t cuda_engine::make_current() noexcept {
   if (current_device == index) return cudaSuccess;
   const cudaError_t status = cudaSetDevice(index);
-  if (status == cudaSuccess) current_device = index;
-  if (is_sticky(status)) {
-    // Later calls may return another code, which tells less.
-    failed.set(cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
-  }
+  current_device = status == cudaSuccess ? index : -1;  // CUDA does not say which it is then
+  if (is_sticky(status) && !failed.is_set()) note_failure(status);
   return status;
+}
+
+/// Later calls may return another code, which tells less. What cudaSetDevice returns may be of the
+/// device that was current before.
+void cuda_engine::note_failure(cudaError_t status) noexcept {
+  const cudaError_t own = cudaStreamQuery(setup.get());
+  if (own == cudaSuccess || own == cudaErrorNotReady) return;
+  try {
+    failed.set(cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
+  } catch (const std::bad_alloc&) {
+    // The next call tells.
+  }
 }
 
 int cuda_engine::stream_priority(priority level) const noexcept {

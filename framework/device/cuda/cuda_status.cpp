@@ -12,6 +12,9 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
   if (is_sticky(status)) {
     // The call that reports it is seldom the one that did it.
     text += "; work enqueued earlier did it, and the device cannot be used any more";
+  } else if (status == cudaErrorCallRequiresNewerDriver ||
+             status == cudaErrorUnsupportedPtxVersion) {
+    text += "; the NVIDIA driver is older than the CUDA of this build: install a newer one";
   } else if (status == cudaErrorNoKernelImageForDevice) {
     text +=
         "; this build has no code for the GPU's compute capability: configure it with "

@@ -31,6 +31,8 @@ TEST(host_device, warns_of_more_threads_than_cores) {
   const auto dev = open_host_device(cores + 1);
   EXPECT_EQ(dev->properties().compute_threads, cores + 1);
   EXPECT_THAT(dev->properties().details, testing::Contains(testing::Key("warning")));
+  EXPECT_THAT(open_host_device(cores)->properties().details,
+              testing::Not(testing::Contains(testing::Key("warning"))));
 }
 
 TEST(host_device, needs_a_sensible_number_of_threads) {

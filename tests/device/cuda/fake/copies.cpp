@@ -58,7 +58,7 @@ std::shared_ptr<operation> copy_of(void* to, const void* from, std::size_t bytes
 }
 
 /// A copy from or to memory that is not pinned, which CUDA takes through memory of its own: what is
-/// to be read is read at once, and what was written is there when the call returns.
+/// to be read is read at once, and what is written on the host is there when the call returns.
 cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<operation>& what,
                           place to, place from) {
   const std::size_t bytes = what->copy.extent.width;
@@ -71,8 +71,8 @@ cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<op
     };
   }
   const int device = s->device;
-  const task_ref t = submit(lock, s, what);
-  if (to != place::elsewhere) return cudaSuccess;
+  const task_ref t = submit(s, what);
+  if (to == place::device) return cudaSuccess;
   the_machine().wait_for(lock, t);
   return the_machine().devices[device].failure;
 }
@@ -82,16 +82,20 @@ cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<op
 // A copy may be enqueued while another device is current, unlike a launch.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return api("cudaMemcpyAsync", [&](locked& lock) {
+  return api("cudaMemcpyAsync", call_kind::enqueuing, [&](locked& lock) {
     if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
     if (bytes == 0) return cudaSuccess;
     if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
     const place target = place_of(to, bytes);
     const place source = place_of(from, bytes);
     if (const auto wrong = check_places(kind, target, source); wrong != cudaSuccess) return wrong;
+    // Between devices, which this project does not do.
+    for (const void* data : {static_cast<const void*>(to), from}) {
+      if (device_of(data).value_or(stream->device) != stream->device) return cudaErrorNotSupported;
+    }
     auto what = copy_of(to, from, bytes, kind, *stream);
     if (target != place::elsewhere && source != place::elsewhere) {
-      const task_ref t = submit(lock, stream, what);
+      const task_ref t = submit(stream, what);
       // Between two places on the host CUDA copies before it returns.
       if (target == place::device || source == place::device) return cudaSuccess;
       const int device = stream->device;
@@ -120,7 +124,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
-  return api("cudaMemsetAsync", [&](locked& lock) {
+  return api("cudaMemsetAsync", call_kind::enqueuing, [&](locked&) {
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     if (bytes == 0) return cudaSuccess;
     const place where = place_of(data, bytes);
@@ -138,7 +142,7 @@ cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t st
       std::memset(data, value, bytes);
       return cudaSuccess;
     };
-    submit(lock, stream, what);
+    submit(stream, what);
     return cudaSuccess;
   });
 }

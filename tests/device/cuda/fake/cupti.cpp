@@ -90,7 +90,10 @@ CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
     std::size_t size = 0;
     std::size_t most = 0;
     give(&buffer, &size, &most);
-    if (buffer == nullptr || size < record.size()) return CUPTI_ERROR_OUT_OF_MEMORY;
+    if (buffer == nullptr || size < record.size()) {
+      ++dropped;
+      continue;
+    }
     std::memcpy(buffer, record.data(), record.size());
     take(nullptr, 0, buffer, size, record.size());
   }
@@ -108,6 +111,7 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32_t /*stream*/,
                                               std::size_t* count) {
+  if (count == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *count = std::exchange(dropped, 0);
   return CUPTI_SUCCESS;
 }

@@ -17,7 +17,7 @@ operation_ref recording_of(cudaEvent_t e, const CUstream_st& s) {
   return what;
 }
 
-cudaError_t record(locked& lock, cudaStream_t s, cudaEvent_t e, unsigned flags) {
+cudaError_t record(cudaStream_t s, cudaEvent_t e, unsigned flags) {
   if (const cudaError_t status = usable(s); status != cudaSuccess) return status;
   if (!objects().events.has(e) || e->device != s->device) return cudaErrorInvalidResourceHandle;
   if (flags == cudaEventRecordExternal) {
@@ -35,7 +35,7 @@ cudaError_t record(locked& lock, cudaStream_t s, cudaEvent_t e, unsigned flags) 
   }
   e->captured.reset();
   e->captured_after.clear();
-  e->recording = submit(lock, s, recording_of(e, *s));
+  e->recording = submit(s, recording_of(e, *s));
   return cudaSuccess;
 }
 
@@ -80,13 +80,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return api("cudaEventRecord",
-             [&](locked& lock) { return record(lock, stream, event, cudaEventRecordDefault); });
+  return api("cudaEventRecord", call_kind::enqueuing,
+             [&](locked&) { return record(stream, event, cudaEventRecordDefault); });
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return api("cudaEventRecordWithFlags",
-             [&](locked& lock) { return record(lock, stream, event, flags); });
+  return api("cudaEventRecordWithFlags", call_kind::enqueuing,
+             [&](locked&) { return record(stream, event, flags); });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {

@@ -130,7 +130,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return api("cudaGraphLaunch", [&](locked& lock) {
+  return api("cudaGraphLaunch", call_kind::enqueuing, [&](locked&) {
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     if (!objects().executables.has(exec)) return cudaErrorInvalidValue;
     if (exec->device != stream->device) return cudaErrorInvalidResourceHandle;
@@ -145,7 +145,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
       capture_node(*stream, what);
       return cudaSuccess;
     }
-    the_machine().wait_for_room(lock, stream->device);
     const task_ref begin =
         the_machine().add(nothing(), stream->device, stream->priority, {stream->last, exec->last});
     exec->last = launch(*exec->nodes, begin, stream->device,

@@ -28,7 +28,7 @@ bool within_reach(const std::vector<const void*>& operands) {
 
 cudaError_t launch(const char* call, bool by_driver, cudaStream_t stream, const std::string& name,
                    std::function<cudaError_t()> work, std::vector<const void*> operands) {
-  return api(call, [&](locked& lock) {
+  return api(call, call_kind::enqueuing, [&](locked&) {
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     auto what = std::make_shared<operation>();
     what->type = cudaGraphNodeTypeKernel;
@@ -41,7 +41,7 @@ cudaError_t launch(const char* call, bool by_driver, cudaStream_t stream, const 
     what->run = [work = std::move(work), operands = std::move(operands)] {
       return within_reach(operands) ? work() : cudaErrorIllegalAddress;
     };
-    submit(lock, stream, what);
+    submit(stream, what);
     return cudaSuccess;
   });
 }
@@ -75,7 +75,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return api("cudaLaunchHostFunc", [&](locked& lock) {
+  return api("cudaLaunchHostFunc", call_kind::enqueuing, [&](locked&) {
     if (function == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     auto what = std::make_shared<operation>();
@@ -87,7 +87,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
       function(data);
       return cudaSuccess;
     };
-    submit(lock, stream, what);
+    submit(stream, what);
     return cudaSuccess;
   });
 }

@@ -103,7 +103,7 @@ object_table& objects();
 
 /// Enqueues an operation in a stream, or adds it to the graph that the stream is captured into.
 /// Null when there is no such task, that is, in a capture.
-task_ref submit(std::unique_lock<std::mutex>& lock, cudaStream_t s, const operation_ref& what);
+task_ref submit(cudaStream_t s, const operation_ref& what);
 
 /// Enqueues the nodes of a graph after `before`. Returns the task that ends the launch.
 task_ref launch(const plan& nodes, const task_ref& before, int device, std::optional<int> priority);

@@ -11,12 +11,11 @@ object_table& objects() {
   return *only;
 }
 
-task_ref submit(std::unique_lock<std::mutex>& lock, cudaStream_t s, const operation_ref& what) {
+task_ref submit(cudaStream_t s, const operation_ref& what) {
   if (s->capture != nullptr) {
     capture_node(*s, what);
     return nullptr;
   }
-  the_machine().wait_for_room(lock, s->device);
   s->last = the_machine().add(what, s->device, s->priority, {s->last});
   return s->last;
 }
@@ -94,7 +93,8 @@ cudaError_t refuse_to_ask(cudaStream_t s) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return api("cudaStreamQuery", [&](locked&) {
     if (const auto refused = refuse_to_ask(stream); refused != cudaSuccess) return refused;
-    return stream->last == nullptr || stream->last->done ? cudaSuccess : cudaErrorNotReady;
+    const bool passed = stream->last == nullptr || stream->last->done;
+    return passed ? the_machine().devices[stream->device].failure : cudaErrorNotReady;
   });
 }
 
@@ -108,7 +108,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return api("cudaStreamWaitEvent", [&](locked& lock) {
+  return api("cudaStreamWaitEvent", call_kind::enqueuing, [&](locked&) {
     if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
     if (!objects().events.has(event)) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventWaitDefault) return cudaErrorNotSupported;
@@ -116,7 +116,6 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return capture_wait(*stream, *event);
     }
     if (event->recording == nullptr) return cudaSuccess;
-    the_machine().wait_for_room(lock, stream->device);
     stream->last = the_machine().add(nothing(), stream->device, stream->priority,
                                      {stream->last, event->recording});
     return cudaSuccess;
