@@ -135,6 +135,17 @@ TEST(lower_bound, shares_the_cores_of_cpu_stages) {
   EXPECT_EQ(bound_on(4).by, limited_by::critical_path);
 }
 
+TEST(lower_bound, shares_the_cores_of_the_last_of_many_stages) {
+  auto made = made_run(strategy::overlap).frame(0, 100'000'000);
+  for (std::size_t s = 0; s < 70; ++s) made.cpu_stage("nothing").cpu(s, 0, 0);
+  for (const char* name : {"a", "b", "c", "d"}) made.cpu_stage(name);
+  made.cpu_stage("last", {{70, returned}, {71, returned}, {72, returned}, {73, returned}});
+  for (std::size_t s = 70; s < 74; ++s) made.cpu(s, 0, 4'000'000);
+  made.cpu(74, 9'000'000, 10'000'000);
+  made.record.cpu_cores = 2;
+  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::any).time, 9'000'000);
+}
+
 /// Stages of known times, each device stage on a stream of its own: one core, and a device that
 /// does one thing at a time.
 class timed_stages {

@@ -19,8 +19,10 @@ namespace {
 
 using namespace testing_kinds;
 using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 /// "camera", which leads, and "batch", which goes on as long as it does.
@@ -78,6 +80,7 @@ TEST_P(concurrent_runs, end_with_the_leading_one_and_compute_what_each_does_alon
   EXPECT_EQ(records[0].run.frames, 30);
   EXPECT_EQ(records[1].run.frames, static_cast<std::int64_t>(records[1].frames.size()));
   EXPECT_FALSE(records[1].interrupted);
+  for (const auto& r : records) EXPECT_THAT(r.warnings, Each(Not(HasSubstr("failed"))));
   run_options same;
   same.frames = records[1].run.frames;
   EXPECT_EQ(checksums(records[1]), checksums(sessions_[1]->run(same)));

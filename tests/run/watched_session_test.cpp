@@ -136,6 +136,7 @@ TEST_F(watched_session, traces_the_operations_of_each_device_stage_alone) {
       for (const auto& operation : stage.operations) {
         names.push_back(operation.name);
         EXPECT_EQ(operation.calls.size(), 10U) << word;
+        EXPECT_EQ(operation.together, operation.calls) << word;  // it is called once in a run
       }
       EXPECT_EQ(stage.traced_runs, stage.on == side::device ? 10 : 0);
       if (stage.name == "d") {
