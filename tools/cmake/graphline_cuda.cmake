@@ -11,7 +11,7 @@ if(EXISTS ${fetched}/bin/nvcc AND NOT CUDAToolkit_ROOT)
   set(CMAKE_BUILD_RPATH ${fetched}/lib)
 endif()
 
-# CMake 3.25 wants to call this target deprecated, and stops where CUDA has it no more, as 13 has not.
+# CMake 3.25 wants to call this target deprecated, and stops where CUDA does not have it, as in 13.
 if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
   add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
 endif()
