@@ -14,7 +14,6 @@ namespace fake_cuda {
 
 enum class call_kind {
   ordinary,   ///< makes the current device's context; refused once that has failed
-  enqueuing,  ///< as ordinary, and waits where the device has a thousand things to do already
   releasing,  ///< gives something back, which it does on a failed device too, and tells of it
   detached,   ///< has nothing to do with the state of a device
 };
@@ -40,7 +39,6 @@ template <class Body>
 cudaError_t api(const char* name, call_kind kind, const Body& body) {
   locked lock(the_machine().mutex);
   if (const auto refused = begin_call(name, kind)) return end_call(*refused, call_kind::detached);
-  if (kind == call_kind::enqueuing) the_machine().wait_for_room(lock, current_device());
   return end_call(body(lock), kind);
 }
 

@@ -82,7 +82,8 @@ cudaError_t copy_pageable(locked& lock, cudaStream_t s, const std::shared_ptr<op
 // A copy may be enqueued while another device is current, unlike a launch.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return api("cudaMemcpyAsync", call_kind::enqueuing, [&](locked& lock) {
+  return api("cudaMemcpyAsync", [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
     if (bytes == 0) return cudaSuccess;
     if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
@@ -124,7 +125,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
-  return api("cudaMemsetAsync", call_kind::enqueuing, [&](locked&) {
+  return api("cudaMemsetAsync", [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     if (bytes == 0) return cudaSuccess;
     const place where = place_of(data, bytes);

@@ -80,13 +80,17 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return api("cudaEventRecord", call_kind::enqueuing,
-             [&](locked&) { return record(stream, event, cudaEventRecordDefault); });
+  return api("cudaEventRecord", [&](locked& lock) {
+    wait_for_room(lock, stream);
+    return record(stream, event, cudaEventRecordDefault);
+  });
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return api("cudaEventRecordWithFlags", call_kind::enqueuing,
-             [&](locked&) { return record(stream, event, flags); });
+  return api("cudaEventRecordWithFlags", [&](locked& lock) {
+    wait_for_room(lock, stream);
+    return record(stream, event, flags);
+  });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {

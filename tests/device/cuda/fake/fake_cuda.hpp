@@ -9,7 +9,7 @@
 // null stream and memset on a stream of another than the current device; a stream that is not
 // non-blocking is cudaErrorInvalidValue. A device's memory is out of reach but for its kernels,
 // copies and fills: who touches it otherwise ends the process, unless the device works just then.
-// What is enqueued where a thousand operations wait already has to wait for room.
+// What is enqueued in a stream with a thousand operations before it has to wait for room.
 
 #include <cuda_runtime_api.h>
 

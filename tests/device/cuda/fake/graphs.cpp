@@ -130,7 +130,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return api("cudaGraphLaunch", call_kind::enqueuing, [&](locked&) {
+  return api("cudaGraphLaunch", [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     if (!objects().executables.has(exec)) return cudaErrorInvalidValue;
     if (exec->device != stream->device) return cudaErrorInvalidResourceHandle;
@@ -149,7 +150,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         the_machine().add(nothing(), stream->device, stream->priority, {stream->last, exec->last});
     exec->last = launch(*exec->nodes, begin, stream->device,
                         exec->node_priorities ? std::nullopt : std::optional(stream->priority));
-    stream->last = exec->last;
+    put_last(stream, exec->last);
     return cudaSuccess;
   });
 }

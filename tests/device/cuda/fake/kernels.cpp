@@ -28,7 +28,8 @@ bool within_reach(const std::vector<const void*>& operands) {
 
 cudaError_t launch(const char* call, bool by_driver, cudaStream_t stream, const std::string& name,
                    std::function<cudaError_t()> work, std::vector<const void*> operands) {
-  return api(call, call_kind::enqueuing, [&](locked&) {
+  return api(call, [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     auto what = std::make_shared<operation>();
     what->type = cudaGraphNodeTypeKernel;
@@ -75,7 +76,8 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return api("cudaLaunchHostFunc", call_kind::enqueuing, [&](locked&) {
+  return api("cudaLaunchHostFunc", [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (function == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t status = usable_for_launch(stream); status != cudaSuccess) return status;
     auto what = std::make_shared<operation>();

@@ -116,6 +116,7 @@ void machine::finish(task& t) {
   t.at = std::llround(static_cast<double>(graphline::now()) * clock_speed) + clock_ahead;
   t.at -= t.at % clock_tick;
   devices[t.device].unfinished.erase(t.number);
+  if (t.queue != nullptr) --*t.queue;
   for (const task_ref& next : std::exchange(t.then, {})) {
     if (--next->awaited == 0) make_ready(next);
   }
@@ -123,9 +124,9 @@ void machine::finish(task& t) {
   progress.notify_all();
 }
 
-void machine::wait_for_room(std::unique_lock<std::mutex>& lock, int device) {
-  const auto& unfinished = devices[device].unfinished;
-  progress.wait(lock, [&] { return unfinished.size() < most_unfinished; });
+void machine::wait_for_room(std::unique_lock<std::mutex>& lock,
+                            std::shared_ptr<std::size_t> queue) {
+  progress.wait(lock, [&] { return *queue < longest_queue; });
 }
 
 void machine::wait_for(std::unique_lock<std::mutex>& lock, const task_ref& t) {

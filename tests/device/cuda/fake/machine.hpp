@@ -62,6 +62,7 @@ struct task {
   std::uint64_t number = 0;  ///< in the order of enqueueing
   int awaited = 0;           ///< how many tasks it still waits for
   std::vector<std::shared_ptr<task>> then;
+  std::shared_ptr<std::size_t> queue;  ///< of its stream: how many are not done yet
   bool done = false;
   std::int64_t at = 0;  ///< when it was done, in ns of the device's clock
 };
@@ -87,7 +88,7 @@ struct device_state {
 /// the program may call CUDA until its very end.
 struct machine {
   static constexpr int most_devices = 8;
-  static constexpr std::size_t most_unfinished = 1024;  ///< tasks of a device, then it is full
+  static constexpr std::size_t longest_queue = 1024;  ///< tasks of a stream, then it is full
 
   std::mutex mutex;
   std::condition_variable work;      ///< something can start, or a task was added
@@ -104,8 +105,8 @@ struct machine {
   /// Adds a task after others, of which those that are done or null do not count.
   task_ref add(operation_ref what, int device, int priority, const std::vector<task_ref>& after);
 
-  /// Waits until a device has room in its queue, as what enqueues does before it adds a task.
-  void wait_for_room(std::unique_lock<std::mutex>& lock, int device);
+  /// Waits until a stream's queue has room, as what enqueues does first of all.
+  void wait_for_room(std::unique_lock<std::mutex>& lock, std::shared_ptr<std::size_t> queue);
 
   /// Waits until a task is done; null is.
   void wait_for(std::unique_lock<std::mutex>& lock, const task_ref& t);

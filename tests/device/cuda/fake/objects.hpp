@@ -35,6 +35,7 @@ struct CUstream_st {
   int priority = 0;
   unsigned flags = 0;
   fake_cuda::task_ref last;
+  std::shared_ptr<std::size_t> queue = std::make_shared<std::size_t>(0);
   fake_cuda::capture_ref capture;
   fake_cuda::node_list heads;  ///< in a capture: what the next node depends on
 };
@@ -104,6 +105,12 @@ object_table& objects();
 /// Enqueues an operation in a stream, or adds it to the graph that the stream is captured into.
 /// Null when there is no such task, that is, in a capture.
 task_ref submit(cudaStream_t s, const operation_ref& what);
+
+/// Makes a task the last of a stream, which its queue holds until it is done.
+void put_last(cudaStream_t s, const task_ref& t);
+
+/// Waits until there is room in a stream, if it is one.
+void wait_for_room(std::unique_lock<std::mutex>& lock, cudaStream_t s);
 
 /// Enqueues the nodes of a graph after `before`. Returns the task that ends the launch.
 task_ref launch(const plan& nodes, const task_ref& before, int device, std::optional<int> priority);

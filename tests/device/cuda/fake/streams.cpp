@@ -16,8 +16,19 @@ task_ref submit(cudaStream_t s, const operation_ref& what) {
     capture_node(*s, what);
     return nullptr;
   }
-  s->last = the_machine().add(what, s->device, s->priority, {s->last});
+  put_last(s, the_machine().add(what, s->device, s->priority, {s->last}));
   return s->last;
+}
+
+void put_last(cudaStream_t s, const task_ref& t) {
+  s->last = t;
+  if (t->done) return;
+  t->queue = s->queue;
+  ++*s->queue;
+}
+
+void wait_for_room(std::unique_lock<std::mutex>& lock, cudaStream_t s) {
+  if (objects().streams.has(s)) the_machine().wait_for_room(lock, s->queue);
 }
 
 }  // namespace fake_cuda
@@ -108,7 +119,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return api("cudaStreamWaitEvent", call_kind::enqueuing, [&](locked&) {
+  return api("cudaStreamWaitEvent", [&](locked& lock) {
+    wait_for_room(lock, stream);
     if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
     if (!objects().events.has(event)) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventWaitDefault) return cudaErrorNotSupported;
@@ -116,8 +128,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return capture_wait(*stream, *event);
     }
     if (event->recording == nullptr) return cudaSuccess;
-    stream->last = the_machine().add(nothing(), stream->device, stream->priority,
-                                     {stream->last, event->recording});
+    put_last(stream, the_machine().add(nothing(), stream->device, stream->priority,
+                                       {stream->last, event->recording}));
     return cudaSuccess;
   });
 }
