@@ -31,13 +31,13 @@
 #include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
 #include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
 
-#include "framework/run/calibration.hpp"      // what a device can do at best, measured
-#include "framework/run/capacity_probe.hpp"   // runs of a session at rates that are asked for
-#include "framework/run/capacity_search.hpp"  // the highest rate of frames that stay within a bound
-#include "framework/run/experiment.hpp"       // configurations against each other, trial by trial
-#include "framework/run/overhead_experiment.hpp"  // what each timing method costs, by experiment
-#include "framework/run/session.hpp"       // a plan is made ready and run, as often as you like
-#include "framework/run/trial_runner.hpp"  // single trials of an experiment, in this process
+#include "framework/run/calibrate/calibration.hpp"    // what a device can do at best, measured
+#include "framework/run/capacity/capacity_probe.hpp"  // runs of a session at rates that are asked for
+#include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
+#include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
+#include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial
+#include "framework/run/experiment/overhead_experiment.hpp"  // what each timing method costs, by experiment
+#include "framework/run/experiment/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples
 #include "framework/record/capacity_record.hpp"     // the runs of a search for the highest rate
@@ -45,22 +45,22 @@
 #include "framework/record/overhead_record.hpp"     // those of many runs under each timing method
 #include "framework/record/run_record.hpp"          // the raw samples of a run
 
-#include "framework/analysis/attribution.hpp"  // the path that bounds a frame, piece by piece
-#include "framework/analysis/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
-#include "framework/analysis/calibration_diff.hpp"  // one saved calibration against another
-#include "framework/analysis/capacity.hpp"  // which rates held, with the intervals that show it
-#include "framework/analysis/capacity_findings.hpp"  // likewise, in sentences
-#include "framework/analysis/ceilings.hpp"  // figures of a calibration, and whether it still holds
-#include "framework/analysis/experiment_diff.hpp"      // one saved experiment against another
-#include "framework/analysis/experiment_findings.hpp"  // what an experiment shows, in sentences
-#include "framework/analysis/experiment_summary.hpp"   // configurations compared, with verdicts
-#include "framework/analysis/lower_bound.hpp"  // a time that no frame with these stage times can beat
-#include "framework/analysis/overhead.hpp"     // costs of timing methods, with their intervals
-#include "framework/analysis/result_diff.hpp"    // one saved run against another
-#include "framework/analysis/roofline_diff.hpp"  // one saved roofline against another
-#include "framework/analysis/run_analysis.hpp"   // all that reports of a run share
-#include "framework/analysis/summary.hpp"        // percentiles, spread and shares of a run
-#include "framework/analysis/timeline.hpp"       // a run's stamps on one clock, in lanes
+#include "framework/analysis/diff/calibration_diff.hpp"  // one saved calibration against another
+#include "framework/analysis/diff/experiment_diff.hpp"   // one saved experiment against another
+#include "framework/analysis/diff/result_diff.hpp"       // one saved run against another
+#include "framework/analysis/diff/roofline_diff.hpp"     // one saved roofline against another
+#include "framework/analysis/experiment/capacity.hpp"  // which rates held, with the intervals that show it
+#include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, in sentences
+#include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
+#include "framework/analysis/experiment/experiment_summary.hpp"  // configurations compared, with verdicts
+#include "framework/analysis/experiment/overhead.hpp"  // costs of timing methods, with their intervals
+#include "framework/analysis/roofline/ceilings.hpp"  // figures of a calibration, and whether it still holds
+#include "framework/analysis/run/attribution.hpp"  // the path that bounds a frame, piece by piece
+#include "framework/analysis/run/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
+#include "framework/analysis/run/lower_bound.hpp"  // a time that no frame with these stage times can beat
+#include "framework/analysis/run/run_analysis.hpp"  // all that reports of a run share
+#include "framework/analysis/run/summary.hpp"       // percentiles, spread and shares of a run
+#include "framework/analysis/run/timeline.hpp"      // a run's stamps on one clock, in lanes
 
 #include "framework/report/csv/experiment_csv.hpp"     // an experiment as CSV
 #include "framework/report/csv/inspect_csv.hpp"        // what a plan amounts to, as CSV
@@ -74,10 +74,10 @@
 #include "framework/report/json/inspect_json.hpp"     // what a plan amounts to, as JSON
 #include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
 #include "framework/report/json/run_json.hpp"         // a run as JSON
-#include "framework/report/saved/calibration_store.hpp"  // calibrations kept on disk, by device
-#include "framework/report/saved/record_reader.hpp"  // a saved result as the record it was made of
-#include "framework/report/saved/result_reader.hpp"  // a saved result as far as two are compared
-#include "framework/report/saved/trial_store.hpp"    // trials kept on disk as they end
+#include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
+#include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
+#include "framework/report/store/result_reader.hpp"  // a saved result as far as two are compared
+#include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end
 #include "framework/report/terminal/calibration_table.hpp"  // what a device can do at best, as a table
 #include "framework/report/terminal/capacity_table.hpp"     // likewise, as a table
 #include "framework/report/terminal/diff_table.hpp"         // likewise, as a table

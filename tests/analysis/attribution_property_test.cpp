@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "framework/analysis/attribution.hpp"
-#include "framework/analysis/attribution_summary.hpp"
-#include "framework/analysis/lower_bound.hpp"
+#include "framework/analysis/run/attribution.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/lower_bound.hpp"
 #include "tests/analysis/made_run.hpp"
 #include "tests/analysis/simulated_run.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framework/analysis/attribution.hpp"
+#include "framework/analysis/run/attribution.hpp"
 
 #include <gtest/gtest.h>
 

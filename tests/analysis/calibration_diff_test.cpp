@@ -1,4 +1,4 @@
-#include "framework/analysis/calibration_diff.hpp"
+#include "framework/analysis/diff/calibration_diff.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

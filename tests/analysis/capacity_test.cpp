@@ -1,4 +1,4 @@
-#include "framework/analysis/capacity.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/analysis/capacity_findings.hpp"
+#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 
 namespace graphline {

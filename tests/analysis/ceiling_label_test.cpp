@@ -1,4 +1,4 @@
-#include "framework/analysis/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceiling_label.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/ceilings_at_hand.hpp"
+#include "framework/analysis/roofline/ceilings_at_hand.hpp"
 
 #include <gtest/gtest.h>
 

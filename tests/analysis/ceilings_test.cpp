@@ -1,4 +1,4 @@
-#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 
 #include <gtest/gtest.h>
 

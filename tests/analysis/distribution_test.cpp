@@ -1,4 +1,4 @@
-#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 #include <gtest/gtest.h>
 

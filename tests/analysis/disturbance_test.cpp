@@ -1,9 +1,9 @@
-#include "framework/analysis/disturbance.hpp"
+#include "framework/analysis/run/disturbance.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 
 namespace graphline {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/analysis/experiment_diff.hpp"
+#include "framework/analysis/diff/experiment_diff.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "framework/analysis/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "framework/analysis/contrast.hpp"
-#include "framework/analysis/member_figures.hpp"
+#include "framework/analysis/experiment/contrast.hpp"
+#include "framework/analysis/experiment/member_figures.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 

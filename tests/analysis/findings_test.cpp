@@ -1,4 +1,4 @@
-#include "framework/analysis/findings.hpp"
+#include "framework/analysis/experiment/overhead_findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "framework/analysis/frame_period.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 
 #include <gtest/gtest.h>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "tests/analysis/time_units.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/analysis/graph_cost.hpp"
+#include "framework/analysis/run/graph_cost.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/histogram.hpp"
+#include "framework/analysis/stats/histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/analysis/lower_bound.hpp"
+#include "framework/analysis/run/lower_bound.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline::samples {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "tests/analysis/sample_records.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/attribution.hpp"
+#include "framework/analysis/run/attribution.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline::samples {

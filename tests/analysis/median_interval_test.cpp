@@ -1,4 +1,4 @@
-#include "framework/analysis/median_interval.hpp"
+#include "framework/analysis/stats/median_interval.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/operations.hpp"
+#include "framework/analysis/run/operations.hpp"
 
 #include <gtest/gtest.h>
 

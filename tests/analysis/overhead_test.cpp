@@ -1,4 +1,4 @@
-#include "framework/analysis/overhead.hpp"
+#include "framework/analysis/experiment/overhead.hpp"
 
 #include <gtest/gtest.h>
 

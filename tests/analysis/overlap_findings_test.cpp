@@ -1,4 +1,4 @@
-#include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

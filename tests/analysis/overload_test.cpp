@@ -1,4 +1,4 @@
-#include "framework/analysis/overload.hpp"
+#include "framework/analysis/run/overload.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <deque>
 #include <random>
 
-#include "framework/analysis/run_analysis.hpp"
+#include "framework/analysis/run/run_analysis.hpp"
 #include "framework/base/random.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 #include "tests/analysis/time_units.hpp"

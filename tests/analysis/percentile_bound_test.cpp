@@ -1,4 +1,4 @@
-#include "framework/analysis/percentile_bound.hpp"
+#include "framework/analysis/stats/percentile_bound.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Whether the intervals of a run's percentiles hold the truth as often as they say, by processes
 // whose percentiles are known exactly. Seeds are fixed: each test gives the same counts every time.
 
-#include "framework/analysis/percentile_interval.hpp"
+#include "framework/analysis/stats/percentile_interval.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "framework/analysis/percentile_bound.hpp"
+#include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/base/random.hpp"
 #include "tests/analysis/time_units.hpp"
 

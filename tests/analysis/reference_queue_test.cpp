@@ -1,4 +1,4 @@
-#include "framework/analysis/reference_queue.hpp"
+#include "framework/analysis/stats/reference_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/resampling.hpp"
+#include "framework/analysis/experiment/resampling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "framework/analysis/contrast.hpp"
-#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/experiment/contrast.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
 

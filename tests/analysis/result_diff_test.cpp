@@ -1,4 +1,4 @@
-#include "framework/analysis/result_diff.hpp"
+#include "framework/analysis/diff/result_diff.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

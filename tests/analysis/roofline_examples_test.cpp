@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "tests/analysis/made_roofline.hpp"
 
 namespace graphline {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "tests/analysis/made_calibration.hpp"
 #include "tests/analysis/made_roofline.hpp"
 #include "tests/analysis/time_units.hpp"

@@ -1,4 +1,4 @@
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

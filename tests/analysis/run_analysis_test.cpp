@@ -1,4 +1,4 @@
-#include "framework/analysis/run_analysis.hpp"
+#include "framework/analysis/run/run_analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framework/analysis/running_percentiles.hpp"
+#include "framework/analysis/stats/running_percentiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "framework/analysis/attribution.hpp"
+#include "framework/analysis/run/attribution.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline::samples {

@@ -1,4 +1,4 @@
-#include "framework/analysis/source_diff.hpp"
+#include "framework/analysis/diff/source_diff.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/analysis/experiment_summary.hpp"
-#include "framework/analysis/trend.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/stats/trend.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/analysis/student_t.hpp"
+#include "framework/analysis/stats/student_t.hpp"
 
 #include <gtest/gtest.h>
 

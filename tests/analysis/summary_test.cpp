@@ -1,4 +1,4 @@
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

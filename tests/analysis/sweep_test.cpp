@@ -1,9 +1,9 @@
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/theoretical_peak.hpp"
+#include "framework/analysis/roofline/theoretical_peak.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/thinned_series.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framework/analysis/timeline.hpp"
+#include "framework/analysis/run/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/analysis/verdicts.hpp"
+#include "framework/analysis/experiment/verdicts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "stages/builtin.hpp"
 #include "tests/bench/command_line.hpp"
 

@@ -15,7 +15,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/run/stage_runner.hpp"
+#include "framework/run/execute/stage_runner.hpp"
 #include "tests/bench/launch_cost/bare_calls.hpp"
 #include "tests/bench/launch_cost/fill_pipeline.hpp"
 

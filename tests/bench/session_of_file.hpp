@@ -6,7 +6,7 @@
 
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 
 /// A pipeline file ready to run on a device, its own settings changed by `change` where that is

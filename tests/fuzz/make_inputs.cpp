@@ -15,12 +15,12 @@
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"
-#include "framework/report/saved/trial_store.hpp"
+#include "framework/report/store/trial_store.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
-#include "tests/report/saved/sample_plan.hpp"
+#include "tests/report/store/sample_plan.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
 
 namespace graphline {

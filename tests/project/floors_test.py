@@ -21,7 +21,7 @@ class Floors(unittest.TestCase):
 
     def test_own_folder_and_floors_below_are_allowed(self):
         self.assert_allowed("framework/base/error.hpp", '"framework/base/place.hpp"')
-        self.assert_allowed("framework/run/session.cpp", '"framework/plan/plan.hpp"')
+        self.assert_allowed("framework/run/execute/session.cpp", '"framework/plan/plan.hpp"')
         self.assert_allowed("stages/cpu/nms.cpp", '"stages/kinds.hpp"')
         self.assert_allowed("tools/graphline/main.cpp", '"framework/report/table.hpp"')
         self.assert_allowed("framework/base/units.cpp", "<vector>")
@@ -40,13 +40,13 @@ class Floors(unittest.TestCase):
     def test_floors_above_are_forbidden(self):
         why = "does not stand above"
         self.assert_forbidden("framework/base/error.hpp", '"framework/spec/node.hpp"', why)
-        self.assert_forbidden("stages/matmul.cpp", '"framework/run/session.hpp"', why)
-        self.assert_forbidden("framework/analysis/summary.cpp", '"framework/report/table.hpp"', why)
+        self.assert_forbidden("stages/matmul.cpp", '"framework/run/execute/session.hpp"', why)
+        self.assert_forbidden("framework/analysis/a.cpp", '"framework/report/table.hpp"', why)
         self.assert_forbidden("framework/report/table.cpp", '"tools/graphline/run.hpp"', why)
 
     def test_siblings_on_one_floor_do_not_know_each_other(self):
         why = "does not stand above"
-        self.assert_forbidden("framework/report/table.cpp", '"framework/run/session.hpp"', why)
+        self.assert_forbidden("framework/report/a.cpp", '"framework/run/execute/slot.hpp"', why)
         self.assert_forbidden("framework/spec/node.cpp", '"framework/device/device.hpp"', why)
         self.assert_forbidden("framework/stage/stage.hpp", '"framework/record/record.hpp"', why)
         self.assert_forbidden("stages/matmul.cpp", '"framework/plan/plan.hpp"', why)
@@ -59,7 +59,7 @@ class Floors(unittest.TestCase):
         self.assert_allowed("framework/device/host/worker.cpp", host)
         self.assert_forbidden("framework/device/devices.cpp", host, "known only to")
         self.assert_forbidden("stages/matmul.cpp", host, "known only to")
-        self.assert_forbidden("framework/run/session.cpp", host, "known only to")
+        self.assert_forbidden("framework/run/execute/session.cpp", host, "known only to")
         self.assert_forbidden("stages/matmul_host.cpp", '"framework/device/cuda/a.hpp"', "known")
 
     def test_what_takes_a_cuda_toolkit_is_included_by_its_like_only(self):
@@ -75,8 +75,8 @@ class Floors(unittest.TestCase):
     def test_libraries_are_known_in_their_places_only(self):
         self.assert_allowed("framework/spec/yaml_reader.cpp", "<yaml-cpp/yaml.h>")
         self.assert_forbidden("framework/spec/node.cpp", "<yaml-cpp/yaml.h>", "yaml-cpp")
-        self.assert_allowed("framework/run/task_pool.cpp", "<oneapi/tbb/flow_graph.h>")
-        self.assert_forbidden("framework/run/session.cpp", "<tbb/task_arena.h>", "oneTBB")
+        self.assert_allowed("framework/run/execute/task_pool.cpp", "<oneapi/tbb/flow_graph.h>")
+        self.assert_forbidden("framework/run/execute/session.cpp", "<tbb/task_arena.h>", "oneTBB")
         self.assert_allowed("stages/matmul_host.cpp", "<oneapi/dnnl/dnnl.hpp>")
         self.assert_allowed("stages/onednn/onednn_operation.hpp", "<dnnl.hpp>")
         self.assert_forbidden("stages/network/conv2d.cpp", "<dnnl.hpp>", "oneDNN")
@@ -85,8 +85,8 @@ class Floors(unittest.TestCase):
 
     def test_the_contents_page_is_for_users(self):
         page = '"framework/graphline.hpp"'
-        self.assert_allowed("framework/graphline.hpp", '"framework/run/session.hpp"')
-        self.assert_forbidden("framework/run/session.cpp", page, "known only to")
+        self.assert_allowed("framework/graphline.hpp", '"framework/run/execute/session.hpp"')
+        self.assert_forbidden("framework/run/execute/session.cpp", page, "known only to")
 
     def test_includes_start_at_the_root(self):
         self.assert_forbidden("framework/base/units.cpp", '"units.hpp"', "project's root")

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"

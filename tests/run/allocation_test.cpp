@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/counted_new.hpp"
 #include "tests/run/test_kinds.hpp"
 

@@ -1,14 +1,14 @@
-#include "framework/analysis/attribution.hpp"
+#include "framework/analysis/run/attribution.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "framework/analysis/attribution_summary.hpp"
-#include "framework/analysis/lower_bound.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/lower_bound.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/run/calibration.hpp"
+#include "framework/run/calibrate/calibration.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/calibration_pipelines.hpp"
-#include "framework/run/pipeline_measurement.hpp"
+#include "framework/run/calibrate/calibration_pipelines.hpp"
+#include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "stages/builtin.hpp"
 #include "stages/kinds.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/run/capacity_probe.hpp"
+#include "framework/run/capacity/capacity_probe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "framework/analysis/capacity.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tests/run/test_kinds.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/run/capacity_search.hpp"
+#include "framework/run/capacity/capacity_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "framework/analysis/capacity.hpp"
-#include "framework/analysis/capacity_findings.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/run/clock_watch.hpp"
+#include "framework/run/execute/clock_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framework/run/completion_watcher.hpp"
+#include "framework/run/execute/completion_watcher.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

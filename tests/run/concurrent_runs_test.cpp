@@ -1,4 +1,4 @@
-#include "framework/run/concurrent_runs.hpp"
+#include "framework/run/execute/concurrent_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/frame_allowance.hpp"
+#include "framework/run/execute/frame_allowance.hpp"
 #include "tests/run/together_testing.hpp"
 
 namespace graphline {

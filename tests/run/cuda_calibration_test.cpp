@@ -10,7 +10,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/run/calibration.hpp"
+#include "framework/run/calibrate/calibration.hpp"
 #include "stages/builtin.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 

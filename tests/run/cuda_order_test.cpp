@@ -10,7 +10,7 @@
 
 #include "framework/device/cuda/cuda_device.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/cuda_session.hpp"
 #include "tests/run/test_kinds.hpp"

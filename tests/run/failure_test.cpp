@@ -8,7 +8,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/run/frame_schedule.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/run/graph_cost.hpp"
+#include "framework/run/execute/graph_cost.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

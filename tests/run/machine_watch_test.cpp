@@ -1,4 +1,4 @@
-#include "framework/run/machine_watch.hpp"
+#include "framework/run/execute/machine_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

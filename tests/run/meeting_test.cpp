@@ -1,4 +1,4 @@
-#include "framework/run/meeting.hpp"
+#include "framework/run/execute/meeting.hpp"
 
 #include <gtest/gtest.h>
 

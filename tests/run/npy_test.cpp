@@ -1,4 +1,4 @@
-#include "framework/run/npy.hpp"
+#include "framework/run/execute/npy.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

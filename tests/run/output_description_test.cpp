@@ -1,4 +1,4 @@
-#include "framework/run/output_description.hpp"
+#include "framework/run/execute/output_description.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

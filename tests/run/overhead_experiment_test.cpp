@@ -1,4 +1,4 @@
-#include "framework/run/overhead_experiment.hpp"
+#include "framework/run/experiment/overhead_experiment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/run/trial_runner.hpp"
+#include "framework/run/experiment/trial_runner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/experiment.hpp"
+#include "framework/run/experiment/experiment.hpp"
 #include "tests/run/together_testing.hpp"
 
 namespace graphline {

@@ -7,8 +7,8 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/concurrent_runs.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/concurrent_runs.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 #include "tests/run/watched_device.hpp"
 

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/cache_folder.hpp"
 #include "framework/report/json/calibration_json.hpp"
-#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/calibration_table.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/run/calibration.hpp"
-#include "framework/run/environment.hpp"
+#include "framework/run/calibrate/calibration.hpp"
+#include "framework/run/execute/environment.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"

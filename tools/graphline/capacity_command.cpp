@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/capacity.hpp"
-#include "framework/analysis/capacity_findings.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/capacity_json.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
-#include "framework/run/capacity_probe.hpp"
+#include "framework/run/capacity/capacity_probe.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/number_check.hpp"

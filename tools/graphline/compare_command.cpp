@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment_findings.hpp"
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/data_files.hpp"
@@ -19,13 +19,13 @@
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/saved/stored_trials.hpp"
-#include "framework/report/saved/trial_store.hpp"
+#include "framework/report/store/stored_trials.hpp"
+#include "framework/report/store/trial_store.hpp"
 #include "framework/report/terminal/experiment_outline.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/run/experiment.hpp"
-#include "framework/run/experiment_estimate.hpp"
+#include "framework/run/experiment/experiment.hpp"
+#include "framework/run/experiment/experiment_estimate.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/interrupt.hpp"

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "framework/report/json/diff_json.hpp"
-#include "framework/report/saved/result_reader.hpp"
+#include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/cache_folder.hpp"
 #include "framework/base/error.hpp"
-#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {

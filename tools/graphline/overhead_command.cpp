@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "framework/analysis/overhead.hpp"
+#include "framework/analysis/experiment/overhead.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
-#include "framework/run/overhead_experiment.hpp"
+#include "framework/run/experiment/overhead_experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/number_check.hpp"

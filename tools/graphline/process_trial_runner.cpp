@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/report/saved/trial_exchange.hpp"
+#include "framework/report/store/trial_exchange.hpp"
 
 extern char** environ;
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "framework/plan/experiment_plan.hpp"
-#include "framework/run/trial_runner.hpp"
+#include "framework/run/experiment/trial_runner.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 
 namespace graphline {

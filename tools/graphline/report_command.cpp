@@ -14,7 +14,7 @@
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
-#include "framework/report/saved/record_reader.hpp"
+#include "framework/report/store/record_reader.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"

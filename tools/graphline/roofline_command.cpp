@@ -7,18 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/ceilings.hpp"
-#include "framework/analysis/ceilings_at_hand.hpp"
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings_at_hand.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/roofline_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/roofline_json.hpp"
-#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/roofline_table.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "framework/analysis/run_analysis.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/html/html_page.hpp"
@@ -18,7 +18,7 @@
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
-#include "framework/run/session.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "framework/report/saved/trial_exchange.hpp"
-#include "framework/run/trial_runner.hpp"
+#include "framework/report/store/trial_exchange.hpp"
+#include "framework/run/experiment/trial_runner.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 

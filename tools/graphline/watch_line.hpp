@@ -3,8 +3,8 @@
 #include <deque>
 #include <string>
 
-#include "framework/analysis/running_percentiles.hpp"
-#include "framework/run/session.hpp"
+#include "framework/analysis/stats/running_percentiles.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tools/graphline/progress_line.hpp"
 
 namespace graphline {

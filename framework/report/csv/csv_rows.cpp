@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {

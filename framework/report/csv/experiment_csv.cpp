@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "framework/analysis/counted_trials.hpp"
-#include "framework/analysis/disturbance.hpp"
-#include "framework/analysis/experiment_labels.hpp"
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <optional>
 
-#include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/analysis/operations.hpp"
+#include "framework/analysis/run/operations.hpp"
 #include "framework/report/html/summary_data.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"

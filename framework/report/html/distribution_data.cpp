@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "framework/analysis/histogram.hpp"
-#include "framework/analysis/shown_percentiles.hpp"
-#include "framework/analysis/thinned_series.hpp"
+#include "framework/analysis/stats/histogram.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

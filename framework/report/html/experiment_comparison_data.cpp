@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"

@@ -1,5 +1,5 @@
-#include "framework/analysis/shown_percentiles.hpp"
-#include "framework/analysis/thinned_series.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 
 namespace graphline {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/analysis/experiment_findings.hpp"
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/html/experiment_data.hpp"

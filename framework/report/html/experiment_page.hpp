@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 #include "framework/report/terminal/heading.hpp"

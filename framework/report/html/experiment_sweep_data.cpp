@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 #include "framework/report/terminal/sweep_table.hpp"
 

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 
 namespace graphline {

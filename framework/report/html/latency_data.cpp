@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "framework/analysis/thinned_series.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline {

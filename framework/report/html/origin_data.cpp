@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "framework/analysis/disturbance.hpp"
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/json/common_json.hpp"
 
 namespace graphline {

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "framework/analysis/ceiling_label.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"
 #include "framework/report/html/roofline_headline.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "framework/record/roofline_record.hpp"
 
 namespace graphline {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/origin_data.hpp"

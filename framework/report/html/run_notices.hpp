@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

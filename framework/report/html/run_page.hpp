@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/run_analysis.hpp"
+#include "framework/analysis/run/run_analysis.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

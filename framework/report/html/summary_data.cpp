@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "framework/analysis/graph_cost.hpp"
-#include "framework/analysis/shown_percentiles.hpp"
+#include "framework/analysis/run/graph_cost.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"
 #include "framework/report/terminal/device_detail.hpp"

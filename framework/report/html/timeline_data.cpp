@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/html/timeline_frames.hpp"
 #include "framework/report/json/json_text.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

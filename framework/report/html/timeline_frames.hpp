@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/attribution.hpp"
-#include "framework/analysis/timeline.hpp"
+#include "framework/analysis/run/attribution.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "framework/analysis/ceilings.hpp"
-#include "framework/analysis/theoretical_peak.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
+#include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"

@@ -1,9 +1,9 @@
 #include "framework/report/json/capacity_json.hpp"
 
-#include "framework/analysis/capacity.hpp"
-#include "framework/analysis/capacity_findings.hpp"
-#include "framework/analysis/disturbance.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/experiment/capacity_findings.hpp"
+#include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 

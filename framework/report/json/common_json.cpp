@@ -1,6 +1,6 @@
 #include "framework/report/json/common_json.hpp"
 
-#include "framework/analysis/shown_percentiles.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/report/json/json_text.hpp"
 
 namespace graphline {

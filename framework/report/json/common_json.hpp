@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/distribution.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

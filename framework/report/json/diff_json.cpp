@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include "framework/analysis/comparison_text.hpp"
-#include "framework/analysis/shown_percentiles.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/json_text.hpp"
 

@@ -1,6 +1,6 @@
 #include "framework/report/json/experiment_figures_json.hpp"
 
-#include "framework/analysis/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 

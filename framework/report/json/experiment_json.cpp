@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "framework/analysis/experiment_findings.hpp"
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/experiment_figures_json.hpp"

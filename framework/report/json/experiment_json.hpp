@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"

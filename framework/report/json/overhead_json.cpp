@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "framework/analysis/disturbance.hpp"
-#include "framework/analysis/findings.hpp"
-#include "framework/analysis/overhead.hpp"
+#include "framework/analysis/experiment/overhead.hpp"
+#include "framework/analysis/experiment/overhead_findings.hpp"
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "framework/analysis/disturbance.hpp"
-#include "framework/analysis/graph_cost.hpp"
-#include "framework/analysis/operations.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/graph_cost.hpp"
+#include "framework/analysis/run/operations.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/json/attribution_json.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"

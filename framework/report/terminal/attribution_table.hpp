@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/attribution_summary.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/look.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/report/terminal/ceiling_words.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "framework/analysis/ceiling_label.hpp"
-#include "framework/analysis/ceilings.hpp"
-#include "framework/analysis/ceilings_at_hand.hpp"
-#include "framework/analysis/theoretical_peak.hpp"
+#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings_at_hand.hpp"
+#include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/ceiling_words.hpp"
 #include "framework/report/terminal/heading.hpp"

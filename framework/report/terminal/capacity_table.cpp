@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "framework/analysis/capacity.hpp"
-#include "framework/analysis/capacity_findings.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"

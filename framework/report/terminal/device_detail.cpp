@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/analysis/operations.hpp"
+#include "framework/analysis/run/operations.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"

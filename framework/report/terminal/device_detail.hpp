@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "framework/analysis/graph_cost.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/graph_cost.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/look.hpp"

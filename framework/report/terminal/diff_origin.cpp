@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/text_table.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "framework/analysis/result_diff.hpp"
+#include "framework/analysis/diff/result_diff.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "framework/analysis/calibration_diff.hpp"
-#include "framework/analysis/experiment_diff.hpp"
-#include "framework/analysis/result_diff.hpp"
-#include "framework/analysis/roofline_diff.hpp"
+#include "framework/analysis/diff/calibration_diff.hpp"
+#include "framework/analysis/diff/experiment_diff.hpp"
+#include "framework/analysis/diff/result_diff.hpp"
+#include "framework/analysis/diff/roofline_diff.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

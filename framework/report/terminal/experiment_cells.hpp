@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 
 namespace graphline {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "framework/analysis/comparison_text.hpp"
-#include "framework/analysis/frame_period.hpp"
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
 #include "framework/report/terminal/sweep_table.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/look.hpp"

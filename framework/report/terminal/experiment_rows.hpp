@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/terminal/text_table.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment_labels.hpp"
-#include "framework/analysis/experiment_summary.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {

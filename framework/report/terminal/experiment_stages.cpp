@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"

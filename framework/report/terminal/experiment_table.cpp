@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "framework/analysis/experiment_findings.hpp"
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"

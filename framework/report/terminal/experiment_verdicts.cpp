@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"

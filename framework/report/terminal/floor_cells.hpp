@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 
 namespace graphline {
 

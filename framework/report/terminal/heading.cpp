@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "framework/analysis/comparison_text.hpp"
+#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {

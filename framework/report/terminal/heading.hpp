@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "framework/analysis/summary.hpp"
-#include "framework/analysis/verdicts.hpp"
+#include "framework/analysis/experiment/verdicts.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/look.hpp"
 

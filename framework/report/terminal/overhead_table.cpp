@@ -6,8 +6,8 @@
 #include <functional>
 #include <set>
 
-#include "framework/analysis/findings.hpp"
-#include "framework/analysis/overhead.hpp"
+#include "framework/analysis/experiment/overhead.hpp"
+#include "framework/analysis/experiment/overhead_findings.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/quantity.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/look.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/roofline.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/floor_cells.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/analysis/shown_percentiles.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "framework/analysis/graph_cost.hpp"
-#include "framework/analysis/shown_percentiles.hpp"
-#include "framework/analysis/summary.hpp"
+#include "framework/analysis/run/graph_cost.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/attribution_table.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "framework/analysis/histogram.hpp"
+#include "framework/analysis/stats/histogram.hpp"
 
 namespace graphline {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/distribution.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

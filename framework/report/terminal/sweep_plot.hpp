@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

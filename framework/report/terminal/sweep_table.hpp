@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/sweep.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/timeline.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/trace/trace_flows.hpp"
 #include "framework/report/trace/trace_frames.hpp"

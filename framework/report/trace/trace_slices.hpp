@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "framework/analysis/timeline.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "framework/run/prepared_pipeline.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
 
 namespace launch_cost {
 

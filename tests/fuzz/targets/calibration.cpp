@@ -1,8 +1,8 @@
 // A calibration, as commands find it in the cache and `graphline calibrate --show` shows it.
 
-#include "framework/analysis/ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
-#include "framework/report/saved/calibration_store.hpp"
+#include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/calibration_table.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/report/sample_calibrations.hpp"

@@ -1,10 +1,10 @@
 // The file of an experiment's trials, as `graphline compare` opens it with and without --resume.
 
-#include "framework/report/saved/trial_store.hpp"
+#include "framework/report/store/trial_store.hpp"
 
 #include "framework/base/error.hpp"
 #include "tests/fuzz/target.hpp"
-#include "tests/report/saved/sample_plan.hpp"
+#include "tests/report/store/sample_plan.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/roofline.hpp"
+#include "framework/analysis/roofline/roofline.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "tests/report/html/page_testing.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "framework/analysis/timeline.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/report/html/page_parts.hpp"
 #include "tests/analysis/sample_records.hpp"
 

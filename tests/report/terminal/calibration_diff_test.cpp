@@ -9,7 +9,7 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/sample_calibrations.hpp"
-#include "tests/report/saved/result_files.hpp"
+#include "tests/report/store/result_files.hpp"
 
 namespace graphline {
 namespace {

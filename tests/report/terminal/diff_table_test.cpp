@@ -14,7 +14,7 @@
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/result_texts.hpp"
-#include "tests/report/saved/result_files.hpp"
+#include "tests/report/store/result_files.hpp"
 
 namespace graphline {
 namespace {

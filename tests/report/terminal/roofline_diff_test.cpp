@@ -10,7 +10,7 @@
 #include "tests/report/golden.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_roofline.hpp"
-#include "tests/report/saved/result_files.hpp"
+#include "tests/report/store/result_files.hpp"
 
 namespace graphline {
 namespace {

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/diff/result_diff.hpp"
+#include "framework/analysis/diff/saved_result.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/stats/median_interval.hpp"
+
+namespace graphline {
+
+/// A figure of one configuration before and after.
+struct configuration_change {
+  std::string name;
+  configuration_member who;  ///< in what the first declares
+  graphline::figure figure = graphline::figure::p50;
+  figure_change values;  ///< nanoseconds, or frames a second
+  before_after<std::size_t> trials = {};
+  /// Of after / before. All intervals hold together with 95 %. Nothing below
+  /// `least_blocks` trials of either.
+  std::optional<interval> ratio_range = {};
+  graphline::verdict verdict = graphline::verdict::undecided;
+};
+
+/// One experiment against another, configuration by configuration.
+struct experiment_diff {
+  origin_diff origin;
+  std::vector<experiment_configuration> declared;  ///< by the first
+  double margin = 0.01;                            ///< of the first
+  before_after<double> tail;                       ///< the percentile
+  std::vector<configuration_change> changes;       ///< as in the first, then by figure
+  std::vector<std::string> only_before;            ///< configurations
+  std::vector<std::string> only_after;
+  before_after<bool> interrupted;
+};
+
+/// Configurations go together by name. Tails are compared where both experiments took the same
+/// percentile.
+///
+/// The trials of each experiment are drawn anew with replacement, as its own comparisons are made;
+/// two experiments share no blocks, so that the variances of a figure's logarithm add up. Welch's
+/// interval around the logarithm of the ratio ("The generalization of Student's problem when
+/// several different population variances are involved", 1947), with his degrees of freedom,
+/// rounded down. Widened after Sidak for the number of intervals ("Rectangular confidence regions
+/// for the means of multivariate normal distributions", 1967), so that all hold together with 95 %.
+experiment_diff compare(const saved_experiment& before, const saved_experiment& after);
+
+}  // namespace graphline

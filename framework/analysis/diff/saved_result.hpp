@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/distribution.hpp"
+#include "framework/record/calibration_record.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// What a result says of how it came about, as names and texts.
+using saved_facts = std::vector<std::pair<std::string, std::string>>;
+
+/// What result files of all kinds tell of their origin.
+struct saved_origin {
+  std::string file;     ///< as it was given
+  std::string schema;   ///< "graphline.run/1"
+  std::string subject;  ///< the pipeline or experiment; of a calibration the device
+  std::string date;     ///< "2026-11-21T08:01:43Z"; empty where it is not told
+  saved_facts device;
+  saved_facts settings;     ///< parameters of the pipeline among them, as "params.batch"
+  saved_facts environment;  ///< without the date
+  /// The files that a pipeline or experiment was read from; empty where the result does not hold
+  /// them, nothing of a kind that is made from none.
+  std::optional<std::vector<source_record>> sources = {};
+  std::string disturbed = {};  ///< by what, in words; empty where it was not, or is not known
+};
+
+/// A stage as its run timed it.
+struct saved_stage {
+  std::string name;
+  std::optional<measure> what;        ///< nothing where stages are not timed
+  std::optional<distribution> times;  ///< nothing where no frame was measured, too
+};
+
+/// A tensor that a run left behind.
+struct saved_output {
+  std::string tensor;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::string checksum;
+  bool finite = true;
+  /// Some of its elements, as in `output_record`; empty in results that do not have them. A NaN or
+  /// infinity is nothing.
+  std::vector<std::optional<double>> values;
+};
+
+/// A result of `graphline run`, without what two runs are not compared by.
+struct saved_run {
+  saved_origin origin;
+  std::optional<distribution> end_to_end;
+  std::optional<double> throughput;  ///< frames a second
+  double device_peak_bytes = 0;
+  double pinned_peak_bytes = 0;
+  std::optional<std::size_t> missed_deadline;  ///< frames; nothing without a deadline
+  std::vector<saved_stage> stages;
+  std::vector<saved_output> outputs;
+  bool interrupted = false;
+  std::optional<std::string> failure;
+};
+
+/// A configuration of an experiment; where several pipelines ran at once, one of them.
+struct saved_configuration {
+  std::string name;
+  /// The frames of each trial that counts, and nothing else of it.
+  std::vector<run_record> trials;
+  /// Nanoseconds, where the result states another p50 than that of all frames of all trials.
+  std::optional<double> p50;
+  configuration_member who = {};  ///< in what the experiment declares
+};
+
+/// A result of `graphline compare`, or one of `graphline overhead`, whose configurations are the
+/// timing methods.
+struct saved_experiment {
+  saved_origin origin;
+  double margin = 0.01;  ///< a ratio within 1 +- margin counts as the same
+  double tail = 0.95;    ///< the percentile
+  /// Each trial is its median frame alone, as in a result of `graphline overhead`: there is neither
+  /// tail nor throughput to compare.
+  bool medians_only = false;
+  /// Whether intervals may be drawn from the trials; not where no block of them is complete.
+  bool complete = true;
+  std::vector<experiment_configuration> declared;
+  std::vector<saved_configuration> configurations;
+  bool interrupted = false;
+};
+
+/// A result of `graphline calibrate`.
+struct saved_calibration {
+  saved_origin origin;  ///< settings: how each ceiling was measured, by what people call it
+  std::vector<ceiling_figure> ceilings;
+  bool interrupted = false;
+};
+
+/// A stage as `graphline roofline` held it against its floor, in nanoseconds.
+struct saved_floor {
+  std::string name;
+  std::optional<double> measured;  ///< the median
+  std::optional<double> least;     ///< nothing of a CPU stage, and where it is not known
+  std::optional<double> ratio;     ///< measured over least
+};
+
+/// A result of `graphline roofline`.
+struct saved_roofline {
+  saved_origin origin;  ///< settings: the calibration's date among them
+  std::vector<saved_floor> stages;
+  bool interrupted = false;
+  std::optional<std::string> failure;
+};
+
+/// A result file of one of the kinds that can be compared.
+using saved_result = std::variant<saved_run, saved_experiment, saved_calibration, saved_roofline>;
+
+}  // namespace graphline

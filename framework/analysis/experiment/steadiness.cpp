@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/stats/trend.hpp"
+
+namespace graphline {
+namespace {
+
+/// Those that others are compared with and that are compared with nothing themselves: what is
+/// compared must not choose the blocks that count. Where nothing is compared, all there are.
+std::vector<configuration_member> references_of(const experiment_record& record) {
+  std::vector<configuration_member> found;
+  for (const auto& pair : record.pairs) {
+    const bool compared = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                      [&](const auto& p) { return p.what == pair.reference; });
+    if (!compared && std::find(found.begin(), found.end(), pair.reference) == found.end()) {
+      found.push_back(pair.reference);
+    }
+  }
+  if (!found.empty()) return found;
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+    for (std::size_t m = 0; m < record.configurations[c].members.size(); ++m) {
+      found.push_back({c, m});
+    }
+  }
+  return found;
+}
+
+/// For each block the logarithm of the p50 in units of its median over the blocks; empty where a
+/// p50 is not greater than 0.
+std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
+  std::vector<double> logs;
+  for (const auto* run : runs) {
+    const auto median = lower_median(end_to_end_times(*run));
+    if (median <= 0) return {};
+    logs.push_back(std::log(static_cast<double>(median)));
+  }
+  const double usual = median_of(logs);
+  for (double& log : logs) log -= usual;
+  return logs;
+}
+
+/// The median over the references, by block.
+std::vector<double> block_levels(const counted_trials& trials, const experiment_record& record) {
+  if (trials.blocks().empty()) return {};
+  std::vector<std::vector<double>> by_block(trials.blocks().size());
+  for (const auto& reference : references_of(record)) {
+    const auto levels = levels_of(trials.of(reference));
+    for (std::size_t b = 0; b < levels.size(); ++b) by_block[b].push_back(levels[b]);
+  }
+  std::vector<double> result;
+  for (auto& levels : by_block) {
+    if (!levels.empty()) result.push_back(median_of(std::move(levels)));
+  }
+  return result;
+}
+
+/// How far each value is from the median of the nine around it, or of the nine nearest at the ends,
+/// once a steady change is taken out: five have to be off before these nine are taken for normal,
+/// and neither a straight drift nor a bent one shows.
+std::vector<double> apart_from_neighbours(std::vector<double> levels, double change) {
+  const double step = change / static_cast<double>(levels.size() - 1);
+  for (std::size_t b = 0; b < levels.size(); ++b) levels[b] -= static_cast<double>(b) * step;
+  const std::size_t window = std::min<std::size_t>(9, levels.size());
+  std::vector<double> result;
+  for (std::size_t b = 0; b < levels.size(); ++b) {
+    const std::size_t first = std::min(b - std::min(b, window / 2), levels.size() - window);
+    const auto begin = levels.begin() + static_cast<std::ptrdiff_t>(first);
+    result.push_back(levels[b] - median_of({begin, begin + static_cast<std::ptrdiff_t>(window)}));
+  }
+  return result;
+}
+
+/// The standard deviation of a block by the median step from one to the next, which neither drift
+/// nor single blocks move: steps of normal values are sqrt(2) times as wide, and 1.4826 times the
+/// median of their sizes is their standard deviation.
+double spread_between_neighbours(const std::vector<double>& levels) {
+  std::vector<double> steps;
+  for (std::size_t b = 1; b < levels.size(); ++b) {
+    steps.push_back(std::abs(levels[b] - levels[b - 1]));
+  }
+  return 1.4826 * median_of(std::move(steps)) / std::numbers::sqrt2;
+}
+
+}  // namespace
+
+steadiness steadiness_of(const experiment_record& record) {
+  steadiness result;
+  const counted_trials trials(record);
+  if (trials.blocks().size() < least_blocks) return result;
+  const auto levels = block_levels(trials, record);
+  if (levels.empty()) return result;
+  const auto change = change_over(levels);
+  if (change && std::abs(*change) > std::log1p(record.how.margin)) {
+    result.drift = std::expm1(*change);
+  }
+  const auto apart = apart_from_neighbours(levels, change.value_or(0));
+  const double limit = std::max(6 * spread_between_neighbours(levels), 3 * record.how.margin);
+  for (std::size_t b = 0; b < apart.size(); ++b) {
+    if (std::abs(apart[b]) > limit) result.affected_blocks.push_back(trials.blocks()[b]);
+  }
+  return result;
+}
+
+}  // namespace graphline

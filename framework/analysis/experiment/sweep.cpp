@@ -1,0 +1,215 @@
+#include "framework/analysis/experiment/sweep.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/analysis/experiment/member_summary.hpp"
+
+namespace graphline {
+
+namespace {
+
+using run_list = std::vector<const run_record*>;
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [read, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc() || read != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// What a roofline is made of; copies move bytes where no roof of the device counts.
+bool computes(const stage_record& stage) {
+  return stage.on == side::device && !stage.copy;
+}
+
+/// Adds what is known; a sum that lacks a part, or that 64 bits do not hold, is not known.
+void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& part) {
+  if (!sum || !part || __builtin_add_overflow(*sum, *part, &*sum)) sum.reset();
+}
+
+void add_cost(sweep_point& to, const run_record& run) {
+  if (std::none_of(run.stages.begin(), run.stages.end(), computes)) return;
+  to.flops = 0;
+  to.bytes = 0;
+  for (const auto& stage : run.stages) {
+    if (!computes(stage)) continue;
+    add(to.flops, stage.cost.flops);
+    add(to.bytes, stage.cost.bytes_read);
+    add(to.bytes, stage.cost.bytes_written);
+  }
+  if (to.flops && to.bytes && *to.bytes > 0) {
+    to.intensity = static_cast<double>(*to.flops) / static_cast<double>(*to.bytes);
+  }
+}
+
+/// The measure that all device stages of a run have, where it is a time of the work itself.
+std::optional<measure> measure_of_work(const run_record& run) {
+  std::optional<measure> result;
+  for (const auto& stage : run.stages) {
+    if (!computes(stage)) continue;
+    const auto what = first_measure(stage, run.run);
+    if (what != measure::device_time && what != measure::synchronized_time) return std::nullopt;
+    result = what;
+  }
+  return result;
+}
+
+/// Nothing where the runs differ in it.
+std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
+  std::optional<measure> result;
+  for (const auto& runs : all) {
+    for (const auto* run : runs) {
+      const auto what = measure_of_work(*run);
+      if (!what || (result && result != what)) return std::nullopt;
+      result = what;
+    }
+  }
+  return result;
+}
+
+/// The median frame's time in all device stages together.
+std::optional<double> time_in_stages(const run_list& runs, measure what) {
+  std::vector<nanoseconds> all;
+  for (const auto* run : runs) {
+    std::vector<nanoseconds> sums(run->frames.size());
+    for (const auto& stage : run->stages) {
+      if (!computes(stage)) continue;
+      const auto times = times_of(stage, what);
+      for (std::size_t i = 0; i < std::min(sums.size(), times.size()); ++i) sums[i] += times[i];
+    }
+    all.insert(all.end(), sums.begin(), sums.end());
+  }
+  const auto times = distribution::of(std::move(all));
+  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
+}
+
+std::optional<double> end_to_end(const experiment_summary& summary, std::size_t configuration) {
+  const auto& times = summary.configurations[configuration].members.front().end_to_end;
+  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
+}
+
+void add_least(sweep_point& to, const run_record& run, const calibration& known) {
+  auto held = run;
+  held.calibration = known;
+  const auto roofline = hold_against_roofline(held);
+  if (!roofline) return;
+  double sum = 0;
+  std::map<bound, double> by;
+  for (const auto& stage : roofline->stages) {
+    if (!computes(run.stages[stage.stage])) continue;
+    const auto& figures = stage.figures;
+    if (!figures.least) return;
+    sum += *figures.least;
+    if (figures.by) by[*figures.by] += *figures.least;
+  }
+  if (sum <= 0) return;
+  to.least = sum;
+  const auto most = std::max_element(
+      by.begin(), by.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != by.end()) to.by = most->first;
+}
+
+/// Those that count, or what there is where no block is complete.
+run_list runs_of(const experiment_record& record, const experiment_summary& summary,
+                 std::size_t configuration) {
+  const counted_trials complete(record);
+  const configuration_member who{configuration, 0};
+  if (complete.blocks().empty()) return measured_runs(record, who);
+  return record.how.repeat_affected ? complete.without(summary.machine.affected_blocks).of(who)
+                                    : complete.of(who);
+}
+
+/// The one parameter that varies, where each configuration is a pipeline with another number in its
+/// place.
+std::optional<std::string> swept_key(const experiment_record& record) {
+  const experiment_labels labels(record.configurations);
+  if (labels.named() || labels.keys().size() != 1) return std::nullopt;
+  const auto alone = [](const experiment_configuration& c) { return c.members.size() == 1; };
+  if (!std::all_of(record.configurations.begin(), record.configurations.end(), alone)) {
+    return std::nullopt;
+  }
+  for (const auto& trial : record.trials) {
+    if (trial.members.empty()) continue;
+    for (const auto& [name, value] : trial.members.front().parameters) {
+      if (name == labels.keys().front()) return name;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A point for each value that ran, without times; empty where one of them is no number.
+std::vector<sweep_point> points_of(const experiment_record& record,
+                                   const std::vector<run_list>& runs) {
+  const experiment_labels labels(record.configurations);
+  std::vector<sweep_point> points;
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+    sweep_point point;
+    point.configuration = c;
+    point.text = labels.values(c).front();
+    const auto value = number_of(point.text);
+    if (!value) return {};
+    point.value = *value;
+    if (runs[c].empty()) continue;
+    add_cost(point, *runs[c].front());
+    points.push_back(std::move(point));
+  }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const auto& a, const auto& b) { return a.value < b.value; });
+  const bool twice = std::adjacent_find(points.begin(), points.end(), [](auto& a, auto& b) {
+                       return a.value == b.value;
+                     }) != points.end();
+  return twice ? std::vector<sweep_point>() : points;
+}
+
+}  // namespace
+
+std::optional<sweep> sweep_of(const experiment_record& record, const experiment_summary& summary) {
+  const auto key = swept_key(record);
+  if (!key) return std::nullopt;
+  std::vector<run_list> runs;
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+    runs.push_back(runs_of(record, summary, c));
+  }
+  sweep result{*key, measure_of_work(runs), points_of(record, runs)};
+  const auto known = [](const sweep_point& p) { return p.intensity.has_value(); };
+  if (std::count_if(result.points.begin(), result.points.end(), known) <
+      static_cast<std::ptrdiff_t>(least_sweep_points)) {
+    return std::nullopt;
+  }
+  for (auto& point : result.points) {
+    const auto& of = runs[point.configuration];
+    point.time =
+        result.what ? time_in_stages(of, *result.what) : end_to_end(summary, point.configuration);
+    if (point.time && *point.time <= 0) point.time.reset();
+    if (point.time && point.flops) {
+      point.rate = static_cast<double>(*point.flops) * 1e9 / *point.time;
+    }
+    if (record.calibration) add_least(point, *of.front(), *record.calibration);
+    if (result.what && point.time && point.least) point.ratio = *point.time / *point.least;
+  }
+  return result;
+}
+
+bool changes_cost(const sweep& of) {
+  return std::any_of(of.points.begin(), of.points.end(), [&](const sweep_point& point) {
+    return point.flops != of.points.front().flops || point.bytes != of.points.front().bytes;
+  });
+}
+
+bool spans_decades(const std::vector<double>& values) {
+  if (values.empty()) return false;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *least > 0 && *most > 10 * *least;
+}
+
+}  // namespace graphline

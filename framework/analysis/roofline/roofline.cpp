@@ -1,0 +1,231 @@
+#include "framework/analysis/roofline/roofline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/distribution.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// FLOPs for each byte, where both are known.
+std::optional<double> intensity_of(const cost_record& cost) {
+  const auto bytes = bytes_of(cost);
+  if (!cost.flops || !bytes || *bytes <= 0) return std::nullopt;
+  return static_cast<double>(*cost.flops) / static_cast<double>(*bytes);
+}
+
+/// Nanoseconds for an amount at so much a second.
+double time_for(double amount, double a_second) {
+  return amount * 1e9 / a_second;
+}
+
+/// Of work in device memory. A rate that was not calibrated leaves the least time open: it may be
+/// any time above that of the bytes.
+roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& at) {
+  roofline_figures result;
+  result.cost = cost;
+  result.intensity = intensity_of(cost);
+  double earliest = 0;
+  if (bytes_of(cost)) {
+    const auto [usual, best] = at.time_to_move(static_cast<double>(*cost.bytes_read),
+                                               static_cast<double>(*cost.bytes_written));
+    result.memory_time = usual;
+    earliest = best;
+  }
+  if (cost.flops) {
+    const auto flops = static_cast<double>(*cost.flops);
+    const auto* rate = at.rate(cost.arithmetic);
+    if (flops <= 0) {
+      result.compute_time = 0;
+    } else if (rate != nullptr) {
+      result.compute_time = time_for(flops, rate->value);
+      earliest = std::max(earliest, time_for(flops, rate->best));
+    } else {
+      return result;
+    }
+  }
+  if (!result.memory_time && !result.compute_time) return result;
+  const double memory = result.memory_time.value_or(0);
+  const double compute = result.compute_time.value_or(0);
+  result.least = std::max(memory, compute);
+  result.earliest = earliest;
+  if (*result.least > 0) result.by = compute > memory ? bound::compute : bound::memory;
+  return result;
+}
+
+/// Of a copy between host and device, which moves each byte once.
+roofline_figures against_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
+  roofline_figures result;
+  result.cost = cost;
+  if (bandwidth == nullptr || !cost.bytes_read) return result;
+  const auto bytes = static_cast<double>(*cost.bytes_read);
+  result.memory_time = result.least = time_for(bytes, bandwidth->value);
+  result.earliest = time_for(bytes, bandwidth->best);
+  if (bytes > 0) result.by = bound::transfer;
+  return result;
+}
+
+/// The bandwidth of a copy by the side of what it reads, else by that of what it writes.
+const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
+                                        const ceilings_at_hand& at) {
+  for (const auto& tensor : record.tensors) {
+    const auto& readers = tensor.readers;
+    if (std::find(readers.begin(), readers.end(), stage) == readers.end()) continue;
+    return tensor.on == side::cpu ? at.to_device : at.to_host;
+  }
+  for (const auto& tensor : record.tensors) {
+    if (tensor.writer == stage) return tensor.on == side::cpu ? at.to_host : at.to_device;
+  }
+  return nullptr;
+}
+
+void add_to(std::optional<double>& sum, const std::optional<double>& value) {
+  if (sum && value) {
+    *sum += *value;
+  } else {
+    sum.reset();
+  }
+}
+
+/// Of a stage whose parts run one after the other.
+roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_figures>& parts) {
+  roofline_figures result;
+  result.cost = whole;
+  result.memory_time = result.compute_time = result.least = result.earliest = 0;
+  std::array<double, std::size(bound_words)> least_by = {};
+  for (const auto& part : parts) {
+    add_to(result.memory_time, part.memory_time);
+    add_to(result.compute_time, part.compute_time);
+    add_to(result.least, part.least);
+    add_to(result.earliest, part.earliest);
+    if (part.by) least_by[static_cast<std::size_t>(*part.by)] += *part.least;
+  }
+  if (result.least && *result.least > 0) {
+    const auto most = std::max_element(least_by.begin(), least_by.end());
+    result.by = static_cast<bound>(most - least_by.begin());
+  }
+  result.intensity = intensity_of(whole);
+  return result;
+}
+
+void hold(roofline_figures& figures, std::vector<nanoseconds> times) {
+  const auto all = distribution::of(std::move(times));
+  const auto p50 = all ? all->percentile(0.5) : std::nullopt;
+  if (!p50) return;
+  figures.measured = static_cast<double>(*p50);
+  if (!figures.least) return;
+  if (*figures.least > 0) figures.ratio = *figures.measured / *figures.least;
+  figures.beats_its_floor = *figures.measured < *figures.earliest;
+}
+
+/// The stage of the run under `layers` that has the same parts, if there is one.
+const stage_record* stage_in_layers(const run_record& record, const run_record* layers,
+                                    std::size_t s) {
+  const auto& stage = record.stages[s];
+  if (layers == nullptr) return &stage;
+  if (s >= layers->stages.size()) return nullptr;
+  const auto& other = layers->stages[s];
+  const bool same =
+      other.name == stage.name &&
+      std::equal(other.parts.begin(), other.parts.end(), stage.parts.begin(), stage.parts.end(),
+                 [](const auto& a, const auto& b) { return a.name == b.name; });
+  return same ? &other : nullptr;
+}
+
+roofline_stage hold(const run_record& record, const run_record* layers, std::size_t s,
+                    const ceilings_at_hand& at) {
+  const auto& stage = record.stages[s];
+  roofline_stage result;
+  result.stage = s;
+  for (const auto& part : stage.parts) result.parts.push_back(against_roofs(part.cost, at));
+  const bool all_known =
+      !result.parts.empty() && std::all_of(result.parts.begin(), result.parts.end(),
+                                           [](const auto& part) { return part.least.has_value(); });
+  if (stage.copy) {
+    result.figures = against_transfer(stage.cost, bandwidth_of_copy(record, s, at));
+  } else {
+    result.figures = all_known ? sum_of(stage.cost, result.parts) : against_roofs(stage.cost, at);
+  }
+  if (record.run.timing == timing_method::sync) {
+    hold(result.figures, lengths(stage.synced));
+  } else {
+    hold(result.figures, device_times(stage));
+  }
+  if (const auto* timed = stage_in_layers(record, layers, s)) {
+    for (std::size_t p = 0; p < result.parts.size(); ++p) {
+      hold(result.parts[p], device_times(timed->parts[p]));
+    }
+  }
+  return result;
+}
+
+/// What a stage takes above its floor on the path, in ns a frame; nothing where one of the two is
+/// not known.
+std::optional<double> gain_of(const roofline_figures& figures, const path_stage& path) {
+  if (!figures.measured || !figures.least) return std::nullopt;
+  const double whole = path.on_path + path.off_path;
+  const double on_path = whole > 0 ? path.on_path / whole : 0;
+  return (*figures.measured - *figures.least) * on_path;
+}
+
+std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages,
+                                       const std::vector<path_stage>& paths) {
+  std::vector<std::pair<double, std::size_t>> gains;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (const auto gain = gain_of(stages[i].figures, paths[stages[i].stage])) {
+      gains.emplace_back(*gain, i);
+    }
+  }
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::size_t> result;
+  for (const auto& [gain, index] : gains) result.push_back(index);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const roofline_record& record) {
+  auto warnings = summarize(record.stages).warnings;
+  for (auto& warning : summarize(record.layers).warnings) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return warnings;
+}
+
+std::optional<roofline_summary> hold_against_roofline(const run_record& record,
+                                                      const run_record* layers) {
+  return hold_against_roofline(record, layers, attribute(record));
+}
+
+std::optional<roofline_summary> hold_against_roofline(
+    const run_record& record, const run_record* layers,
+    const std::optional<attribution_summary>& path) {
+  if (!record.calibration) return std::nullopt;
+  const ceilings_at_hand at(record.calibration->ceilings);
+  if (!at.bandwidth || at.roofs.empty()) return std::nullopt;
+
+  roofline_summary result;
+  result.bandwidth = *at.bandwidth;
+  result.roofs = at.roofs;
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    if (record.stages[s].on != side::device) continue;
+    auto& stage = result.stages.emplace_back(hold(record, layers, s, at));
+    if (path && !path->stages.empty() && path->end_to_end.all > 0) {
+      stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
+    }
+  }
+  if (!result.stages.empty()) result.least = 0;
+  for (const auto& stage : result.stages) add_to(result.least, stage.figures.least);
+  if (path && !path->stages.empty()) result.by_gain = order_by_gain(result.stages, path->stages);
+  return result;
+}
+
+}  // namespace graphline

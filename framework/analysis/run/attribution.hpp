@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/run/run_lanes.hpp"
+#include "framework/base/words.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+/// What a piece of a frame's time went to. Every report has these words for it.
+enum class spent {
+  queue_wait,   ///< due, and not yet begun
+  cpu,          ///< a CPU stage at work
+  launch,       ///< the host launching a device stage or the frame's graph
+  device,       ///< a device stage at work
+  copy,         ///< a copy on the device
+  stream_wait,  ///< launched, and its stream or the device was busy or had not started it
+  thread_wait,  ///< everything was there, and no host thread had taken it up; of no stage: all was
+                ///< done, and the one host thread was at work on other frames
+  turn_wait,    ///< the same stage was still at work on the frame before
+  unnoticed,    ///< the device was done, and the host had not yet seen it
+  untimed,      ///< what the timing method does not see
+};
+inline constexpr word<spent> spent_words[] = {{"queue_wait", spent::queue_wait},
+                                              {"cpu", spent::cpu},
+                                              {"launch", spent::launch},
+                                              {"device", spent::device},
+                                              {"copy", spent::copy},
+                                              {"stream_wait", spent::stream_wait},
+                                              {"thread_wait", spent::thread_wait},
+                                              {"turn_wait", spent::turn_wait},
+                                              {"unnoticed", spent::unnoticed},
+                                              {"untimed", spent::untimed}};
+template <>
+struct words_of<spent> {
+  static constexpr const auto& table = spent_words;
+};
+
+/// The word as people read it: "stream wait".
+std::string in_words(spent what);
+
+/// A stretch of the path that bounds a frame, on which everything waits for what came before it.
+struct path_piece {
+  spent what = spent::queue_wait;
+  /// Whose work it is, or who waits; nothing for `queue_wait`, the launch of a frame's graph, and
+  /// the host's last look at a frame.
+  std::optional<std::size_t> stage;
+  nanoseconds begin = 0;  ///< since the run's epoch
+  nanoseconds end = 0;
+  nanoseconds length() const noexcept { return end - begin; }
+};
+
+/// Where one frame's end-to-end time went.
+struct frame_attribution {
+  std::vector<path_piece> pieces;  ///< by time, from due to end; lengths are not negative
+  /// End to end minus the lengths of all pieces: what the pieces overlap where stamps contradict
+  /// each other, at most the clocks' error for each end of a stretch that the device has stamped.
+  /// Not positive; 0 where no stamps contradict each other.
+  nanoseconds residual = 0;
+};
+
+/// Finds the path that bounds each frame: back from its end, at each step to whatever ended last of
+/// all that had to end before (the stages it waits for, its own launch, what else of the frame held
+/// its thread or its stream). A piece of work on the path counts with its whole measured length.
+///
+/// What lies between two such things is a wait of the later one:
+/// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
+/// - of a CPU stage or a launch, first `turn_wait` up to the end of the same stage in the frame
+///   before, then `thread_wait` up to the end of what its thread did for another frame; what is
+///   left is `unnoticed` where the device ended last and no turn had to be waited for, else
+///   `thread_wait`;
+/// - `untimed` where the host waits for a device stage of which only the launch is timed.
+class attributor {
+ public:
+  /// `record` must outlive this. Takes n log n steps for n stamps.
+  explicit attributor(const run_record& record);
+
+  /// For a frame of the record, whatever its stamps are. Takes m log n steps for m stages.
+  frame_attribution of(std::size_t frame) const;
+
+ private:
+  const run_record& record_;
+  run_lanes lanes_;
+};
+
+}  // namespace graphline

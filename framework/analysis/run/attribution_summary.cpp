@@ -1,0 +1,249 @@
+#include "framework/analysis/run/attribution_summary.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/lower_bound.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/distribution.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// What a stage waits for and does, in the order in which it does.
+constexpr spent of_a_stage[] = {spent::turn_wait,   spent::thread_wait, spent::unnoticed,
+                                spent::untimed,     spent::cpu,         spent::launch,
+                                spent::stream_wait, spent::device,      spent::copy};
+/// What belongs to no stage, before and after those.
+constexpr spent before_stages[] = {spent::queue_wait, spent::launch};
+constexpr spent after_stages[] = {spent::thread_wait, spent::unnoticed, spent::untimed};
+
+bool is_work(spent what) {
+  return what == spent::cpu || what == spent::device || what == spent::copy;
+}
+
+/// Which frames the columns are means of.
+struct groups {
+  std::vector<std::size_t> typical;
+  std::vector<std::size_t> slowest;
+  std::size_t median = 0;
+};
+
+groups group(const std::vector<nanoseconds>& times) {
+  std::vector<std::size_t> by_time(times.size());
+  for (std::size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+  const std::size_t count = times.size();
+  const auto at = [&](std::size_t rank) {
+    return by_time.begin() + static_cast<std::ptrdiff_t>(rank);
+  };
+  groups result;
+  result.median = *at(rank_of(0.5, count));
+  result.typical.assign(at(rank_of(0.45, count)), at(rank_of(0.55, count)) + 1);
+  std::sort(result.typical.begin(), result.typical.end());
+  const std::size_t slow = (count + 99) / 100;
+  result.slowest.assign(by_time.rbegin(), by_time.rbegin() + static_cast<std::ptrdiff_t>(slow));
+  return result;
+}
+
+/// Sums over frames and over each group of them, which become means.
+class sums {
+ public:
+  sums(const groups& g, std::size_t frames)
+      : typical_(frames, false), slowest_(frames, false), frames_(frames) {
+    for (const auto f : g.typical) typical_[f] = true;
+    for (const auto f : g.slowest) slowest_[f] = true;
+    typical_count_ = g.typical.size();
+    slowest_count_ = g.slowest.size();
+  }
+
+  template <class Columns>
+  void add(Columns& to, std::size_t frame, nanoseconds time) const {
+    const auto ns = static_cast<double>(time);
+    to.all += ns;
+    if (typical_[frame]) to.typical += ns;
+    if (slowest_[frame]) to.slowest += ns;
+  }
+
+  template <class Columns>
+  void make_means(Columns& of) const {
+    of.all /= static_cast<double>(frames_);
+    of.typical /= static_cast<double>(typical_count_);
+    of.slowest /= static_cast<double>(slowest_count_);
+  }
+
+ private:
+  std::vector<bool> typical_;
+  std::vector<bool> slowest_;
+  std::size_t frames_;
+  std::size_t typical_count_ = 0;
+  std::size_t slowest_count_ = 0;
+};
+
+/// A row for everything that may take time, in the order of the summary.
+class row_table {
+ public:
+  explicit row_table(std::size_t stages)
+      : place_(std::size(spent_words) * (stages + 1)), stages_(stages) {
+    for (const auto what : before_stages) add(what, std::nullopt);
+    for (std::size_t s = 0; s < stages; ++s) {
+      for (const auto what : of_a_stage) add(what, s);
+    }
+    for (const auto what : after_stages) add(what, std::nullopt);
+  }
+
+  attribution_row& of(const path_piece& piece) { return rows_[place(piece.what, piece.stage)]; }
+
+  /// Those that took time in some frame.
+  std::vector<attribution_row> taken() && {
+    std::erase_if(rows_, [](const attribution_row& row) { return row.all <= 0; });
+    return std::move(rows_);
+  }
+
+ private:
+  std::size_t& place(spent what, std::optional<std::size_t> stage) {
+    return place_[static_cast<std::size_t>(what) * (stages_ + 1) + stage.value_or(stages_)];
+  }
+  void add(spent what, std::optional<std::size_t> stage) {
+    place(what, stage) = rows_.size();
+    rows_.push_back({.what = what, .stage = stage});
+  }
+
+  std::vector<attribution_row> rows_;
+  std::vector<std::size_t> place_;
+  std::size_t stages_;
+};
+
+bool are_stages_timed(const settings& run) {
+  return run.timing == timing_method::sync || run.timing == timing_method::event ||
+         run.timing == timing_method::layers;
+}
+
+/// What stages took on the path and beside it, gathered frame by frame.
+class path_times {
+ public:
+  explicit path_times(const run_record& record)
+      : record_(record), stages_(record.stages.size()), on_path_(record.stages.size(), 0) {}
+
+  void add(std::size_t frame, const std::vector<path_piece>& pieces) {
+    for_device_.clear();
+    for (const auto& piece : pieces) {
+      const bool by_device = piece.stage && record_.stages[*piece.stage].on == side::device;
+      if (by_device && (is_work(piece.what) || piece.what == spent::stream_wait)) {
+        for_device_.push_back({piece.begin, piece.end});
+      }
+      if (!is_work(piece.what)) continue;
+      on_path_[*piece.stage] = piece.length();
+      stages_[*piece.stage].on_path += static_cast<double>(piece.length());
+      stages_[*piece.stage].share_of_frames += 1;
+    }
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const nanoseconds on_path = std::exchange(on_path_[s], 0);
+      const auto stamps = work_stamps(record_.stages[s], frame);
+      if (!stamps) continue;
+      nanoseconds off_path = stamps->length() - on_path;
+      if (record_.device.one_at_a_time && on_path == 0 && record_.stages[s].on == side::device) {
+        off_path -= in_the_way(*stamps);
+      }
+      stages_[s].off_path += static_cast<double>(std::max<nanoseconds>(0, off_path));
+    }
+  }
+
+  std::vector<path_stage> means() && {
+    const auto frames = static_cast<double>(record_.frames.size());
+    for (auto& stage : stages_) {
+      stage.on_path /= frames;
+      stage.off_path /= frames;
+      stage.share_of_frames /= frames;
+    }
+    return std::move(stages_);
+  }
+
+ private:
+  /// How much of what a device that does one thing at a time did between these stamps has held the
+  /// path up there: while the path was at its own work on the device, or waited for it.
+  nanoseconds in_the_way(const stamp_pair& stamps) const {
+    auto at =
+        std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
+                         [](nanoseconds t, const stamp_pair& piece) { return t < piece.end; });
+    nanoseconds sum = 0;
+    for (; at != for_device_.end() && at->begin < stamps.end; ++at) {
+      sum += std::min(at->end, stamps.end) - std::max(at->begin, stamps.begin);
+    }
+    return sum;
+  }
+
+  const run_record& record_;
+  std::vector<path_stage> stages_;
+  std::vector<nanoseconds> on_path_;    ///< by stage, in the frame at hand
+  std::vector<stamp_pair> for_device_;  ///< of that frame's path: device stages at work or waiting
+};
+
+std::vector<nanoseconds> running_times(const run_record& record) {
+  std::vector<nanoseconds> times;
+  for (const auto& frame : record.frames) times.push_back(frame.end - frame.begin);
+  return times;
+}
+
+double mean_running(const run_record& record) {
+  double sum = 0;
+  for (const auto time : running_times(record)) sum += static_cast<double>(time);
+  return sum / static_cast<double>(record.frames.size());
+}
+
+double mean_bound(const run_record& record, schedules of) {
+  double sum = 0;
+  for (std::size_t f = 0; f < record.frames.size(); ++f) {
+    sum += static_cast<double>(lower_bound_of(record, f, of).time);
+  }
+  return sum / static_cast<double>(record.frames.size());
+}
+
+}  // namespace
+
+std::optional<attribution_summary> attribute(const run_record& record, std::string why_no_queue) {
+  if (record.frames.empty() || record.run.timing == timing_method::none) return std::nullopt;
+  const bool queued = why_no_queue.empty();
+  const auto times = queued ? end_to_end_times(record) : running_times(record);
+  auto frames = group(times);
+  if (!queued) frames.median = group(end_to_end_times(record)).median;
+  const sums by_group(frames, times.size());
+  const attributor paths(record);
+
+  attribution_summary result;
+  result.why_no_queue = std::move(why_no_queue);
+  row_table rows(record.stages.size());
+  path_times stages(record);
+  for (std::size_t f = 0; f < times.size(); ++f) {
+    const auto found = paths.of(f);
+    for (const auto& piece : found.pieces) {
+      if (!queued && piece.what == spent::queue_wait) continue;
+      by_group.add(rows.of(piece), f, piece.length());
+    }
+    stages.add(f, found.pieces);
+    by_group.add(result.end_to_end, f, times[f]);
+    by_group.add(result.residual, f, found.residual);
+    result.largest_residual = std::max(result.largest_residual, std::abs(found.residual));
+  }
+  result.rows = std::move(rows).taken();
+  for (auto& row : result.rows) by_group.make_means(row);
+  by_group.make_means(result.end_to_end);
+  by_group.make_means(result.residual);
+  result.typical_frames = std::move(frames.typical);
+  result.slowest_frames = std::move(frames.slowest);
+  result.median_frame = frames.median;
+  result.running = mean_running(record);
+  if (are_stages_timed(record.run)) {
+    result.stages = std::move(stages).means();
+    result.bound = mean_bound(record, schedules::this_one);
+    result.bound_of_any = mean_bound(record, schedules::any);
+    result.bound_of_median = lower_bound_of(record, frames.median, schedules::this_one);
+  }
+  return result;
+}
+
+}  // namespace graphline

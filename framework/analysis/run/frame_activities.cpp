@@ -1,0 +1,80 @@
+#include "framework/analysis/run/frame_activities.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace graphline {
+
+nanoseconds sound_time(nanoseconds at) noexcept {
+  constexpr nanoseconds farthest = nanoseconds{1} << 60;
+  return std::clamp(at, -farthest, farthest);
+}
+
+std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame) {
+  if (frame >= column.size() || column[frame].end < column[frame].begin) return std::nullopt;
+  return stamp_pair{sound_time(column[frame].begin), sound_time(column[frame].end)};
+}
+
+std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame) {
+  if (stage.on == side::cpu) return sound_stamps(stage.cpu, frame);
+  if (frame >= stage.device.size()) return sound_stamps(stage.synced, frame);
+  auto stamps = sound_stamps(stage.device, frame);
+  if (stamps && frame < stage.busy.size()) {
+    stamps->begin = stamps->end - std::clamp<nanoseconds>(stage.busy[frame], 0, stamps->length());
+  }
+  return stamps;
+}
+
+frame_activities::frame_activities(const run_record& record, const run_lanes& lanes,
+                                   std::size_t frame)
+    : work_(record.stages.size(), none), launches_(record.stages.size(), none) {
+  all_.reserve(2 * record.stages.size() + 1);
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const auto& stage = record.stages[s];
+    const bool by_device = stage.on == side::device && frame < stage.device.size();
+    const auto lane = by_device ? lanes.of_stream(s) : lanes.of_thread(s, frame);
+    work_[s] = add({.stage = s, .by_device = by_device, .lane = lane}, work_stamps(stage, frame));
+  }
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    launches_[s] =
+        add({.what = activity::kind::launch, .stage = s, .lane = lanes.of_thread(s, frame)},
+            sound_stamps(record.stages[s].enqueued, frame));
+  }
+  frame_launch_ = add({.what = activity::kind::frame_launch, .lane = lanes.of_main()},
+                      sound_stamps(record.launches, frame));
+
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].lane) by_lane_.push_back(i);
+  }
+  std::sort(by_lane_.begin(), by_lane_.end(), [this](std::size_t a, std::size_t b) {
+    return std::tie(*all_[a].lane, all_[a].end, a) < std::tie(*all_[b].lane, all_[b].end, b);
+  });
+}
+
+std::size_t frame_activities::add(activity what, const std::optional<stamp_pair>& stamps) {
+  if (!stamps) return none;
+  what.begin = stamps->begin;
+  what.end = stamps->end;
+  all_.push_back(what);
+  return all_.size() - 1;
+}
+
+std::optional<std::size_t> frame_activities::before_in_lane(std::size_t index,
+                                                            nanoseconds tolerance) const {
+  const activity& later = all_[index];
+  if (!later.lane) return std::nullopt;
+  const nanoseconds latest = later.begin + tolerance;
+  auto at = std::upper_bound(
+      by_lane_.begin(), by_lane_.end(), latest, [&](nanoseconds end, std::size_t i) {
+        return std::tie(*later.lane, end) < std::tie(*all_[i].lane, all_[i].end);
+      });
+  while (at != by_lane_.begin()) {
+    --at;
+    const activity& earlier = all_[*at];
+    if (*earlier.lane != *later.lane) break;
+    if (*at != index && earlier.begin < later.begin) return *at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace graphline

@@ -1,0 +1,79 @@
+#include "framework/analysis/run/frame_period.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace graphline {
+namespace {
+
+std::size_t slots_of(const run_record& record) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+}
+
+/// All gaps between a completion and the one `apart` before it; 0 < apart < ends.size(), ascending.
+completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
+  double sum = 0;
+  for (std::size_t i = 0; i < apart; ++i) {
+    sum += static_cast<double>(ends[ends.size() - 1 - i] - ends[i]);
+  }
+  return {static_cast<double>(ends.size() - apart), sum / static_cast<double>(apart)};
+}
+
+completed_frames on_schedule(const run_record& record, const std::vector<nanoseconds>& ends) {
+  if (ends.size() < least_scheduled_frames) return {};
+  const auto [first, last] =
+      std::minmax_element(record.frames.begin(), record.frames.end(),
+                          [](const auto& a, const auto& b) { return a.due < b.due; });
+  const bool kept_up = record.load.dropped.empty() && ends[ends.size() - 2] <= last->due;
+  if (kept_up) {
+    return {static_cast<double>(ends.size() - 1), static_cast<double>(last->due - first->due)};
+  }
+  auto done = between(ends, std::min(slots_of(record), ends.size() - 1));
+  if (const auto offered = offered_rate(record)) {
+    done.time = std::max(done.time, done.count * 1e9 / *offered);
+  }
+  return done;
+}
+
+}  // namespace
+
+completed_frames completions_of(const run_record& record) {
+  if (record.frames.empty()) return {};
+  std::vector<nanoseconds> ends;
+  ends.reserve(record.frames.size());
+  nanoseconds begin = record.frames.front().begin;
+  for (const auto& frame : record.frames) {
+    begin = std::min(begin, frame.begin);
+    ends.push_back(frame.end);
+  }
+  std::sort(ends.begin(), ends.end());
+  if (is_scheduled(record.run)) return on_schedule(record, ends);
+  const std::size_t slots = slots_of(record);
+  const bool back_to_back = record.run.arrival == arrival::closed && slots == 1;
+  if (back_to_back || ends.size() <= slots) {
+    return {static_cast<double>(ends.size()), static_cast<double>(ends.back() - begin)};
+  }
+  return between(ends, slots);
+}
+
+bool is_scheduled(const settings& run) {
+  return run.arrival != arrival::closed && run.rate.has_value();
+}
+
+std::optional<double> frame_period(const run_record& record) {
+  const auto done = completions_of(record);
+  if (!(done.time > 0)) return std::nullopt;
+  return done.time / done.count;
+}
+
+std::optional<double> offered_rate(const run_record& record) {
+  auto due = record.load.dropped;
+  for (const auto& frame : record.frames) due.push_back(frame.due);
+  if (due.size() < 2) return std::nullopt;
+  const auto [first, last] = std::minmax_element(due.begin(), due.end());
+  if (*first >= *last) return std::nullopt;
+  return static_cast<double>(due.size() - 1) * 1e9 / static_cast<double>(*last - *first);
+}
+
+}  // namespace graphline

@@ -1,0 +1,393 @@
+#include "framework/analysis/run/lower_bound.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "framework/analysis/run/frame_activities.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// A stage as its resource sees it.
+struct job {
+  std::size_t stage = 0;
+  nanoseconds ready = 0;  ///< at the earliest
+  nanoseconds work = 0;
+  nanoseconds after = 0;  ///< what follows it at least
+};
+
+/// Stages that share a resource: those ready at `ready` at the earliest, with `after` to follow at
+/// least.
+struct shared_set {
+  nanoseconds ready = 0;
+  nanoseconds own = 0;  ///< what the resource takes for them
+  nanoseconds after = 0;
+  nanoseconds time() const noexcept { return ready + own + after; }
+};
+
+/// Which stages come before which: one bit each.
+class reachability {
+ public:
+  explicit reachability(std::size_t stages)
+      : words_((stages + 63) / 64), bits_(stages * words_, 0) {}
+
+  /// `earlier`, and all that comes before it, comes before `later`.
+  void add(std::size_t earlier, std::size_t later) {
+    for (std::size_t w = 0; w < words_; ++w)
+      bits_[later * words_ + w] |= bits_[earlier * words_ + w];
+    bits_[later * words_ + earlier / 64] |= std::uint64_t{1} << (earlier % 64);
+  }
+  bool comes_before(std::size_t earlier, std::size_t later) const {
+    return (bits_[later * words_ + earlier / 64] >> (earlier % 64) & 1) != 0;
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+/// When `cores` can be through with all jobs, none of which can be split: with the k * cores + 1
+/// longest of them, one core has k + 1.
+nanoseconds without_splitting(std::vector<nanoseconds> work, std::size_t cores) {
+  std::sort(work.begin(), work.end(), std::greater());
+  nanoseconds most = 0;
+  for (std::size_t last = cores; last < work.size(); last += cores) {
+    nanoseconds sum = 0;
+    for (std::size_t i = 0; i <= last / cores; ++i) sum += work[last - i];
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+/// The earliest moment at which all jobs can be done, by their ready times.
+nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
+  std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready > b.ready; });
+  nanoseconds latest = 0;
+  nanoseconds sum = 0;
+  std::vector<nanoseconds> work;
+  for (const job& j : jobs) {
+    sum += j.work;
+    work.push_back(j.work);
+    latest = std::max(latest, j.ready + sum / static_cast<nanoseconds>(cores));
+  }
+  if (cores > 1 && !jobs.empty()) {
+    latest = std::max(latest, jobs.back().ready + without_splitting(std::move(work), cores));
+  }
+  return latest;
+}
+
+/// The stages of one frame, with their times and the order that is given.
+class frame_stages {
+ public:
+  frame_stages(const run_record& record, std::size_t frame, schedules of)
+      : record_(record), stages_(record.stages.size()), before_(record.stages.size()) {
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days: of many a sum is one too
+      auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
+      stamps.begin = std::max(stamps.begin, stamps.end - longest);
+      stages_[s].stamps = stamps;
+    }
+    order_ = of == schedules::this_one ? order_of_streams() : as_planned();
+    follow_edges();
+    if (of == schedules::this_one) follow_schedule();
+    add_resources(of);
+  }
+
+  lower_bound bound() {
+    find_ready_times();
+    find_what_follows();
+    lower_bound result = critical_path();
+    const nanoseconds longest_path = result.time;
+    for (const auto& r : resources_) {
+      const auto raise = [&](const shared_set& set) {
+        result.time = std::max(result.time, set.time());
+      };
+      each_set(r, raise);
+      each_unsplit_set(r, raise);
+    }
+    for (const auto& stage : stages_) {
+      result.time = std::max(result.time, stage.ready + stage.work() + stage.after);
+    }
+    if (result.time > longest_path) name_limit(result);
+    return result;
+  }
+
+ private:
+  struct stage_of_frame {
+    stamp_pair stamps;
+    nanoseconds ready = 0;
+    nanoseconds after = 0;
+    std::vector<std::size_t> earlier;
+    nanoseconds work() const noexcept { return stamps.length(); }
+  };
+  struct resource {
+    limited_by what = limited_by::device;
+    std::size_t cores = 1;
+    std::vector<std::size_t> stages;
+  };
+
+  std::vector<std::size_t> as_planned() const {
+    std::vector<std::size_t> result(stages_.size());
+    for (std::size_t s = 0; s < result.size(); ++s) result[s] = s;
+    return result;
+  }
+
+  /// The order in which streams had their stages. Under `overlap` that is the one in which these
+  /// became ready, as far as no stage comes before one that it waits for.
+  std::vector<std::size_t> order_of_streams() const {
+    auto planned = as_planned();
+    if (record_.run.strategy != strategy::overlap || record_.run.graphs == graph_mode::frame) {
+      return planned;
+    }
+    std::stable_sort(planned.begin(), planned.end(), [this](std::size_t a, std::size_t b) {
+      return stages_[a].stamps.begin < stages_[b].stamps.begin;
+    });
+    std::vector<std::size_t> result;
+    std::vector<bool> placed(planned.size(), false);
+    std::vector<std::size_t> open;
+    for (const std::size_t first : planned) {
+      open.push_back(first);
+      while (!open.empty()) {
+        const std::size_t s = open.back();
+        const auto& waits = record_.stages[s].waits;
+        const auto missing = std::find_if(waits.begin(), waits.end(), [&](const wait_record& wait) {
+          return wait.stage < s && !placed[wait.stage];
+        });
+        if (!placed[s] && missing != waits.end()) {
+          open.push_back(missing->stage);
+          continue;
+        }
+        if (!placed[s]) result.push_back(s);
+        placed[s] = true;
+        open.pop_back();
+      }
+    }
+    return result;
+  }
+
+  void add_edge(std::size_t earlier, std::size_t later) {
+    stages_[later].earlier.push_back(earlier);
+  }
+
+  void follow_edges() {
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      for (const auto& wait : record_.stages[s].waits) {
+        if (wait.stage < s) add_edge(wait.stage, s);
+      }
+    }
+  }
+
+  /// Stages of a stream in turn. One host thread launches a device stage after what it did last,
+  /// and is held up by CPU stages; under `serial` by device stages too.
+  void follow_schedule() {
+    const bool one_thread =
+        record_.run.graphs != graph_mode::frame && record_.run.strategy != strategy::overlap;
+    std::vector<std::pair<std::string_view, std::size_t>> streams;  // the last stage of each yet
+    std::size_t host = none;  // what the host thread was held up by last
+    for (const std::size_t s : order_) {
+      const auto& stage = record_.stages[s];
+      const bool on_device = stage.on == side::device;
+      if (on_device) {
+        const auto known = std::find_if(streams.begin(), streams.end(),
+                                        [&](const auto& of) { return of.first == stage.stream; });
+        if (known == streams.end()) {
+          streams.emplace_back(stage.stream, s);
+        } else {
+          add_edge(std::exchange(known->second, s), s);
+        }
+      }
+      if (!one_thread) continue;
+      if (host != none) add_edge(host, s);
+      if (!on_device || record_.run.strategy == strategy::serial) host = s;
+    }
+  }
+
+  void add_resources(schedules of) {
+    // Host nodes of a graph are called one at a time.
+    const bool one_call = of == schedules::this_one && record_.run.graphs == graph_mode::frame;
+    const int cores = one_call ? 1 : record_.cpu_cores;
+    resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
+    resource device{limited_by::device, 1, {}};
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      (record_.stages[s].on == side::cpu ? cpu : device).stages.push_back(s);
+    }
+    if (cores > 0) resources_.push_back(std::move(cpu));
+    // Spans between events may cross, where one stage waits for the other.
+    const bool apart = record_.device.tells_busy_time || record_.run.timing == timing_method::sync;
+    if (record_.device.one_at_a_time && apart) resources_.push_back(std::move(device));
+  }
+
+  void find_ready_times() {
+    for (const std::size_t s : order_) {
+      auto& stage = stages_[s];
+      for (const std::size_t earlier : stage.earlier) {
+        before_.add(earlier, s);
+        stage.ready = std::max(stage.ready, stages_[earlier].ready + stages_[earlier].work());
+      }
+      for (const auto& r : resources_) {
+        std::vector<job> jobs;
+        for (const std::size_t e : r.stages) {
+          if (before_.comes_before(e, s)) jobs.push_back({e, stages_[e].ready, stages_[e].work()});
+        }
+        stage.ready = std::max(stage.ready, all_done(jobs, r.cores));
+      }
+    }
+  }
+
+  /// The same from the end of the frame backwards.
+  void find_what_follows() {
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      auto& stage = stages_[*at];
+      for (const auto& r : resources_) {
+        std::vector<job> jobs;
+        for (const std::size_t l : r.stages) {
+          if (before_.comes_before(*at, l))
+            jobs.push_back({l, stages_[l].after, stages_[l].work()});
+        }
+        stage.after = std::max(stage.after, all_done(jobs, r.cores));
+      }
+      for (const std::size_t earlier : stage.earlier) {
+        auto& before = stages_[earlier];
+        before.after = std::max(before.after, stage.work() + stage.after);
+      }
+    }
+  }
+
+  /// By edges alone.
+  lower_bound critical_path() const {
+    std::vector<nanoseconds> end(stages_.size(), 0);
+    std::vector<std::size_t> after(stages_.size(), none);
+    std::size_t last = none;
+    for (const std::size_t s : order_) {
+      for (const std::size_t earlier : stages_[s].earlier) {
+        if (after[s] == none || end[earlier] > end[after[s]]) after[s] = earlier;
+      }
+      end[s] = stages_[s].work() + (after[s] == none ? 0 : end[after[s]]);
+      if (last == none || end[s] > end[last]) last = s;
+    }
+    lower_bound result;
+    if (last != none) result.time = end[last];
+    for (; last != none; last = after[last]) result.stages.push_back(last);
+    std::reverse(result.stages.begin(), result.stages.end());
+    return result;
+  }
+
+  /// Calls `visit` for the set that makes the longest bound of each ready time, the largest of
+  /// equals.
+  template <typename Visit>
+  void each_set(const resource& r, Visit visit) const {
+    std::vector<job> jobs;
+    for (const std::size_t s : r.stages) {
+      jobs.push_back({s, stages_[s].ready, stages_[s].work(), stages_[s].after});
+    }
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [](const job& a, const job& b) { return a.after > b.after; });
+    for (const job& first : jobs) {
+      nanoseconds sum = 0;
+      shared_set longest;
+      for (const job& j : jobs) {
+        if (j.ready < first.ready) continue;
+        sum += j.work;
+        const shared_set set{first.ready, sum / static_cast<nanoseconds>(r.cores), j.after};
+        if (set.time() >= longest.time()) longest = set;
+      }
+      visit(longest);
+    }
+  }
+
+  /// Calls `visit` for what cannot be split over the cores: of all stages of the resource, and of
+  /// those before each stage and after it, which `ready` and `after` may be made of.
+  template <typename Visit>
+  void each_unsplit_set(const resource& r, Visit visit) const {
+    if (r.cores < 2 || r.stages.size() <= r.cores) return;
+    const auto unsplit = [&](shared_set set, auto belongs) {
+      std::vector<nanoseconds> work;
+      for (const std::size_t s : r.stages) {
+        if (!belongs(s)) continue;
+        work.push_back(stages_[s].work());
+        set.ready = std::min(set.ready, stages_[s].ready);
+        set.after = std::min(set.after, stages_[s].after);
+      }
+      set.own = without_splitting(std::move(work), r.cores);
+      visit(set);
+    };
+    const auto& any = stages_[r.stages.front()];
+    unsplit({any.ready, 0, any.after}, [](std::size_t) { return true; });
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const auto& stage = stages_[s];
+      unsplit({stage.ready, 0, stage.work() + stage.after},
+              [&](std::size_t other) { return before_.comes_before(other, s); });
+      unsplit({stage.ready + stage.work(), 0, stage.after},
+              [&](std::size_t other) { return before_.comes_before(s, other); });
+    }
+  }
+
+  std::vector<std::size_t> members(const resource& r, const shared_set& set) const {
+    std::vector<std::size_t> result;
+    for (const std::size_t s : r.stages) {
+      if (stages_[s].ready >= set.ready && stages_[s].after >= set.after) result.push_back(s);
+    }
+    return result;
+  }
+
+  /// What stages take that wait only for each other; their indices in rising order.
+  nanoseconds longest_path_of(const std::vector<std::size_t>& stages) const {
+    std::vector<std::pair<std::size_t, nanoseconds>> ends;
+    nanoseconds longest = 0;
+    for (const std::size_t s : order_) {
+      if (!std::binary_search(stages.begin(), stages.end(), s)) continue;
+      nanoseconds begin = 0;
+      for (const auto& earlier : ends) {
+        if (before_.comes_before(earlier.first, s)) begin = std::max(begin, earlier.second);
+      }
+      ends.emplace_back(s, begin + stages_[s].work());
+      longest = std::max(longest, ends.back().second);
+    }
+    return longest;
+  }
+
+  /// Names what makes a bound above the critical path. Many sets reach it: one that comes before or
+  /// after another, or a single stage, has the other in its `ready` or `after`. Those that take no
+  /// longer for sharing limit nothing; of the rest it is the one with the most time of its own.
+  void name_limit(lower_bound& bound) const {
+    // Each division among cores takes less than 1 ns off.
+    const bool divided = std::any_of(resources_.begin(), resources_.end(),
+                                     [](const resource& r) { return r.cores > 1; });
+    const auto rounding = divided ? static_cast<nanoseconds>(stages_.size()) : nanoseconds{0};
+    nanoseconds most = 0;
+    for (const auto& r : resources_) {
+      bool named = false;
+      const auto consider = [&](const shared_set& set) {
+        if (set.own <= most || set.time() + rounding < bound.time) return;
+        auto stages = members(r, set);
+        if (set.own <= longest_path_of(stages)) return;
+        most = set.own;
+        bound.by = r.what;
+        bound.stages = std::move(stages);
+        named = true;
+      };
+      each_set(r, consider);
+      if (!named) each_unsplit_set(r, consider);
+    }
+  }
+
+  const run_record& record_;
+  std::vector<stage_of_frame> stages_;
+  reachability before_;
+  std::vector<std::size_t> order_;  ///< in which no stage comes before one that it follows
+  std::vector<resource> resources_;
+};
+
+}  // namespace
+
+lower_bound lower_bound_of(const run_record& record, std::size_t frame, schedules of) {
+  return frame_stages(record, frame, of).bound();
+}
+
+}  // namespace graphline

@@ -1,0 +1,112 @@
+#include "framework/analysis/run/overload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/student_t.hpp"
+#include "framework/base/units.hpp"
+
+namespace graphline {
+namespace {
+
+/// Whether nine of ten frames from `first` on were due before there was a slot for them.
+bool is_saturated(const run_record& record, std::size_t first) {
+  const auto slots = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  const auto& frames = record.frames;
+  std::size_t waited = 0;
+  for (std::size_t i = std::max(first, slots); i < frames.size(); ++i) {
+    if (frames[i - slots].end > frames[i].due) ++waited;
+  }
+  return 10 * waited >= 9 * (frames.size() - first);
+}
+
+/// By how much completions lie farther apart than arrivals, in ns a frame, for each of `stretches`
+/// stretches of the frames from `first` on.
+std::vector<double> lags_of(const run_record& record, std::size_t first, std::size_t stretches) {
+  std::vector<nanoseconds> ends;
+  for (const auto& frame : record.frames) ends.push_back(frame.end);
+  std::sort(ends.begin(), ends.end());
+  const auto& dropped = record.load.dropped;
+  const auto dropped_until = [&](nanoseconds time) {
+    return std::upper_bound(dropped.begin(), dropped.end(), time) - dropped.begin();
+  };
+  const std::size_t last = ends.size() - 1;
+  std::vector<double> lags;
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const std::size_t from = first + (last - first) * s / stretches;
+    const std::size_t to = first + (last - first) * (s + 1) / stretches;
+    const auto due_from = record.frames[from].due;
+    const auto due_to = record.frames[to].due;
+    const auto done = static_cast<double>(to - from);
+    const auto due = done + static_cast<double>(dropped_until(due_to) - dropped_until(due_from));
+    lags.push_back(static_cast<double>(ends[to] - ends[from]) / done -
+                   static_cast<double>(due_to - due_from) / due);
+  }
+  return lags;
+}
+
+bool beyond_chance(std::span<const double> lags) {
+  const double mean = mean_of(lags);
+  const double error = *stddev_of(lags) / std::sqrt(static_cast<double>(lags.size()));
+  return mean > 0 && mean > student_t_critical(0.05, lags.size() - 1) * error;
+}
+
+double mean_latency(std::span<const frame_record> frames) {
+  double sum = 0;
+  for (const auto& frame : frames) sum += static_cast<double>(frame.end - frame.due);
+  return sum / static_cast<double>(frames.size());
+}
+
+}  // namespace
+
+std::optional<overload> overload_of(const run_record& record) {
+  constexpr std::size_t least_frames = 15;
+  const auto& frames = record.frames;
+  if (record.run.arrival == arrival::closed || frames.size() < least_frames) return std::nullopt;
+  const std::size_t third = frames.size() / 3;
+  if (!is_saturated(record, third)) return std::nullopt;
+  const auto lags = lags_of(record, third, std::min<std::size_t>(20, (frames.size() - third) / 2));
+  if (!beyond_chance(lags)) return std::nullopt;
+  const double early = mean_latency(std::span(frames).first(third));
+  const double late = mean_latency(std::span(frames).last(third));
+  const auto& dropped = record.load.dropped;
+  if (dropped.empty() && late < 1.1 * early) return std::nullopt;
+  const auto offered = offered_rate(record);
+  const auto period = frame_period(record);
+  if (!offered || !period) return std::nullopt;
+  overload result{*offered, 1e9 / *period, dropped.size(), {}};
+  const bool bounded = !dropped.empty() && dropped.front() <= frames[third].due;
+  if (!bounded) result.growth = mean_of(lags) * result.offered;
+  return result;
+}
+
+std::string rates_text(double completed, double offered) {
+  const auto text = [](double rate, int decimals) {
+    auto digits = fmt::format("{:.{}f}", rate, decimals);
+    if (decimals > 0) digits.erase(std::min(digits.find_last_not_of('0') + 1, digits.size()));
+    if (digits.ends_with('.')) digits.pop_back();
+    return digits;
+  };
+  const auto before = static_cast<int>(std::floor(std::log10(std::max(offered, 1e-6))));
+  int decimals = std::max(2 - before, 0);
+  while (text(completed, decimals) == text(offered, decimals) && decimals < 9) ++decimals;
+  return fmt::format("{} of {} offered frame/s", text(completed, decimals),
+                     text(offered, decimals));
+}
+
+std::string overload_text(const overload& what) {
+  auto text = "overloaded: completed " + rates_text(what.completed, what.offered);
+  if (what.dropped > 0) text += fmt::format("; {} frames dropped", what.dropped);
+  if (what.growth) {
+    text += fmt::format("; latency grows by {} per second of load", format_duration(*what.growth));
+  }
+  return text;
+}
+
+}  // namespace graphline

@@ -1,0 +1,119 @@
+#include "framework/analysis/run/timeline.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace graphline {
+
+namespace {
+
+constexpr std::size_t no_lane = static_cast<std::size_t>(-1);
+
+/// What the host did for a stage. A method fills one column of these at most.
+const std::vector<stamp_pair>& host_stamps(const stage_record& stage) {
+  if (stage.on == side::cpu) return stage.cpu;
+  return stage.synced.empty() ? stage.enqueued : stage.synced;
+}
+
+timeline_span::kind host_kind(const stage_record& stage) {
+  if (stage.on == side::cpu) return timeline_span::kind::cpu;
+  return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
+}
+
+bool on_stream(const stage_record& stage) {
+  return stage.on == side::device && !stage.device.empty();
+}
+
+/// Whether a stream carries nothing but copies, those that were not timed included.
+bool copies_only(const run_record& record, std::string_view stream) {
+  return std::all_of(record.stages.begin(), record.stages.end(), [&](const stage_record& stage) {
+    return stage.on != side::device || stage.stream != stream || stage.copy;
+  });
+}
+
+}  // namespace
+
+timeline::timeline(const run_record& record)
+    : record_(record),
+      lane_of_thread_(record.threads.size() + 1, no_lane),
+      lane_of_stage_(record.stages.size(), no_lane) {
+  // Beside the threads of the record one for what an early version noted none for.
+  const std::size_t unknown = record.threads.size();
+  std::vector<bool> used(unknown + 1, false);
+  used[0] = !record.launches.empty();
+  for (const auto& stage : record.stages) {
+    const std::size_t timed = std::min(host_stamps(stage).size(), record.frames.size());
+    for (std::size_t frame = 0; frame < timed; ++frame) used[thread_of(stage, frame)] = true;
+  }
+  for (std::size_t thread = 0; thread <= unknown; ++thread) {
+    if (!used[thread]) continue;
+    lane_of_thread_[thread] = lanes_.size();
+    lanes_.push_back({timeline_lane::kind::thread,
+                      thread < unknown ? record.threads[thread] : std::string("host")});
+  }
+  add_streams(timeline_lane::kind::stream);
+  add_streams(timeline_lane::kind::copies);
+}
+
+std::size_t timeline::thread_of(const stage_record& stage, std::size_t frame) const noexcept {
+  const std::size_t unknown = record_.threads.size();
+  if (frame >= stage.threads.size()) return unknown;
+  return std::min<std::size_t>(stage.threads[frame], unknown);
+}
+
+void timeline::add_streams(timeline_lane::kind what) {
+  const std::size_t first = lanes_.size();
+  for (std::size_t i = 0; i < record_.stages.size(); ++i) {
+    const stage_record& stage = record_.stages[i];
+    if (!on_stream(stage)) continue;
+    if (copies_only(record_, stage.stream) != (what == timeline_lane::kind::copies)) continue;
+    std::size_t lane = first;
+    while (lane < lanes_.size() && lanes_[lane].name != stage.stream) ++lane;
+    if (lane == lanes_.size()) lanes_.push_back({what, stage.stream});
+    lane_of_stage_[i] = lane;
+  }
+}
+
+std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
+  using kind = timeline_span::kind;
+  std::vector<timeline_span> spans;
+  if (frame >= record_.frames.size()) return spans;
+  const auto add = [&](kind what, std::size_t lane, std::optional<std::size_t> stage,
+                       const std::vector<stamp_pair>& stamps) {
+    if (frame >= stamps.size()) return;
+    spans.push_back({what, lane, stage, 0, stamps[frame].begin, stamps[frame].end});
+  };
+  // The thread that drives the frames, the first of the record, launches their graphs.
+  add(kind::launch, lane_of_thread_.front(), std::nullopt, record_.launches);
+  for (std::size_t i = 0; i < record_.stages.size(); ++i) {
+    const stage_record& stage = record_.stages[i];
+    add(host_kind(stage), lane_of_thread_[thread_of(stage, frame)], i, host_stamps(stage));
+    if (!on_stream(stage)) continue;
+    add(stage.copy ? kind::copy : kind::device, lane_of_stage_[i], i, stage.device);
+  }
+  std::stable_sort(spans.begin(), spans.end(), [](const timeline_span& a, const timeline_span& b) {
+    return a.begin < b.begin;
+  });
+  const bool in_parts = std::any_of(record_.stages.begin(), record_.stages.end(),
+                                    [](const stage_record& stage) { return !stage.parts.empty(); });
+  return in_parts ? with_parts(spans, frame) : spans;
+}
+
+std::vector<timeline_span> timeline::with_parts(const std::vector<timeline_span>& spans,
+                                                std::size_t frame) const {
+  std::vector<timeline_span> result;
+  for (const auto& span : spans) {
+    result.push_back(span);
+    if (span.what != timeline_span::kind::device) continue;
+    const auto& parts = record_.stages[*span.stage].parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (frame >= parts[i].device.size()) continue;
+      const auto [begin, end] = parts[i].device[frame];
+      result.push_back({timeline_span::kind::part, span.lane, span.stage, i, begin, end});
+    }
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,102 @@
+#include "framework/analysis/stats/thinned_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "framework/analysis/stats/distribution.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::vector<std::size_t> all_below(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void keep_each_once(std::vector<std::size_t>& indices) {
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+}
+
+/// Ranks, from 0, that `cumulative_steps` keeps.
+std::vector<std::size_t> kept_ranks(std::size_t count, std::size_t most) {
+  auto ranks = evenly_spread(count, most / 2);
+  const std::size_t close = most - most / 2;
+  for (std::size_t i = 0; i < close; ++i) {
+    const double power = static_cast<double>(i) / static_cast<double>(close - 1);
+    const double left = std::pow(static_cast<double>(count), power);  // 1 ... count
+    ranks.push_back(count - static_cast<std::size_t>(std::llround(left)));
+  }
+  keep_each_once(ranks);
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std::size_t most) {
+  if (values.size() <= most) return all_below(values.size());
+  const std::size_t stretches = (most - 2) / 2;
+  std::vector<std::size_t> kept = {0, values.size() - 1};
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(values.size() * i / stretches);
+    const auto last =
+        values.begin() + static_cast<std::ptrdiff_t>(values.size() * (i + 1) / stretches);
+    const auto [low, high] = std::minmax_element(first, last);
+    kept.push_back(static_cast<std::size_t>(low - values.begin()));
+    kept.push_back(static_cast<std::size_t>(high - values.begin()));
+  }
+  keep_each_once(kept);
+  return kept;
+}
+
+std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most) {
+  if (count <= most) return all_below(count);
+  std::vector<std::size_t> kept(most);
+  for (std::size_t i = 0; i < most; ++i) kept[i] = (count - 1) * i / (most - 1);
+  return kept;
+}
+
+std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
+                                         std::span<const std::size_t> at, std::size_t reach) {
+  std::vector<nanoseconds> medians;
+  medians.reserve(at.size());
+  for (const auto index : at) {
+    const auto around = values.subspan(index - reach, 2 * reach + 1);
+    medians.push_back(lower_median({around.begin(), around.end()}));
+  }
+  return medians;
+}
+
+std::vector<stretch> stretches_of(std::span<const nanoseconds> values, std::size_t most) {
+  const std::size_t count = std::min(values.size(), most);
+  std::vector<stretch> stretches;
+  stretches.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = values.size() * i / count;
+    const std::size_t last = values.size() * (i + 1) / count - 1;
+    const auto within = values.subspan(first, last - first + 1);
+    const auto longest = std::max_element(within.begin(), within.end());
+    stretches.push_back({first, last, *std::min_element(within.begin(), within.end()),
+                         lower_median({within.begin(), within.end()}), *longest,
+                         first + static_cast<std::size_t>(longest - within.begin())});
+  }
+  return stretches;
+}
+
+std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most) {
+  std::vector<cumulative_point> steps;
+  if (sample.empty()) return steps;
+  std::sort(sample.begin(), sample.end());
+  for (const auto rank : kept_ranks(sample.size(), most)) {
+    const auto time = sample[rank];
+    if (!steps.empty() && steps.back().time == time) continue;
+    const auto above = std::upper_bound(sample.begin(), sample.end(), time);
+    steps.push_back({time, static_cast<std::size_t>(above - sample.begin())});
+  }
+  return steps;
+}
+
+}  // namespace graphline

@@ -1,0 +1,103 @@
+#include "framework/report/store/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "framework/base/error.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/record_json.hpp"
+#include "framework/report/store/result_file.hpp"
+
+namespace graphline {
+
+namespace {
+
+constexpr result_kind kinds[] = {{"graphline.run", "a run", "run"},
+                                 {"graphline.experiment", "an experiment", "compare"},
+                                 {"graphline.roofline", "a roofline", "roofline"}};
+
+constexpr result_kind others[] = {
+    {"graphline.overhead", "a comparison of timing methods", "overhead",
+     "no report is made of it; an experiment with 'vary: {timing: [none, host, sync, event]}' "
+     "measures the same, and 'graphline compare' with --html FILE makes its report"},
+    {"graphline.capacity", "a search for the highest rate", "capacity",
+     "no report is made of it; 'graphline run' with --arrival, --rate and --html FILE makes that "
+     "of a run at one of its rates"},
+    {"graphline.calibration", "a calibration of a device", "calibrate",
+     "no report is made of it; 'graphline calibrate --show' shows what is kept of a device"},
+    {"graphline.diff", "a difference of two results", "diff",
+     "no report is made of it; name one of the two results"}};
+
+/// Figures that were made of the record are made anew.
+bool raw(std::size_t depth, std::string_view, std::string_view key) {
+  constexpr std::string_view made[] = {
+      "end_to_end",        "stages",     "load",        "attribution", "comparisons", "outputs",
+      "stage_comparisons", "steadiness", "environment", "findings"};
+  return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
+}
+
+std::vector<graph_node> nodes_from(const json_part& from) {
+  std::vector<graph_node> nodes;
+  const auto items = from.items();
+  for (const auto& item : items) {
+    nodes.push_back(
+        {item.at("name").text(), item.at("type").text(), item.at("after").wholes<std::size_t>()});
+    for (const auto before : nodes.back().after) {
+      if (before < items.size()) continue;
+      item.at("after").fail(fmt::format("a list of indices below {}", items.size()));
+    }
+  }
+  return nodes;
+}
+
+/// The nodes of graphs stand beside the record, which is as in a trial.
+void add_nodes(std::vector<graph_record>& to, const json_part& graphs) {
+  const auto items = graphs.items();
+  if (items.size() != to.size()) {
+    throw input_error(fmt::format("{} has {} entries, where the record has {}", graphs.where(),
+                                  items.size(), to.size()));
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) to[i].nodes = nodes_from(items[i].at("nodes"));
+}
+
+json_part raw_of(const json_part& result) {
+  if (auto from = result.find("record")) return *from;
+  throw input_error(
+      "this result does not hold what reports are made from ('record'): an earlier version of "
+      "graphline wrote it, or another program; run the pipeline again with --json");
+}
+
+any_record run_of(const json_part& result) {
+  auto record = run_from(raw_of(result));
+  add_nodes(record.graphs, result.at("graphs"));
+  return record;
+}
+
+any_record roofline_of(const json_part& result) {
+  const auto raw = raw_of(result);
+  return roofline_record{run_from(raw.at("stages")), run_from(raw.at("layers"))};
+}
+
+any_record experiment_of(const json_part& result) {
+  return experiment_from(result);
+}
+
+any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of};
+static_assert(std::size(kinds) == std::size(readers));
+
+}  // namespace
+
+any_record read_record(const std::string& path) {
+  const auto file = read_result_file(path, kinds, others, raw);
+  const json_part result(file.content, "result");
+  try {
+    return readers[file.number](result);
+  } catch (const input_error& problem) {
+    refuse_result(path, problem.what());
+  }
+}
+
+}  // namespace graphline

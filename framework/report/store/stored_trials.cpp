@@ -1,0 +1,138 @@
+#include "framework/report/store/stored_trials.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string_view>
+
+#include "framework/base/error.hpp"
+#include "framework/base/json_reader.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/json/experiment_parts_json.hpp"
+#include "framework/report/store/store_header.hpp"
+
+namespace graphline {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// The lines of a store that were written to their end.
+class line_reader {
+ public:
+  explicit line_reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+    if (!file_) fail();
+    file_.exceptions(std::ios::badbit);  // else too little memory for a line looks like a bad disk
+  }
+
+  /// The next line, without its end; nothing after the last one.
+  bool next(std::string& line) {
+    try {
+      if (!std::getline(file_, line)) return false;
+    } catch (const std::ios::failure&) {
+      fail();
+    }
+    // Without its end, the process that wrote it was killed.
+    half_ = file_.eof();
+    if (half_) return false;
+    ++number_;
+    bytes_ += line.size() + 1;
+    return true;
+  }
+
+  bool last() { return file_.peek() == std::ifstream::traits_type::eof(); }
+  bool half() const { return half_; }  ///< a part of a line follows the last one
+  std::size_t number() const { return number_; }
+  std::uint64_t bytes() const { return bytes_; }  ///< up to the end of the line
+
+ private:
+  [[noreturn]] void fail() const {
+    throw input_error(fmt::format("cannot read {}", quote(path_, 200)));
+  }
+
+  std::string path_;
+  std::ifstream file_;
+  std::size_t number_ = 0;
+  std::uint64_t bytes_ = 0;
+  bool half_ = false;
+};
+
+json header_of(const std::string& line, const std::string& path) {
+  auto header = find_json(line);
+  if (!header || !header->is_object()) {
+    throw input_error(
+        fmt::format("the first line of {} is damaged, which says what the trials are; "
+                    "name another file, or begin anew with --overwrite",
+                    quote(path, 200)));
+  }
+  const json_part whole(*header, quote(path, 200));
+  if (const auto& schema = whole.at("schema").text(); schema != store_schema) {
+    throw input_error(
+        fmt::format("{} holds trials as {}, this program reads {}; go on with the "
+                    "version of Graphline that made them, name another file, or begin "
+                    "anew with --overwrite",
+                    quote(path, 200), quote(schema), store_schema));
+  }
+  return *std::move(header);
+}
+
+[[noreturn]] void refuse_line(const std::string& path, std::size_t number, const char* why) {
+  throw input_error(
+      fmt::format("line {} of {} is damaged: {}; cut the file before that line, or "
+                  "begin anew with --overwrite",
+                  number, quote(path, 200), printable(why)));
+}
+
+}  // namespace
+
+bool is_trial_store(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(store_beginning.size(), '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return file && beginning == store_beginning;
+}
+
+store_outline outline_of(const std::string& path) {
+  line_reader lines(path);
+  store_outline outline;
+  std::string line;
+  lines.next(line);
+  outline.header = header_of(line, path);
+  while (lines.next(line)) {
+    outline.ended = line.starts_with(R"({"ended":)");
+    if (line.starts_with(R"({"trial":)")) ++outline.trials;
+  }
+  return outline;
+}
+
+stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members) {
+  line_reader lines(path);
+  stored_trials stored;
+  std::string line;
+  lines.next(line);
+  stored.bytes = lines.bytes();
+  while (lines.next(line)) {
+    try {
+      const auto value = read_json(line);
+      if (value.is_object() && value.contains("ended")) {
+        stored.ended = stored.followed = true;
+        continue;
+      }
+      const auto trial = json_part(value, "the line").at("trial");
+      stored.trials.push_back(trial_of(members, json_part(trial.json(), "trial")));
+      stored.ended = stored.followed = false;
+      stored.bytes = lines.bytes();
+    } catch (const json_error& broken) {
+      // A power failure may leave a last line with its end but not all before it.
+      if (!lines.last()) refuse_line(path, lines.number(), broken.what());
+      stored.followed = true;
+      break;
+    } catch (const input_error& damaged) {
+      refuse_line(path, lines.number(), damaged.what());
+    }
+  }
+  stored.followed = stored.followed || lines.half();
+  return stored;
+}
+
+}  // namespace graphline

@@ -1,0 +1,210 @@
+#include "framework/run/calibrate/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
+#include "framework/base/error.hpp"
+#include "framework/run/calibrate/driver_costs.hpp"
+#include "framework/run/calibrate/pageable_transfers.hpp"
+#include "framework/run/calibrate/pipeline_measurement.hpp"
+#include "framework/run/execute/environment.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr int most_halvings = 3;
+
+/// "compute capability" as a number; nothing for a device that states none.
+std::optional<double> capability_of(const device_properties& device) {
+  for (const auto& [name, text] : device.details) {
+    double value = 0;
+    if (name != "compute capability") continue;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec == std::errc{}) return value;
+  }
+  return std::nullopt;
+}
+
+class calibrating {
+ public:
+  calibrating(const stage_registry& kinds, device& d, const calibration_options& options)
+      : kinds_(kinds),
+        device_(d),
+        options_(options),
+        sizes_(options.sizes.value_or(sizes_for(d.properties()))) {
+    record_.device = d.properties();
+    record_.environment = describe_environment();
+  }
+
+  calibration_record run() && {
+    plan_all();
+    prepare_all();
+    total_ = done_ + sizes_.rounds * static_cast<std::int64_t>(ready_.size());
+    for (std::int64_t round = 0; round < sizes_.rounds; ++round) {
+      for (const auto& m : ready_) {
+        if (stopped()) break;
+        tell(m->name());
+        m->add_samples(options_.stop);
+      }
+    }
+    hand_over();
+    return std::move(record_);
+  }
+
+ private:
+  /// Makes a measurement of these sizes.
+  using maker = std::function<std::unique_ptr<ceiling_measurement>(const calibration_sizes&)>;
+  struct wanted {
+    std::string name;
+    maker make;
+  };
+
+  void plan_all() {
+    want_pipeline(memory_pipeline);
+    want_pipeline(transfer_pipeline);
+    want("transfers of ordinary memory", [this](const calibration_sizes& sizes) {
+      return std::make_unique<pageable_transfers>(sizes, device_);
+    });
+    for (const precision p : precisions()) {
+      want_pipeline([p](const calibration_sizes& s) { return convolution_pipeline(s, p); });
+      want_pipeline([p](const calibration_sizes& s) { return matmul_pipeline(s, p); });
+    }
+    want("costs of the host", [this](const calibration_sizes& sizes) {
+      return std::make_unique<driver_costs>(sizes, device_);
+    });
+    total_ = static_cast<std::int64_t>(wanted_.size()) * (1 + sizes_.rounds);
+  }
+
+  void want(std::string name, maker make) { wanted_.push_back({std::move(name), std::move(make)}); }
+
+  void want_pipeline(std::function<ceiling_pipeline(const calibration_sizes&)> pipeline) {
+    want(pipeline(sizes_).name, [this, pipeline](const calibration_sizes& sizes) {
+      auto made = std::make_unique<pipeline_measurement>(pipeline(sizes), sizes, kinds_, device_,
+                                                         options_.stop);
+      pipelines_.push_back(made.get());
+      return made;
+    });
+  }
+
+  /// What the device's arithmetic has: `host` computes in float32 whatever is asked of it.
+  std::vector<precision> precisions() {
+    const device_properties& on = device_.properties();
+    if (on.backend == "host") return {precision::float32};
+    std::vector<precision> all;
+    const auto capability = capability_of(on);
+    constexpr double with_bfloat16 = 8.0;
+    for (const auto& [word, p] : precision_words) {
+      const bool recent = p == precision::tf32 || p == precision::bfloat16;
+      if (recent && capability && *capability < with_bfloat16) {
+        record_.warnings.push_back(fmt::format(
+            "{} was left out: compute capability {:.1f} does not have it", word, *capability));
+        continue;
+      }
+      all.push_back(p);
+    }
+    return all;
+  }
+
+  void prepare_all() {
+    for (const wanted& w : wanted_) {
+      if (stopped()) return;
+      tell("preparing " + w.name);
+      prepare(w);
+    }
+  }
+
+  /// At half its size where there is no room for it; a warning where it cannot be had at all.
+  void prepare(const wanted& w) {
+    calibration_sizes sizes = sizes_;
+    std::string why;
+    for (int halvings = 0; halvings <= most_halvings; ++halvings, sizes = halved(sizes)) {
+      try {
+        ready_.push_back(w.make(sizes));
+        return;
+      } catch (const interrupted_error&) {
+        return;
+      } catch (const error& e) {
+        if (why.empty()) why = e.what();
+        device_.synchronize(wait_mode::block);  // throws where the device itself has failed
+      }
+    }
+    record_.warnings.push_back(fmt::format("{} was left out: {}", w.name, why));
+  }
+
+  bool stopped() {
+    if (options_.stop != nullptr && options_.stop->raised()) record_.interrupted = true;
+    return record_.interrupted;
+  }
+
+  void tell(const std::string& what) {
+    if (options_.on_progress) options_.on_progress(what, done_, total_);
+    ++done_;
+  }
+
+  void hand_over() {
+    stopped();
+    for (const auto& m : ready_) {
+      for (const ceiling_record& c : m->ceilings()) {
+        if (!c.times.empty()) record_.ceilings.push_back(c);
+      }
+    }
+    std::ranges::stable_sort(record_.ceilings, {}, [](const ceiling_record& c) {
+      return std::pair(c.what, c.arithmetic);
+    });
+    for (const pipeline_measurement* p : pipelines_) {
+      for (const auto& entry : p->environment()) {
+        const auto there = std::ranges::find(record_.environment, entry.first,
+                                             &std::pair<std::string, std::string>::first);
+        if (there == record_.environment.end()) record_.environment.push_back(entry);
+      }
+    }
+    warn_of_caches();
+    warn_of_spread();
+  }
+
+  /// Where nobody asked for such sizes.
+  void warn_of_caches() {
+    if (options_.sizes) return;
+    for (const ceiling_record& c : record_.ceilings) {
+      if (c.what != ceiling::read) continue;
+      auto doubt = doubt_of_caches(static_cast<std::size_t>(c.amount), record_.device);
+      if (!doubt.empty()) record_.warnings.push_back(std::move(doubt));
+    }
+  }
+
+  void warn_of_spread() {
+    const auto wide = wide_spreads(figures_of(record_));
+    if (wide.empty()) return;
+    record_.warnings.push_back(fmt::format(
+        "these times spread by more than {:.0f} % between their 10th and 90th percentile: {}; the "
+        "machine had other work or changed its clocks, so calibrate again when it is quiet",
+        100 * wide_spread, fmt::join(wide, "; ")));
+  }
+
+  const stage_registry& kinds_;
+  device& device_;
+  const calibration_options& options_;
+  calibration_sizes sizes_;
+  std::vector<wanted> wanted_;
+  std::vector<std::unique_ptr<ceiling_measurement>> ready_;
+  std::vector<const pipeline_measurement*> pipelines_;  ///< those of `ready_` that are
+  std::int64_t done_ = 0;
+  std::int64_t total_ = 0;
+  calibration_record record_;
+};
+
+}  // namespace
+
+calibration_record calibrate(const stage_registry& kinds, device& d,
+                             const calibration_options& options) {
+  return calibrating(kinds, d, options).run();
+}
+
+}  // namespace graphline

@@ -1,0 +1,197 @@
+#include "framework/run/capacity/capacity_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/experiment/capacity.hpp"
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr double lowest_part = 1e-3;  // of the closed loop's throughput; below, nobody asks
+constexpr double most_rate = 1e6;     // frames a second
+constexpr double near = 1.25;         // a rate that holds and one that does not
+constexpr std::int64_t closed_frames = 240;
+constexpr int most_raises = 10;
+constexpr std::size_t most_pooled = 40;
+constexpr std::size_t most_repeated = 14;  // of these, since they were disturbed
+
+class capacity_search {
+ public:
+  capacity_search(const capacity_settings& how, const probe_function& probe,
+                  const capacity_options& options)
+      : probe_(probe), options_(options) {
+    record_.how = how;
+  }
+
+  capacity_record search() {
+    std::optional<machine_watch> machine;
+    if (options_.watch_machine) machine.emplace(options_.watch_machine());
+    if (const auto ceiling = closed_loop()) {
+      ceiling_ = *ceiling;
+      closed_rate_ = *ceiling;
+      if (find_any() && narrow()) pool();
+    }
+    if (machine) record_.conditions = machine->end();
+    return std::move(record_);
+  }
+
+ private:
+  const capacity_settings& how() const noexcept { return record_.how; }
+
+  /// Frames a second when the next is always there.
+  std::optional<double> closed_loop() {
+    const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
+    record_.closed_loop = make_run({}, frames, false).record;
+    if (ended(record_.closed_loop)) return std::nullopt;
+    const auto throughput = summarize(record_).closed_loop;
+    if (throughput && how().frames == 0) {
+      record_.how.frames = usual_capacity_frames(how(), *throughput);
+    }
+    return throughput;
+  }
+
+  /// A rate that holds. False when there is none, or the search ended.
+  bool find_any() {
+    for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
+      if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
+      const auto held = holds(rate);
+      if (!held) return false;
+      if (*held) return true;
+    }
+    return false;
+  }
+
+  /// Brings rates that hold and do not close together. The closed loop's throughput counts as a
+  /// rate that does not, until in the end it is tried: it may have been measured too low. Then
+  /// higher ones are tried, until one does not hold.
+  bool narrow() {
+    for (int raises = 0; raises < most_raises;) {
+      const double high = high_.value_or(ceiling_);
+      const bool narrow_enough = high <= *low_ * near;
+      if (narrow_enough && high_) return true;
+      const bool at_ceiling = !high_ && (narrow_enough || raises > 0);
+      const auto held = holds(at_ceiling ? high : std::sqrt(*low_ * high));
+      if (!held) return false;
+      if (at_ceiling && *held) {
+        if (ceiling_ >= most_rate) return false;
+        ceiling_ = std::min(most_rate, near * ceiling_);
+        ++raises;
+      }
+    }
+    return false;
+  }
+
+  /// Whether one run at a rate holds. Nothing when the search is to end.
+  std::optional<bool> holds(double rate) {
+    if (!run_at(rate, how().frames, false)) return std::nullopt;
+    const bool held = summaries_.back().held;
+    (held ? low_ : high_) = rate;
+    return held;
+  }
+
+  /// Runs about the capacity until its interval is narrow enough.
+  void pool() {
+    const std::int64_t frames = how().frames * (how().arrival == arrival::poisson ? 2 : 4);
+    const std::vector<double> about = {*low_, *high_};
+    const std::size_t before = record_.runs.size();
+    std::size_t repeated = 0;
+    capacity_estimate estimate;
+    while (estimate.runs < most_pooled && repeated < most_repeated) {
+      const bool again = !estimate.disturbed.empty() && estimate.disturbed.back();
+      double rate = estimate.next;
+      if (again) rate = record_.runs.back().rate;
+      if (rate <= 0) rate = about[(record_.runs.size() - before) % about.size()];
+      if (rate > most_rate || rate < lowest_part * ceiling_) return;
+      if (!run_at(rate, frames, true)) return;
+      estimate = estimate_capacity(how(), closed_rate_, record_.runs, summaries_);
+      repeated = record_.runs.size() - before - estimate.runs;
+      low_ = estimate.low;
+      high_ = estimate.high;
+      const auto width = estimate.width();
+      if (estimate.enough && width && *width <= how().within) return;
+    }
+  }
+
+  /// False when the search is to end.
+  bool run_at(double rate, std::int64_t frames, bool pooled) {
+    auto run = make_run(rate, frames, pooled);
+    run.rate = rate;
+    run.pooled = pooled;
+    const auto same = std::find_if(
+        record_.runs.begin(), record_.runs.end(),
+        [&](const auto& other) { return other.rate == rate && other.pooled == pooled; });
+    run.probe = same == record_.runs.end() ? probes_++ : same->probe;
+    const bool last = !run.cut_off && ended(run.record);
+    summaries_.push_back(summarize(run, how()));
+    record_.runs.push_back(std::move(run));
+    if (last) return false;
+    if (options_.stop != nullptr && options_.stop->raised()) record_.interrupted = true;
+    return !record_.interrupted;
+  }
+
+  capacity_run make_run(std::optional<double> rate, std::int64_t frames, bool pooled) {
+    probe_request request;
+    request.rate = rate;
+    request.frames = frames;
+    request.seed = mix_seed(how().seed, made_++);  // arrivals of its own
+    // Of random arrivals, those of a run that is cut off were unlucky ones: leaving them out of the
+    // pool would raise the estimate.
+    request.may_cut_off = !pooled || how().arrival == arrival::constant;
+    if (options_.on_progress) {
+      if (pooled) ++pooled_;
+      request.on_progress = [this, rate](const progress& at) {
+        options_.on_progress({rate, pooled_, low_, high_, at});
+      };
+    }
+    return probe_(request);
+  }
+
+  /// Whether a run was the last one.
+  bool ended(const run_record& run) {
+    record_.interrupted |= run.interrupted;
+    return run.interrupted || run.failure || run.frames.empty();
+  }
+
+  const probe_function& probe_;
+  const capacity_options& options_;
+  capacity_record record_;
+  std::uint64_t made_ = 0;
+  std::size_t probes_ = 0;
+  std::size_t pooled_ = 0;
+  std::vector<capacity_run_summary> summaries_;  // of the record's runs
+  double closed_rate_ = 0;                       // frames a second
+  double ceiling_ = 0;                           // no rate above it was tried yet
+  std::optional<double> low_;
+  std::optional<double> high_;
+};
+
+}  // namespace
+
+std::int64_t least_capacity_frames(double percentile) {
+  auto frames = static_cast<std::int64_t>(frames_to_hold(percentile));
+  while (frames - frames / 10 < static_cast<std::int64_t>(frames_to_hold(percentile))) ++frames;
+  return frames;
+}
+
+std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
+  constexpr double longest_run = 30;  // seconds, for the sake of the queue
+  constexpr double least_run = 1;     // seconds: in less, one hitch of the machine is all there is
+  constexpr double most_for_that = 20'000;  // frames
+  const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
+  const auto queue = std::min(frames_for_queue(how, closed_loop),
+                              static_cast<std::int64_t>(longest_run * closed_loop));
+  const auto second = static_cast<std::int64_t>(std::min(least_run * closed_loop, most_for_that));
+  return std::max({std::int64_t{100}, beyond, queue, second});
+}
+
+capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
+                              const capacity_options& options) {
+  return capacity_search(how, probe, options).search();
+}
+
+}  // namespace graphline

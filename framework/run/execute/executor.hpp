@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
+#include "framework/run/execute/recording.hpp"
+#include "framework/run/execute/session.hpp"
+
+namespace graphline {
+
+/// Frames to run one after another, in one go.
+struct batch {
+  std::int64_t frames = 0;        ///< with a schedule: those of it, dropped ones among them
+  std::int64_t first_number = 0;  ///< of its first frame, counted from the start of the run
+  recording* into = nullptr;      ///< with room for `frames`
+  const stop_request* stop = nullptr;
+  progress_function on_progress;  ///< may be empty
+  bool warmup = false;
+  frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
+  bool tell_latest = false;            ///< with progress, the times of the frames that ended
+};
+
+/// How a batch went.
+struct batch_result {
+  std::int64_t completed = 0;          ///< frames, from the first on, all of whose stages ran
+  bool interrupted = false;            ///< the stop request ended it
+  std::optional<std::string> failure;  ///< what ended it, naming stage and frame
+};
+
+/// Runs frames under one strategy.
+class executor {
+ public:
+  virtual ~executor() = default;
+
+  /// Returns when every frame begun is complete or abandoned and the device is idle. A stage's
+  /// exception ends the batch and is told in the result.
+  virtual batch_result run(const batch& b) = 0;
+};
+
+/// One host thread, stages in planned order: `serial` and `async`.
+std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline);
+
+/// Every stage when its inputs are ready: `overlap`. CPU stages run on oneTBB's threads.
+std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline);
+
+/// Each frame as one launch of its graph: `graphs: frame`.
+std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
+
+/// "stage 'head', frame 12: WHAT", from within a catch block; without the stage where it is not
+/// known.
+std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
+
+/// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
+/// Where the times of frames are wanted too, it looks for them no further than frames have ended
+/// one after another, since under `overlap` a later one may be ahead.
+class progress_meter {
+ public:
+  explicit progress_meter(const batch& b) : batch_(b) {}
+
+  void frame_done(std::int64_t done, nanoseconds at) {
+    if (!batch_.on_progress || at - last_ < 100'000'000) return;
+    last_ = at;
+    if (batch_.tell_latest) look_for_ends();
+    batch_.on_progress({batch_.warmup, done, batch_.frames, latest_});
+  }
+
+ private:
+  void look_for_ends() {
+    latest_.clear();
+    for (; told_ < batch_.into->capacity(); ++told_) {
+      const auto time = batch_.into->end_to_end(told_);
+      if (!time) return;
+      latest_.push_back(*time);
+    }
+  }
+
+  const batch& batch_;
+  nanoseconds last_ = 0;
+  std::int64_t told_ = 0;            ///< frames whose times were told
+  std::vector<nanoseconds> latest_;  ///< of those since the last call
+};
+
+}  // namespace graphline

@@ -1,0 +1,104 @@
+#include "framework/run/execute/frame_graph.hpp"
+
+#include <string_view>
+
+#include "framework/run/execute/naming_stage.hpp"
+
+namespace graphline {
+namespace {
+
+/// A CPU stage as the device calls it.
+class stage_call final : public host_function {
+ public:
+  stage_call(bound_stage& stage, frame_launch& launched) : stage_(stage), launched_(launched) {}
+
+  std::string_view name() const noexcept override { return stage_.name; }
+
+  void call() noexcept override {
+    if (launched_.runner == nullptr || launched_.abandoned->load(std::memory_order_relaxed)) return;
+    try {
+      launched_.runner->run_on_cpu(stage_, launched_.frame);
+    } catch (...) {
+      launched_.problem = std::current_exception();
+      launched_.failed_stage = stage_.index;
+      launched_.abandoned->store(true, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  bound_stage& stage_;
+  frame_launch& launched_;
+};
+
+}  // namespace
+
+frame_graph::frame_graph(device& d, const plan& p, slot& s,
+                         const std::vector<std::unique_ptr<stream>>& streams, stream& origin)
+    : device_(d),
+      plan_(p),
+      slot_(s),
+      streams_(streams),
+      origin_(origin),
+      fork_(d.make_event("frame fork", wait_mode::spin)),  // nobody waits for it on the host
+      complete_(d.make_event("frame complete", p.run.wait)) {
+  for (auto& stage : slot_.stages) {
+    if (stage.cpu != nullptr) stage.call = std::make_unique<stage_call>(stage, current_);
+  }
+}
+
+void frame_graph::enqueue(timing_method method) {
+  origin_.record(*fork_);
+  for (const auto& s : streams_) s->wait(*fork_);
+  for (auto& stage : slot_.stages) {
+    naming_stage(plan_.stages[stage.index], "enqueueing it as part of a frame",
+                 [&] { enqueue(stage, method); });
+  }
+  for (const auto& stage : slot_.stages) {
+    // What nothing follows ends the frame; all else is done before that.
+    if (plan_.stages[stage.index].followers.empty()) origin_.wait(*stage.complete);
+  }
+}
+
+void frame_graph::enqueue(bound_stage& stage, timing_method method) {
+  for (const event* e : stage.stream_waits) stage.on->wait(*e);
+  if (stage.cpu != nullptr) {
+    stage.on->call(*stage.call);
+  } else {
+    const bool stamped = method != timing_method::none;
+    if (stamped) stage.on->stamp(*stage.begin);
+    if (method == timing_method::layers && stage.parts != nullptr) {
+      stage.parts->enqueue(*stage.work, *stage.on);
+    } else {
+      stage.work->enqueue(*stage.on);
+    }
+    if (stamped) stage.on->stamp(*stage.end);
+  }
+  if (stage.complete != nullptr) stage.on->record(*stage.complete);
+}
+
+void frame_graph::instrument(timing_method method) {
+  if (executable(method) != nullptr) return;
+  keep(method, device_.capture(origin_, [&] { enqueue(method); })->instantiate());
+}
+
+void frame_graph::keep(timing_method method, std::unique_ptr<graph_exec> made) {
+  executable(method) = std::move(made);
+}
+
+void frame_graph::launch(timing_method method) {
+  origin_.launch(*executable(method));
+  origin_.record(*complete_);
+}
+
+std::unique_ptr<graph_exec>& frame_graph::executable(timing_method method) {
+  switch (method) {
+    case timing_method::event:
+      return with_stages_;
+    case timing_method::layers:
+      return with_parts_;
+    default:
+      return clean_;
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "framework/device/device.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/run/execute/slot.hpp"
+#include "framework/run/execute/stage_runner.hpp"
+
+namespace graphline {
+
+/// What a slot's frame graph is launched for. Written before the launch, read by the graph's host
+/// nodes, and holding what they leave once the launch is complete.
+struct frame_launch {
+  const stage_runner* runner = nullptr;  ///< null: a rehearsal, in which CPU stages do nothing
+  frame_position frame;
+  std::atomic<bool>* abandoned = nullptr;  ///< common to all slots: no CPU stage runs any more
+  std::size_t failed_stage = 0;            ///< of `problem`
+  std::exception_ptr problem = {};         ///< what a CPU stage threw
+};
+
+/// The whole frame of a slot as one graph: device stages on their planned streams, CPU stages as
+/// host nodes on streams of theirs, forked from the stream it is launched on and joined to it.
+///
+/// All frames are launched on one stream, so that a frame's graph begins when the one before has
+/// ended: no stage ever overlaps itself, and frames reach CPU stages in order. What several frames
+/// in flight gain is that the next is handed over before the device is done with the one before.
+class frame_graph {
+ public:
+  /// `streams` are the plan's; the slot's stages are bound. All arguments outlive this.
+  frame_graph(device& d, const plan& p, slot& s,
+              const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
+
+  /// Enqueues the frame operation by operation, in a capture or not, with what `method` stamps.
+  void enqueue(timing_method method);
+
+  /// Makes the executable for a method, where there is none yet: clean for `none`, with stamps at
+  /// stage boundaries for `event`, at parts' too for `layers`.
+  void instrument(timing_method method);
+
+  /// For what was captured and measured elsewhere.
+  void keep(timing_method method, std::unique_ptr<graph_exec> executable);
+
+  /// Launches the executable for a method and marks its end by `complete`.
+  void launch(timing_method method);
+
+  const event& complete() const noexcept { return *complete_; }
+  frame_launch& current() noexcept { return current_; }
+
+ private:
+  void enqueue(bound_stage& stage, timing_method method);
+  std::unique_ptr<graph_exec>& executable(timing_method method);
+
+  device& device_;
+  const plan& plan_;
+  slot& slot_;
+  const std::vector<std::unique_ptr<stream>>& streams_;
+  stream& origin_;
+  std::unique_ptr<event> fork_;
+  std::unique_ptr<event> complete_;
+  frame_launch current_;
+  std::unique_ptr<graph_exec> clean_;
+  std::unique_ptr<graph_exec> with_stages_;
+  std::unique_ptr<graph_exec> with_parts_;
+};
+
+}  // namespace graphline

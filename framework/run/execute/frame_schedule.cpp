@@ -1,0 +1,73 @@
+#include "framework/run/execute/frame_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+/// Far beyond any run and far from running over when a clock's time is added: 73 years.
+constexpr double latest = 0x1p61;
+
+nanoseconds rounded(double ns) noexcept {
+  return std::llround(std::min(ns, latest));
+}
+
+}  // namespace
+
+std::vector<nanoseconds> arrival_times(arrival how, double rate, std::int64_t count,
+                                       std::uint64_t seed) {
+  std::vector<nanoseconds> due(static_cast<std::size_t>(count));
+  const double gap = std::min(1e9 / rate, latest);
+  if (how == arrival::poisson) {
+    std::mt19937_64 generator(seed);
+    double at = 0;
+    for (auto& time : due) {
+      at -= gap * std::log1p(-uniform_unit(generator));
+      time = rounded(at);
+    }
+  } else {
+    for (std::size_t i = 0; i < due.size(); ++i) due[i] = rounded(static_cast<double>(i) * gap);
+  }
+  return due;
+}
+
+frame_schedule::frame_schedule(std::vector<nanoseconds> due, std::int64_t queue,
+                               queue_policy when_full)
+    : due_(std::move(due)), room_(static_cast<std::size_t>(queue)), when_full_(when_full) {
+  if (when_full_ != queue_policy::block) load_.dropped.reserve(due_.size());
+}
+
+std::optional<nanoseconds> frame_schedule::next(nanoseconds at) {
+  if (!origin_) origin_ = at;
+  while (arrived_ < due_.size() && *origin_ + due_[arrived_] < at) arrive();
+  if (head_ < tail_) return *origin_ + due_[head_++];
+  if (arrived_ < due_.size()) return *origin_ + due_[arrived_++];
+  return std::nullopt;
+}
+
+void frame_schedule::arrive() {
+  const nanoseconds due = due_[arrived_++];
+  if (tail_ - head_ >= room_) {
+    ++load_.found_full;
+    if (when_full_ == queue_policy::drop_newest) {
+      load_.dropped.push_back(due);
+      return;
+    }
+    if (when_full_ == queue_policy::drop_oldest) load_.dropped.push_back(due_[head_++]);
+  }
+  // Under `block` those outside stand in line behind those inside, as if there were room.
+  due_[tail_++] = due;
+  load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(tail_ - head_));
+}
+
+load_record frame_schedule::hand_over(nanoseconds epoch) && {
+  for (auto& time : load_.dropped) time += *origin_ - epoch;
+  return std::move(load_);
+}
+
+}  // namespace graphline

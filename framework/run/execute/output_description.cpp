@@ -1,0 +1,102 @@
+#include "framework/run/execute/output_description.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace graphline {
+namespace {
+
+/// See `output_record::checksum`. Word by word, since a trial is not to wait long for it; the fold
+/// brings the upper bits down, where a later word could otherwise undo what an earlier one did.
+std::string checksum(std::span<const std::byte> bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    hash = (hash ^ word) * 0x100000001b3ULL;
+    hash ^= hash >> 32;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+template <class T>
+T at(std::span<const std::byte> bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// Infinity and NaN are what has every bit of the exponent set. Looks at all of it, so that the
+/// compiler can look at several at once.
+template <class Bits>
+bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
+  bool found = false;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Bits); ++i) {
+    found |= (at<Bits>(bytes, i) & exponent) == exponent;
+  }
+  return !found;
+}
+
+bool finite(dtype type, std::span<const std::byte> bytes) {
+  if (type == dtype::float32) return all_finite<std::uint32_t>(bytes, 0x7f800000U);
+  if (type == dtype::float64) return all_finite<std::uint64_t>(bytes, 0x7ff0000000000000U);
+  if (type == dtype::float16) return all_finite<std::uint16_t>(bytes, 0x7c00U);
+  if (type == dtype::bfloat16) return all_finite<std::uint16_t>(bytes, 0x7f80U);
+  return true;
+}
+
+/// IEEE 754 binary16: a sign, 5 bits of exponent with a bias of 15, 10 of fraction.
+double from_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 0x1f;
+  const int fraction = bits & 0x3ff;
+  double size = 0;
+  if (exponent == 0x1f) {
+    size = fraction == 0 ? HUGE_VAL : std::nan("");
+  } else if (exponent == 0) {
+    size = std::ldexp(fraction, -24);
+  } else {
+    size = std::ldexp(fraction | 0x400, exponent - 25);
+  }
+  return std::copysign(size, (bits & 0x8000) != 0 ? -1.0 : 1.0);
+}
+
+double element(dtype type, std::span<const std::byte> bytes, std::size_t index) {
+  switch (type) {
+    case dtype::float32:
+      return at<float>(bytes, index);
+    case dtype::float64:
+      return at<double>(bytes, index);
+    case dtype::float16:
+      return from_half(at<std::uint16_t>(bytes, index));
+    case dtype::bfloat16:  // the upper half of a float32
+      return std::bit_cast<float>(std::uint32_t{at<std::uint16_t>(bytes, index)} << 16);
+    case dtype::int64:
+      return static_cast<double>(at<std::int64_t>(bytes, index));
+    case dtype::int32:
+      return at<std::int32_t>(bytes, index);
+    case dtype::uint8:
+      return at<std::uint8_t>(bytes, index);
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+output_record describe_output(const std::string& tensor, const tensor_type& type,
+                              std::span<const std::byte> bytes) {
+  output_record result{tensor, type, checksum(bytes), finite(type.element, bytes)};
+  const std::size_t elements = bytes.size() / size_of(type.element);
+  const std::size_t kept = std::min(elements, most_output_values);
+  for (std::size_t i = 0; i < kept; ++i) {
+    result.values.push_back(element(type.element, bytes, i * elements / kept));
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,251 @@
+#include "framework/run/execute/prepared_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/run/execute/frame_graph.hpp"
+#include "framework/run/execute/graph_cost.hpp"
+#include "framework/run/execute/input_fill.hpp"
+#include "framework/run/execute/naming_stage.hpp"
+
+namespace graphline {
+namespace {
+
+void stop_if_raised(const stop_request* stop) {
+  if (stop != nullptr && stop->raised()) {
+    throw interrupted_error("interrupted while preparing; nothing was measured");
+  }
+}
+
+}  // namespace
+
+prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop)
+    : plan_(std::move(p)), device_(d) {
+  for (const auto& s : plan_.streams) streams_.push_back(device_.make_stream(s.name, s.priority));
+  transfers_ = device_.make_stream("transfers", priority::normal);
+  make_inputs();
+  make_stages(stop);
+
+  std::vector<std::size_t> scratch(plan_.stages.size());
+  parts_.resize(plan_.stages.size());
+  for (std::size_t i = 0; i < scratch.size(); ++i) {
+    if (device_stages_[i] == nullptr) continue;
+    scratch[i] = device_stages_[i]->scratch_bytes();
+    parts_[i] = device_stages_[i]->parts();
+  }
+  placement_ = place_buffers(plan_, scratch);
+  slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
+  if (plan_.run.graphs == graph_mode::frame) {
+    frames_ = device_.make_stream("frames", priority::normal);
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
+  try {
+    warm_up(stop);
+    capture(stop);
+    prepare(plan_.run.timing);
+  } catch (...) {
+    wait_until_idle();
+    throw;
+  }
+}
+
+prepared_pipeline::~prepared_pipeline() {
+  wait_until_idle();
+}
+
+/// Memory and events go only when nothing uses them any more. A failed device has said so already.
+void prepared_pipeline::wait_until_idle() noexcept {
+  try {
+    device_.synchronize(wait_mode::block);
+  } catch (const std::exception&) {
+  }
+}
+
+tensor_view prepared_pipeline::tensor(std::size_t index, std::size_t in_slot) const {
+  const auto& t = plan_.tensors[index];
+  if (t.input) return {inputs_[index].data(), t.type};
+  const auto& s = slots_[in_slot];
+  const auto& block = t.on == side::device ? s.device_block : s.pinned_block;
+  return {block.at(placement_.tensor_offset[index]), t.type};
+}
+
+std::span<const std::byte> prepared_pipeline::read(const tensor_view& from, side on,
+                                                   memory& staging) {
+  const std::size_t bytes = from.type.bytes();
+  if (on == side::cpu || bytes == 0) return {static_cast<const std::byte*>(from.data), bytes};
+  staging = device_.allocate_pinned(bytes);
+  transfers_->copy(staging.data(), from.data, bytes);
+  device_.synchronize(wait_mode::block);
+  return {static_cast<const std::byte*>(staging.data()), bytes};
+}
+
+void prepared_pipeline::make_inputs() {
+  inputs_.resize(plan_.tensors.size());
+  for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
+    const auto& t = plan_.tensors[i];
+    if (!t.input) continue;
+    memory host = device_.allocate_pinned(t.type.bytes());
+    fill_input({host.data(), t.type}, t.fill, mix_seed(plan_.run.seed, seed_from(t.name)));
+    if (t.on == side::cpu) {
+      inputs_[i] = std::move(host);
+      continue;
+    }
+    inputs_[i] = device_.allocate(t.type.bytes());
+    transfers_->copy(inputs_[i].data(), host.data(), t.type.bytes());
+    device_.synchronize(wait_mode::block);
+  }
+}
+
+void prepared_pipeline::make_stages(const stop_request* stop) {
+  device_stages_.resize(plan_.stages.size());
+  cpu_stages_.resize(plan_.stages.size());
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    stop_if_raised(stop);
+    const auto& stage = plan_.stages[i];
+    naming_stage(stage, "preparing", [&] {
+      if (stage.on == side::cpu) {
+        cpu_stages_[i] = stage.kind->make_cpu(stage.config);
+        return;
+      }
+      auto factory = stage.kind->make_device.find(device_.properties().backend);
+      if (factory == stage.kind->make_device.end()) factory = stage.kind->make_device.find("");
+      if (factory == stage.kind->make_device.end()) {
+        throw run_error(
+            fmt::format("not available on the '{}' device; the pipeline was planned "
+                        "for another one",
+                        device_.properties().backend));
+      }
+      device_stages_[i] = factory->second(device_, stage.config);
+    });
+  }
+}
+
+void prepared_pipeline::make_slot(slot& s, std::size_t index) {
+  if (placement_.device_bytes > 0) s.device_block = device_.allocate(placement_.device_bytes);
+  if (placement_.pinned_bytes > 0) {
+    s.pinned_block = device_.allocate_pinned(placement_.pinned_bytes);
+  }
+  s.stages.resize(plan_.stages.size());
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    const auto& stage = plan_.stages[i];
+    auto& bound = s.stages[i];
+    bound.index = i;
+    bound.name = stage.name.c_str();
+    for (const auto t : stage.reads) bound.inputs.push_back(tensor(t, index));
+    for (const auto t : stage.writes) bound.outputs.push_back(tensor(t, index));
+    const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
+    if (in_stream) bound.on = streams_[stage.stream].get();
+    // `serial` waits for every device stage, whoever follows it.
+    const bool each = stage.on == side::device && plan_.run.strategy == strategy::serial;
+    if (stage.signals || each) {
+      const bool host_waits = stage.host_waits || each;
+      bound.complete = device_.make_event(stage.name + " complete",
+                                          host_waits ? plan_.run.wait : wait_mode::spin);
+    }
+    if (stage.on == side::cpu) {
+      bound.cpu = cpu_stages_[i].get();
+      continue;
+    }
+    const auto scratch = placement_.scratch_offset[i];
+    void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
+    bound.work = naming_stage(stage, "binding its tensors", [&] {
+      return device_stages_[i]->bind({bound.inputs, bound.outputs, scratch_data});
+    });
+    bound.begin = device_.make_timed_event(stage.name + " begin");
+    bound.end = device_.make_timed_event(stage.name + " end");
+  }
+  bind_waits(s);
+  if (frames_ != nullptr) {
+    s.frame = std::make_unique<frame_graph>(device_, plan_, s, streams_, *frames_);
+  }
+}
+
+void prepared_pipeline::bind_waits(slot& s) {
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    for (const auto& wait : plan_.stages[i].waits) {
+      const event* complete = s.stages[wait.stage].complete.get();
+      if (wait.how == satisfied_by::event_wait) s.stages[i].stream_waits.push_back(complete);
+      if (wait.how == satisfied_by::completion) s.stages[i].completions.push_back(complete);
+    }
+  }
+}
+
+void prepared_pipeline::warm_up(const stop_request* stop) {
+  const nanoseconds warm = now() + (plan_.run.warmup > 0 ? device_.properties().warm_up : 0);
+  bool worked = false;
+  do {
+    for (auto& s : slots_) {
+      for (auto& bound : s.stages) {
+        if (bound.cpu != nullptr) continue;
+        stop_if_raised(stop);
+        // Libraries load code and choose at first use: that must happen outside a capture.
+        naming_stage(plan_.stages[bound.index], "first run", [&] {
+          bound.work->enqueue(*bound.on);
+          device_.synchronize(wait_mode::block);
+        });
+        worked = true;
+      }
+    }
+  } while (worked && now() < warm);
+}
+
+void prepared_pipeline::capture(const stop_request* stop) {
+  const wait_mode how = plan_.run.wait;
+  if (plan_.run.graphs == graph_mode::frame) {
+    graphs_.emplace_back().name = "frame";
+    for (auto& s : slots_) {
+      stop_if_raised(stop);
+      const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
+      s.frame->keep(timing_method::none,
+                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back()));
+    }
+    return;
+  }
+  if (plan_.run.graphs == graph_mode::off) return;
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    const auto& stage = plan_.stages[i];
+    if (stage.on == side::cpu) continue;
+    graphs_.emplace_back().name = stage.name;
+    for (auto& s : slots_) {
+      stop_if_raised(stop);
+      auto& bound = s.stages[i];
+      bound.executable = naming_stage(stage, "capturing its graph", [&] {
+        return make_measured_graph(
+            device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how, graphs_.back());
+      });
+    }
+  }
+}
+
+void prepared_pipeline::prepare(timing_method method) {
+  if (method == timing_method::layers) {
+    for (auto& s : slots_) {
+      for (auto& bound : s.stages) {
+        if (parts_[bound.index].empty() || bound.parts != nullptr) continue;
+        naming_stage(plan_.stages[bound.index], "telling its parts apart",
+                     [&] { capture_in_parts(bound); });
+      }
+    }
+  }
+  if (plan_.run.graphs != graph_mode::frame) return;
+  if (method != timing_method::event && method != timing_method::layers) return;
+  for (auto& s : slots_) s.frame->instrument(method);
+}
+
+void prepared_pipeline::capture_in_parts(bound_stage& stage) {
+  const auto& name = plan_.stages[stage.index].name;
+  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
+  const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
+  enqueue();  // eagerly first, as with everything that is captured
+  device_.synchronize(wait_mode::block);
+  if (plan_.run.graphs == graph_mode::stage) {
+    stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+  }
+  stage.parts = std::move(parts);
+}
+
+}  // namespace graphline

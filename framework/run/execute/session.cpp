@@ -1,0 +1,282 @@
+#include "framework/run/execute/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/run/execute/clock_watch.hpp"
+#include "framework/run/execute/cpu_cores.hpp"
+#include "framework/run/execute/environment.hpp"
+#include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/machine_watch.hpp"
+#include "framework/run/execute/memory_taken.hpp"
+#include "framework/run/execute/npy.hpp"
+#include "framework/run/execute/output_description.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
+#include "framework/run/execute/recording.hpp"
+#include "framework/run/execute/stage_trace.hpp"
+
+namespace graphline {
+namespace {
+
+/// A stage or tensor name as part of a file name; names hold no slashes (the reader sees to it),
+/// but one that a C++ program made may.
+std::string file_part(std::string name) {
+  for (char& c : name) {
+    if (c == '/' || c == '\0') c = '_';
+  }
+  return name;
+}
+
+std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
+  const auto& run = pipeline.planned().run;
+  if (run.graphs == graph_mode::frame) return make_frame_executor(pipeline);
+  return run.strategy == strategy::overlap ? make_overlap_executor(pipeline)
+                                           : make_sequential_executor(pipeline);
+}
+
+}  // namespace
+
+class session::implementation {
+ public:
+  implementation(plan p, device& d, const stop_request* stop)
+      : before_(d.usage()),
+        pipeline_(std::move(p), d, stop),
+        memory_(taken_since(before_, d.usage())),
+        executor_(make_executor(pipeline_)) {}
+
+  const plan& planned() const noexcept { return pipeline_.planned(); }
+
+  run_record run(const run_options& options) {
+    run_record record = describe(options);
+    const timing_method method = record.run.timing;
+    refusal_of(method, record.run.rate).throw_if_errors();
+    const auto allocations_before = pipeline_.device().usage().allocations;
+    pipeline_.prepare(method);
+    if (method == timing_method::layers && !has_parts()) {
+      record.warnings.push_back(
+          "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
+          "it has; what it shows is what timing: event shows");
+    }
+    const nanoseconds epoch = options.common_epoch.value_or(now());
+
+    recording ignored(planned(), pipeline_.parts(), record.device, method, record.run.warmup,
+                      epoch);
+    batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+    std::optional<clock_watch> clock;
+    if (!options.common_epoch) clock.emplace(pipeline_.device());
+    const batch_result warm = executor_->run(warmup);
+    last_slot_ = slot_of(warm.completed);
+
+    recording kept(planned(), pipeline_.parts(), record.device, method, record.run.frames, epoch);
+    batch_result result = warm;
+    result.completed = 0;
+    if (!warm.interrupted && !warm.failure) {
+      batch measured{record.run.frames, record.run.warmup,   &kept,
+                     options.stop,      options.on_progress, false};
+      auto schedule = make_schedule(record.run, options.arrival_seed.value_or(record.run.seed));
+      if (schedule) measured.schedule = &*schedule;
+      measured.tell_latest = options.tell_latest;
+      machine_watch machine(pipeline_.device(), options.at_machine);
+      if (options.before_frames) options.before_frames();
+      pipeline_.device().profile(true);
+      const nanoseconds used_before = processor_time();
+      result = executor_->run(measured);
+      record.processor_time = processor_time() - used_before;
+      if (!result.failure && options.after_frames) options.after_frames();
+      // Only now, since it ends the profile of all that run at once.
+      pipeline_.device().profile(false);
+      record.conditions = machine.end();
+      if (schedule) record.load = std::move(*schedule).hand_over(epoch);
+      if (clock && !result.failure) clock->end();
+      if (result.completed > 0) last_slot_ = slot_of(result.completed);
+    }
+    record.memory = memory_;
+    record.memory.allocations += pipeline_.device().usage().allocations - allocations_before;
+    std::move(kept).hand_over(record, result.completed);
+    if (clock) clock->settle(record, epoch);
+    record.interrupted = result.interrupted;
+    record.failure = result.failure;
+    if (!record.failure && last_slot_) read_outputs(record);
+    return record;
+  }
+
+  machine_watch watch_machine(machine_watch::look at_machine) const {
+    return {pipeline_.device(), std::move(at_machine)};
+  }
+
+  std::vector<timing_method> timing_methods() const {
+    std::vector<timing_method> list;
+    for (const auto& entry : timing_method_words) {
+      const bool meant = entry.second != timing_method::layers || has_parts();
+      if (!meant || refusal_of(entry.second, planned().run.rate).has_errors()) continue;
+      list.push_back(entry.second);
+    }
+    return list;
+  }
+
+  void trace_operations(run_record& record, const stop_request* stop) {
+    trace_stages(pipeline_, record, stop);
+    last_slot_.reset();
+  }
+
+  void save_tensors(const std::string& directory) {
+    const std::filesystem::path folder(directory);
+    std::error_code problem;
+    std::filesystem::create_directories(folder, problem);
+    if (problem) {
+      throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
+    }
+    for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
+      const auto& t = planned().tensors[i];
+      memory staging;
+      if (t.input) {
+        save(folder, "input." + t.name, t.type,
+             pipeline_.read(pipeline_.tensor(i, 0), t.on, staging));
+      } else if (t.output() && last_slot_) {
+        save(folder, "output." + t.name, t.type,
+             pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging));
+      }
+    }
+    for (const auto& stage : planned().stages) {
+      if (!stage.kind->weights) continue;
+      for (const auto& w : stage.kind->weights(stage.config)) {
+        save(folder, "weight." + stage.name + "." + w.name, w.type, w.data);
+      }
+    }
+  }
+
+ private:
+  /// Why the plan cannot be timed by a method or loaded at a rate, if so.
+  diagnostics refusal_of(timing_method method, std::optional<double> rate) const {
+    settings run = planned().run;
+    run.timing = method;
+    run.rate = rate;
+    diagnostics found;
+    check_settings(run, {}, found);
+    return found;
+  }
+
+  /// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
+  /// random arrivals.
+  std::optional<frame_schedule> make_schedule(const settings& run, std::uint64_t seed) const {
+    if (run.arrival == arrival::closed) return std::nullopt;
+    const auto mixed = mix_seed(seed, seed_from(planned().pipeline));
+    return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue,
+                          run.when_full);
+  }
+
+  bool has_parts() const {
+    const auto& parts = pipeline_.parts();
+    return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
+  }
+
+  std::optional<std::size_t> slot_of(std::int64_t completed) {
+    if (completed == 0) return std::nullopt;
+    return static_cast<std::size_t>(completed - 1) % pipeline_.slots().size();
+  }
+
+  run_record describe(const run_options& options) const {
+    run_record record;
+    record.pipeline = planned().pipeline;
+    record.description = planned().description;
+    if (const auto& source = planned().source) record.source = {source->name(), source->text()};
+    record.parameters = planned().parameters;
+    record.run = planned().run;
+    record.run.timing = options.timing.value_or(record.run.timing);
+    record.run.frames = options.frames.value_or(record.run.frames);
+    record.run.warmup = options.warmup.value_or(record.run.warmup);
+    if (options.rate) record.run.rate = options.rate;
+    record.device = pipeline_.device().properties();
+    record.cpu_cores = cores_for_cpu_stages(planned(), record.device);
+    record.environment = describe_environment();
+    add_library_versions(record.environment);
+    for (const auto& t : planned().tensors) {
+      const auto writer = t.input ? std::nullopt : std::optional(t.producer);
+      record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
+    }
+    record.graphs = pipeline_.graphs();
+    return record;
+  }
+
+  /// What computes the stages on this device, each library once.
+  void add_library_versions(std::vector<std::pair<std::string, std::string>>& to) const {
+    for (const auto& stage : planned().stages) {
+      const auto of = stage.kind->libraries.find(pipeline_.device().properties().backend);
+      if (of == stage.kind->libraries.end()) continue;
+      for (auto& library : of->second()) {
+        if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
+      }
+    }
+  }
+
+  /// A device that fails only now must not take with it what was measured.
+  void read_outputs(run_record& record) {
+    try {
+      describe_outputs(record);
+    } catch (const error& e) {
+      record.failure = fmt::format("after the last frame: {}", e.what());
+    }
+  }
+
+  void describe_outputs(run_record& record) {
+    for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
+      const auto& t = planned().tensors[i];
+      if (!t.output()) continue;
+      memory staging;
+      const auto bytes = pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging);
+      record.outputs.push_back(describe_output(t.name, t.type, bytes));
+      if (!record.outputs.back().finite) {
+        record.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", t.name));
+      }
+    }
+  }
+
+  static void save(const std::filesystem::path& folder, const std::string& name,
+                   const tensor_type& type, std::span<const std::byte> data) {
+    write_npy(folder / (file_part(name) + ".npy"), type, data);
+  }
+
+  memory_usage before_;  ///< of the device, before it had this pipeline
+  prepared_pipeline pipeline_;
+  memory_usage memory_;  ///< of this pipeline, once prepared
+  std::unique_ptr<executor> executor_;
+  std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
+};
+
+session::session(plan p, device& d, const stop_request* stop)
+    : impl_(std::make_unique<implementation>(std::move(p), d, stop)) {}
+session::~session() = default;
+session::session(session&&) noexcept = default;
+session& session::operator=(session&&) noexcept = default;
+
+const plan& session::planned() const noexcept {
+  return impl_->planned();
+}
+std::vector<timing_method> session::timing_methods() const {
+  return impl_->timing_methods();
+}
+run_record session::run(const run_options& options) {
+  return impl_->run(options);
+}
+machine_watch session::watch_machine(std::function<machine_state()> at_machine) const {
+  return impl_->watch_machine(std::move(at_machine));
+}
+void session::trace_operations(run_record& record, const stop_request* stop) {
+  impl_->trace_operations(record, stop);
+}
+void session::save_tensors(const std::string& directory) {
+  impl_->save_tensors(directory);
+}
+
+}  // namespace graphline

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "framework/device/device.hpp"
+#include "framework/run/execute/part_stamps.hpp"
+#include "framework/stage/stage.hpp"
+
+namespace graphline {
+
+class frame_graph;
+
+/// A stage bound to the memory, events and graph of one slot: all that carrying it out once needs.
+struct bound_stage {
+  std::size_t index = 0;       ///< of the stage in the plan
+  const char* name = nullptr;  ///< the plan's
+  std::vector<tensor_view> inputs;
+  std::vector<tensor_view> outputs;
+
+  // A CPU stage.
+  cpu_stage* cpu = nullptr;               ///< null for a device stage
+  std::vector<const event*> completions;  ///< device stages the host must see complete first
+  std::unique_ptr<host_function> call;    ///< runs it in a frame's graph; null without one
+
+  // A stage of a stream: a device stage, and in a frame's graph a CPU stage too.
+  stream* on = nullptr;
+  std::vector<const event*> stream_waits;  ///< ends of stages on other streams
+  std::unique_ptr<event> complete;         ///< null when nobody waits for this stage by event
+
+  // A device stage. Executables go before the events that they stamp.
+  std::unique_ptr<device_work> work;
+  std::unique_ptr<timed_event> begin;  ///< both for the methods `event` and `layers`
+  std::unique_ptr<timed_event> end;
+  std::unique_ptr<part_stamps> parts;               ///< null before `layers`, and without parts
+  std::unique_ptr<graph_exec> executable;           ///< with `graphs: stage`
+  std::unique_ptr<graph_exec> executable_in_parts;  ///< the same that stamps `parts`
+
+  void launch() {
+    if (executable != nullptr) {
+      on->launch(*executable);
+    } else {
+      work->enqueue(*on);
+    }
+  }
+
+  /// With stamps around the parts; as `launch` for a stage that has none.
+  void launch_in_parts() {
+    if (parts == nullptr) {
+      launch();
+    } else if (executable_in_parts != nullptr) {
+      on->launch(*executable_in_parts);
+    } else {
+      parts->enqueue(*work, *on);
+    }
+  }
+};
+
+/// The buffers, graph executables and events of one frame in flight.
+struct slot {
+  memory device_block;
+  memory pinned_block;
+  std::vector<bound_stage> stages;     ///< as in the plan
+  std::unique_ptr<frame_graph> frame;  ///< with `graphs: frame`
+
+  slot();
+  slot(slot&&) noexcept;
+  ~slot();
+};
+
+}  // namespace graphline

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+
+#include "framework/base/clock.hpp"
+#include "framework/device/device.hpp"
+#include "framework/record/timing_protocol.hpp"
+#include "framework/run/execute/recording.hpp"
+#include "framework/run/execute/slot.hpp"
+
+namespace graphline {
+
+/// One frame of a batch: `index` counts from the batch's start and says where its samples go;
+/// `number` counts from the run's start and is what CPU stages are told.
+struct frame_position {
+  std::int64_t index = 0;
+  std::int64_t number = 0;
+};
+
+/// A range of the calling thread, shown by the vendor's tools while this exists.
+class shown_range {
+ public:
+  shown_range(device& d, const char* name) noexcept : device_(d) { device_.begin_range(name); }
+  ~shown_range() { device_.end_range(); }
+  shown_range(const shown_range&) = delete;
+  shown_range& operator=(const shown_range&) = delete;
+
+ private:
+  device& device_;
+};
+
+/// Carries out single stages under the timing method of a recording. Common to all executors.
+class stage_runner {
+ public:
+  stage_runner(device& d, wait_mode how, recording& into) : device_(d), how_(how), into_(into) {}
+
+  /// Runs a CPU stage in the calling thread.
+  void run_on_cpu(bound_stage& s, frame_position frame) const {
+    const shown_range shown(device_, s.name);
+    const cpu_call call{frame.number, s.inputs, s.outputs};
+    if (into_.method() == timing_method::none) {
+      s.cpu->run(call);
+      return;
+    }
+    const nanoseconds begin = now();
+    s.cpu->run(call);
+    const nanoseconds end = now();
+    into_.on_cpu(s.index, frame.index, begin, end);
+  }
+
+  /// Enqueues a device stage behind the stages it waits for.
+  void enqueue(bound_stage& s, frame_position frame) const {
+    const shown_range shown(device_, s.name);
+    for (const event* e : s.stream_waits) s.on->wait(*e);
+    operations ops{s, *this, frame.index};
+    time_device_stage(into_.method(), ops);
+    if (s.complete != nullptr) s.on->record(*s.complete);
+  }
+
+  /// Reads the events of a frame whose stages are all complete. Only the first stands on the host's
+  /// clock by itself: a device tells short times more finely than long ones, so the others are told
+  /// from there, and a long run blurs no gap within a frame.
+  void read_events(const slot& s, frame_position frame) const {
+    const bool layers = into_.method() == timing_method::layers;
+    if (into_.method() != timing_method::event && !layers) return;
+    const timed_event* first = nullptr;
+    nanoseconds first_at = 0;
+    for (const auto& stage : s.stages) {
+      if (stage.cpu != nullptr) continue;
+      if (first == nullptr) {
+        first = stage.begin.get();
+        first_at = first->on_host_clock().at;
+      }
+      const nanoseconds begin = first_at + stage.begin->since(*first);
+      into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin),
+                      stage.end->busy_since(*stage.begin));
+      if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
+    }
+  }
+
+  device& on() const noexcept { return device_; }
+  recording& into() const noexcept { return into_; }
+  wait_mode how() const noexcept { return how_; }
+
+ private:
+  void read_parts(const bound_stage& stage, frame_position frame, nanoseconds stage_begin) const {
+    const auto& boundaries = stage.parts->boundaries();
+    nanoseconds begin = stage_begin + boundaries[0]->since(*stage.begin);
+    for (std::size_t part = 0; part + 1 < boundaries.size(); ++part) {
+      const nanoseconds end = begin + boundaries[part + 1]->since(*boundaries[part]);
+      into_.on_part(stage.index, part, frame.index, begin, end,
+                    boundaries[part + 1]->busy_since(*boundaries[part]));
+      begin = end;
+    }
+  }
+
+  /// What `time_device_stage` works with.
+  struct operations {
+    bound_stage& s;
+    const stage_runner& runner;
+    std::int64_t frame;
+
+    nanoseconds now() const noexcept { return graphline::now(); }
+    void launch() { s.launch(); }
+    void launch_in_parts() { s.launch_in_parts(); }
+    void record_begin() { s.on->record(*s.begin); }
+    void record_end() { s.on->record(*s.end); }
+    void synchronize() { runner.device_.synchronize(runner.how_); }
+    void keep_enqueued(nanoseconds begin, nanoseconds end) {
+      runner.into_.enqueued(s.index, frame, begin, end);
+    }
+    void keep_synced(nanoseconds begin, nanoseconds end) {
+      runner.into_.synced(s.index, frame, begin, end);
+    }
+  };
+
+  device& device_;
+  wait_mode how_;
+  recording& into_;
+};
+
+}  // namespace graphline

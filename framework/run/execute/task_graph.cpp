@@ -1,0 +1,268 @@
+#include "framework/run/execute/task_graph.hpp"
+
+#include <algorithm>
+
+#include "framework/run/execute/cpu_cores.hpp"
+#include "framework/run/execute/due_wait.hpp"
+#include "framework/run/execute/task_pool.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// A thread per core for CPU stages may have a part; as many as can have a stage at once are the
+/// pool's own, since no stage overlaps itself: each further one would wake up at every hand-over
+/// for nothing.
+std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
+  const auto cpu_stages = static_cast<int>(
+      std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
+  const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
+  const int places = cores_for_cpu_stages(p, d.properties());
+  return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places,
+                                     device_stages ? d.properties().cpus_of_host : cpu_set());
+}
+
+}  // namespace
+
+task_graph::task_graph(prepared_pipeline& pipeline)
+    : pipeline_(pipeline),
+      rules_(make_task_rules(pipeline.planned(), pipeline.slots().size())),
+      live_(pipeline.slots().size()) {
+  for (auto& slot : live_) {
+    slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.stages.size());
+  }
+  for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
+    stream_locks_.push_back(std::make_unique<std::mutex>());
+  }
+  const auto& p = pipeline_.planned();
+  pool_ = make_pool(pipeline_.device(), p);
+  if (rules_.awaited_streams > 0) {
+    watcher_ = std::make_unique<completion_watcher>(
+        rules_.awaited_streams, rules_.stages.size() * live_.size(), p.run.wait,
+        [this](std::uint64_t token, std::exception_ptr problem) {
+          seen_complete({static_cast<std::uint32_t>(token >> 32),
+                         static_cast<std::uint32_t>(token & 0xffffffffU)},
+                        std::move(problem));
+        });
+  }
+}
+
+task_graph::~task_graph() = default;
+
+batch_result task_graph::run(const batch& b) {
+  const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
+  batch_ = &b;
+  runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
+  state_.begin(b.stop);
+  for (auto& slot : live_) {
+    for (std::size_t i = 0; i < rules_.stages.size(); ++i) {
+      slot.missing[i] = rules_.stages[i].missing;
+    }
+    slot.busy = false;
+  }
+
+  pile first;
+  if (live_.size() > 1) {
+    // Frame 0 has none before it.
+    for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i}, first);
+  }
+  progress_meter meter(b);
+  if (b.schedule != nullptr) {
+    begin_frames_on_schedule(b, meter, first);
+  } else {
+    const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
+    for (std::int64_t i = 0; i < slots; ++i) {
+      begin_next_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
+      work_off(first);
+    }
+  }
+  state_.one_less();
+  batch_result result = state_.wait_for_end(meter);
+  if (result.failure) {
+    // Device stages that nobody awaits may still run.
+    try {
+      pipeline_.device().synchronize(wait_mode::block);
+    } catch (const std::exception&) {
+    }
+  }
+  return result;
+}
+
+/// Until none is left, a stop is asked for or a frame has failed.
+void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into) {
+  const due_wait wait(runner_->how());
+  const auto look = [&]() -> std::optional<nanoseconds> {
+    meter.frame_done(state_.completed(), now());
+    if (!state_.may_begin_frame()) return std::nullopt;
+    return glance_at_stop;
+  };
+  const auto depth = static_cast<std::int64_t>(live_.size());
+  for (std::int64_t i = 0;; ++i) {
+    const auto slot = static_cast<std::uint32_t>(i % depth);
+    live_slot& live = live_[slot];
+    while (live.busy.load(std::memory_order_acquire)) {
+      if (!look()) return;
+      if (runner_->how() == wait_mode::block) {
+        state_.wait_for_change(glance_at_stop, [&] { return !live.busy; });
+      } else {
+        wait.pause(0);
+      }
+    }
+    const auto due = b.schedule->next(now());
+    if (!due || !wait.until(*due, look)) return;
+    live.busy.store(true, std::memory_order_relaxed);
+    begin_frame(slot, {i, b.first_number + i}, due, into);
+    work_off(into);
+  }
+}
+
+void task_graph::begin_next_frame(std::uint32_t slot, frame_position frame, pile& into) {
+  if (frame.index >= batch_->frames || !state_.may_begin_frame()) return;
+  begin_frame(slot, frame, std::nullopt, into);
+}
+
+void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
+                             std::optional<nanoseconds> due, pile& into) {
+  live_slot& live = live_[slot];
+  live.frame = frame;
+  const shown_range shown(pipeline_.device(), "frame");
+  live.ends_left.store(rules_.ends, std::memory_order_relaxed);
+  runner_->into().frame_begun(frame.index, due, now());
+  for (const std::uint32_t stage : rules_.sources) release({slot, stage}, into);
+}
+
+/// Brings a stage one of the things it waits for. The last one also arms it for its next frame,
+/// which nothing reaches before this frame of it has been carried out.
+void task_graph::release(item i, pile& into) {
+  const std::uint32_t all = rules_.stages[i.stage].missing;
+  if (all > 1) {
+    auto& missing = live_[i.slot].missing[i.stage];
+    if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    missing.store(all, std::memory_order_relaxed);
+  }
+  put(i, into);
+}
+
+void task_graph::put(item i, pile& into) {
+  if (!rules_.stages[i.stage].on_cpu && into.device_count < pile::room) {
+    into.device_stages[into.device_count++] = i;
+  } else if (into.in_pool && !into.cpu_stage && rules_.stages[i.stage].on_cpu) {
+    into.cpu_stage = i;
+  } else {
+    state_.one_more();
+    try {
+      if (into.in_pool) {
+        pool_->spawn(hand_over{this, i});
+      } else {
+        pool_->enqueue(hand_over{this, i});
+      }
+    } catch (...) {
+      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+      state_.one_less();
+    }
+  }
+}
+
+void task_graph::hand_over::operator()() const {
+  graph->state_.taken_over();
+  pile own;
+  own.in_pool = true;
+  graph->carry_out(next, own);
+  graph->work_off(own);
+  graph->state_.one_less();
+}
+
+/// Device stages first: the device should have its work before this thread is busy with its own.
+void task_graph::work_off(pile& p) {
+  while (true) {
+    if (p.device_count > 0) {
+      carry_out(p.device_stages[--p.device_count], p);
+    } else if (p.cpu_stage) {
+      const item next = *p.cpu_stage;
+      p.cpu_stage.reset();
+      carry_out(next, p);
+    } else {
+      return;
+    }
+  }
+}
+
+void task_graph::carry_out(item i, pile& into) {
+  const task_rule& r = rules_.stages[i.stage];
+  bound_stage& stage = pipeline_.slots()[i.slot].stages[i.stage];
+  try {
+    if (r.on_cpu) {
+      runner_->run_on_cpu(stage, live_[i.slot].frame);
+    } else {
+      const std::lock_guard lock(*stream_locks_[r.stream]);
+      runner_->enqueue(stage, live_[i.slot].frame);
+      if (r.awaited) {
+        state_.one_more();
+        watcher_->expect(r.queue, *stage.complete,
+                         (std::uint64_t{i.slot} << 32) | std::uint64_t{i.stage});
+      }
+    }
+  } catch (...) {
+    state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+    return;
+  }
+  if (live_.size() > 1) {
+    const auto next = static_cast<std::uint32_t>((i.slot + 1) % live_.size());
+    release({next, i.stage}, into);
+  }
+  for (const std::uint32_t follower : r.at_return) release({i.slot, follower}, into);
+  if (r.on_cpu && r.ends_frame) end_of_branch(i.slot, into);
+}
+
+void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
+  live_slot& live = live_[slot];
+  if (live.ends_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const frame_position frame = live.frame;
+  runner_->into().frame_ended(frame.index, now());
+  try {
+    runner_->read_events(pipeline_.slots()[slot], frame);
+  } catch (...) {
+    state_.fail(pipeline_.planned(), std::nullopt, frame.number);
+    return;
+  }
+  state_.frame_completed();
+  if (batch_->schedule != nullptr) {
+    free_slot(live);
+    return;
+  }
+  const auto depth = static_cast<std::int64_t>(live_.size());
+  begin_next_frame(slot, {frame.index + depth, frame.number + depth}, into);
+}
+
+/// For the next frame of a schedule.
+void task_graph::free_slot(live_slot& slot) {
+  if (runner_->how() != wait_mode::block) {
+    slot.busy.store(false, std::memory_order_release);
+    return;
+  }
+  state_.change([&] { slot.busy.store(false, std::memory_order_release); });
+}
+
+/// In a thread of the watcher.
+void task_graph::seen_complete(item i, std::exception_ptr problem) {
+  if (problem) {
+    try {
+      std::rethrow_exception(problem);
+    } catch (...) {
+      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+    }
+  } else {
+    const task_rule& r = rules_.stages[i.stage];
+    pile own;
+    for (const std::uint32_t follower : r.at_completion) release({i.slot, follower}, own);
+    if (r.ends_frame) end_of_branch(i.slot, own);
+    work_off(own);
+  }
+  state_.one_less();
+}
+
+std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline) {
+  return std::make_unique<task_graph>(pipeline);
+}
+
+}  // namespace graphline

@@ -1,0 +1,56 @@
+#include "framework/run/execute/task_pool.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/version.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <system_error>
+
+#include "framework/base/thread_number.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+
+/// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is enqueued,
+/// and keeps it looking for as long as an arena has no place for it.
+std::size_t with_a_worker() {
+  return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
+}
+
+/// oneTBB gives an arena of a single place, and that reserved, a worker all the same: hence two.
+unsigned reserved(int threads, int places) {
+  return static_cast<unsigned>(places == 1 ? 2 : threads);
+}
+
+}  // namespace
+
+std::string onetbb_version() {
+  return TBB_runtime_version();
+}
+
+task_pool::task_pool(int threads, int places, const cpu_set& cpus)
+    : permitted_(parallelism, with_a_worker()),
+      arena_(std::max(2, places), reserved(threads, places)),
+      open_(group_.defer([] {})) {
+  threads_.reserve(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) add_thread(cpus);
+}
+
+void task_pool::add_thread(const cpu_set& cpus) {
+  try {
+    threads_.emplace_back([this, cpus, number = threads_.size() + 1] {
+      name_thread(fmt::format("worker {}", number));
+      const kept_to_cpus kept(cpus);
+      arena_.execute([this] { group_.wait(); });
+    });
+  } catch (const std::system_error& e) {
+    throw no_thread(fmt::format("strategy 'overlap' could not be given thread {} for CPU stages",
+                                threads_.size() + 1),
+                    e);
+  }
+}
+
+}  // namespace graphline

@@ -1,0 +1,37 @@
+#include "framework/run/execute/task_rules.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace graphline {
+
+task_rules make_task_rules(const plan& p, std::size_t slots) {
+  task_rules made;
+  made.stages.resize(p.stages.size());
+  std::map<std::size_t, std::size_t> queue_of_stream;
+  for (std::size_t i = 0; i < p.stages.size(); ++i) {
+    const auto& stage = p.stages[i];
+    task_rule& r = made.stages[i];
+    r.on_cpu = stage.on == side::cpu;
+    r.ends_frame = stage.followers.empty();
+    r.awaited = !r.on_cpu && stage.host_waits;
+    r.stream = stage.stream;
+    if (r.awaited) {
+      r.queue = queue_of_stream.try_emplace(stage.stream, queue_of_stream.size()).first->second;
+    }
+    // A stage that waits for nothing in its frame waits for the frame to begin.
+    r.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
+    if (slots > 1) ++r.missing;  // and for itself in the frame before
+    if (stage.waits.empty()) made.sources.push_back(static_cast<std::uint32_t>(i));
+    if (r.ends_frame) ++made.ends;
+    for (const auto& wait : stage.waits) {
+      auto& earlier = made.stages[wait.stage];
+      auto& list = wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
+      list.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  made.awaited_streams = queue_of_stream.size();
+  return made;
+}
+
+}  // namespace graphline

@@ -1,0 +1,224 @@
+#include "framework/run/experiment/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/base/units.hpp"
+#include "framework/run/experiment/remaining_time.hpp"
+
+namespace graphline {
+namespace {
+
+std::size_t as_size(std::int64_t count) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
+}
+
+/// The configurations of a block in the order of their trials.
+std::vector<std::size_t> order_of(std::size_t block, std::size_t configurations,
+                                  std::uint64_t seed) {
+  std::vector<std::size_t> order(configurations);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 generator(mix_seed(seed, block));
+  shuffle(order, generator);
+  return order;
+}
+
+bool failed(const trial_record& trial) {
+  return std::ranges::any_of(trial.members, [](const auto& m) { return m.failure.has_value(); });
+}
+
+bool interrupted(const trial_record& trial) {
+  return std::ranges::any_of(trial.members, &run_record::interrupted);
+}
+
+/// From its beginning to the end of its last frame; without what preparing it took.
+nanoseconds length_of(const trial_record& trial) {
+  nanoseconds length = 0;
+  for (const auto& m : trial.members) {
+    if (!m.frames.empty()) length = std::max(length, m.frames.back().end);
+  }
+  return length;
+}
+
+std::string trials_of_each(std::size_t blocks) {
+  return fmt::format("{} {} of each configuration", blocks, blocks == 1 ? "trial" : "trials");
+}
+
+/// An experiment under way.
+class course {
+ public:
+  course(const experiment_plan& planned, trial_runner& runner, const experiment_options& options)
+      : planned_(planned),
+        runner_(runner),
+        options_(options),
+        remaining_(planned.configurations.size()),
+        blocks_(as_size(planned.how.trials)) {
+    record_.name = planned.name;
+    record_.description = planned.description;
+    record_.how = planned.how;
+    record_.files = planned.files;
+    for (const auto& source : planned.sources) {
+      record_.sources.push_back({source->name(), source->text()});
+    }
+    for (const auto& c : planned.configurations) record_.configurations.push_back(c.what);
+    record_.pairs = planned.pairs;
+    take_over(options.done);
+  }
+
+  experiment_record run() {
+    for (std::size_t block = 0; goes_on(block); ++block) {
+      blocks_ = std::max(blocks_, block + 1);
+      for (const std::size_t c : order_of(block, configurations(), planned_.how.seed)) {
+        if (done_.contains({block, c})) continue;
+        if (!run_trial(block, c)) return std::move(record_);
+      }
+    }
+    tell_progress({});
+    return std::move(record_);
+  }
+
+ private:
+  std::size_t configurations() const noexcept { return planned_.configurations.size(); }
+  nanoseconds elapsed() const noexcept { return now() - began_; }
+
+  /// A trial that failed counts as not done: it is run again.
+  void take_over(const std::vector<trial_record>& done) {
+    nanoseconds until = 0;
+    for (const auto& trial : done) {
+      if (failed(trial)) continue;
+      until = std::max(until, trial.begun + length_of(trial));
+      keep(trial, length_of(trial));
+    }
+    began_ = now() - until;
+  }
+
+  void keep(trial_record trial, nanoseconds took) {
+    done_.emplace(trial.block, trial.configuration);
+    remaining_.took(trial.configuration, took);
+    record_.trials.push_back(std::move(trial));
+  }
+
+  /// Whether a block is to be run, or to be completed; if not, `stopped` says why unless all that
+  /// was asked for is done.
+  bool goes_on(std::size_t block) {
+    const auto begun = done_.lower_bound({block, 0});
+    if (begun != done_.end() && begun->first == block) return true;
+    if (const auto& width = planned_.how.narrow_to;
+        width && block > 0 && !planned_.pairs.empty() && narrow_enough(record_, *width)) {
+      if (block < as_size(planned_.how.trials)) {
+        record_.stopped =
+            fmt::format("every interval reached at most {:.3g} % to either side after {}",
+                        *width * 100, trials_of_each(block));
+      }
+      return false;
+    }
+    if (block >= as_size(planned_.how.trials) && !is_to_repeat(block)) return false;
+    if (const auto& limit = planned_.how.time_limit; limit && block > 0 && elapsed() >= *limit) {
+      record_.stopped =
+          fmt::format("the time limit of {} was reached after {}",
+                      format_duration(static_cast<double>(*limit)), trials_of_each(block));
+      return false;
+    }
+    return true;
+  }
+
+  /// After the blocks asked for: whether affected ones are left that no further block makes up for.
+  bool is_to_repeat(std::size_t block) {
+    const auto asked = as_size(planned_.how.trials);
+    if (!planned_.how.repeat_affected) return false;
+    const auto affected = steadiness_of(record_).affected_blocks.size();
+    if (block - asked >= affected) return false;
+    if (block < 2 * asked) return true;
+    record_.stopped = fmt::format(
+        "{} of {} blocks of trials were affected by something else on the machine, and repeating "
+        "them was given up: end other programs, or look at its temperature and power limit",
+        affected, block);
+    return false;
+  }
+
+  /// False when the experiment ends with this trial.
+  bool run_trial(std::size_t block, std::size_t configuration) {
+    if (options_.stop != nullptr && options_.stop->raised()) return interrupt();
+    tell_progress(planned_.configurations[configuration].what.name);
+    trial_record trial{
+        .configuration = configuration, .block = block, .begun = elapsed(), .members = {}};
+    try {
+      trial.members = runner_.run(configuration, {.number = block}, options_.stop);
+    } catch (const error& e) {
+      return e.status() == exit_status::interrupted ? interrupt() : fail(e.what());
+    } catch (const std::bad_alloc&) {
+      return fail(fmt::format("configuration '{}': out of memory",
+                              planned_.configurations[configuration].what.name));
+    }
+    if (interrupted(trial) && !failed(trial)) return interrupt();
+    keep(std::move(trial), elapsed() - trial.begun);
+    const trial_record& kept = record_.trials.back();
+    if (options_.on_trial) options_.on_trial(kept);
+    return !failed(kept) || fail(failure_of(kept));
+  }
+
+  bool interrupt() {
+    record_.interrupted = true;
+    record_.stopped = "interrupted";
+    return false;
+  }
+
+  bool fail(std::string what) {
+    record_.failure = record_.stopped = std::move(what);
+    return false;
+  }
+
+  /// Of a trial that failed.
+  std::string failure_of(const trial_record& trial) const {
+    const auto& what = planned_.configurations[trial.configuration].what;
+    for (std::size_t i = 0; i < trial.members.size(); ++i) {
+      const auto& problem = trial.members[i].failure;
+      if (!problem) continue;
+      const auto member = what.members.size() > 1 ? fmt::format(", '{}'", what.members[i]) : "";
+      return fmt::format("a trial of configuration '{}'{} failed: {}", what.name, member, *problem);
+    }
+    return "";
+  }
+
+  void tell_progress(std::string_view next) const {
+    if (!options_.on_progress) return;
+    std::optional<nanoseconds> limit;
+    if (planned_.how.time_limit) {
+      limit = std::max<nanoseconds>(0, *planned_.how.time_limit - elapsed());
+    }
+    const bool over = next.empty();
+    options_.on_progress({.done = static_cast<std::int64_t>(record_.trials.size()),
+                          .total = static_cast<std::int64_t>(blocks_ * configurations()),
+                          .left = over ? 0 : remaining_.left(blocks_, limit),
+                          .configuration = next});
+  }
+
+  const experiment_plan& planned_;
+  trial_runner& runner_;
+  const experiment_options& options_;
+  remaining_time remaining_;
+  experiment_record record_;
+  std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
+  std::size_t blocks_;                                  ///< that there will be, at most
+  nanoseconds began_ = 0;  ///< on the host's clock, moved on by the length of every pause
+};
+
+}  // namespace
+
+experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
+                                 const experiment_options& options) {
+  return course(planned, runner, options).run();
+}
+
+}  // namespace graphline

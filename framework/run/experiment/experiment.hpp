@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/stop_request.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/run/experiment/trial_runner.hpp"
+
+namespace graphline {
+
+/// How far an experiment is.
+struct experiment_progress {
+  std::int64_t done = 0;            ///< trials, those of before a pause among them
+  std::int64_t total = 0;           ///< trials at most
+  std::optional<nanoseconds> left;  ///< at most, by the trials so far; nothing before there are any
+  std::string_view configuration = {};  ///< name of the one that runs next
+};
+
+struct experiment_options {
+  /// Trials of before a pause, in order; not repeated, but for those that failed, which are left
+  /// out.
+  std::vector<trial_record> done = {};
+  const stop_request* stop = nullptr;
+  std::function<void(const experiment_progress&)> on_progress = {};
+  std::function<void(const trial_record&)> on_trial = {};  ///< each new trial, as it ends
+};
+
+/// Runs the trials of an experiment block by block, each block in a random order that depends on
+/// the seed and the block alone.
+///
+/// Ends after the trials asked for and, where affected blocks are repeated, as many further blocks
+/// as make up for them, at most as many again; at the time limit, though not before the first
+/// block; or when every interval is narrow enough. Early, with what there is, when a trial fails,
+/// `runner` throws or the stop request is raised: a trial that this cuts short is left out. Throws
+/// what `on_trial` throws.
+experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
+                                 const experiment_options& options);
+
+}  // namespace graphline

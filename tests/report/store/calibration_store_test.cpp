@@ -1,0 +1,249 @@
+#include "framework/report/store/calibration_store.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "framework/base/error.hpp"
+#include "framework/report/json/calibration_json.hpp"
+#include "framework/report/json/run_json.hpp"
+#include "framework/report/store/calibration_reader.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/base/temporary_folder.hpp"
+#include "tests/report/result_texts.hpp"
+#include "tests/report/sample_calibrations.hpp"
+
+namespace graphline {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+using samples::gpu_calibration;
+using samples::host_calibration;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// Keeps a calibration and answers its path.
+std::string keep_in(const calibration_store& store, const calibration_record& record) {
+  auto file = store.open(record.device);
+  file.commit(calibration_json(record));
+  return file.path();
+}
+
+/// What is said where `text` is kept of the sample's device.
+std::string trouble_with(const std::string& text) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  const auto record = host_calibration();
+  const auto path = store.path_of(record.device);
+  write(path, text);
+  try {
+    store.find(record.device);
+  } catch (const input_error& problem) {
+    const std::string message = problem.what();
+    EXPECT_THAT(message, StartsWith(path + ":"));
+    return message.substr(path.size());
+  }
+  return "none";
+}
+
+template <class Change>
+std::string trouble_after(Change change) {
+  auto value = json::parse(calibration_json(host_calibration()));
+  change(value);
+  return trouble_with(value.dump());
+}
+
+TEST(calibration_store, finds_what_was_kept_of_each_device) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path() / "new");
+  EXPECT_FALSE(store.find(host_calibration().device));
+  const auto path = keep_in(store, host_calibration());
+  keep_in(store, gpu_calibration());
+  EXPECT_EQ(path, store.path_of(host_calibration().device));
+  for (const auto& record : {host_calibration(), gpu_calibration()}) {
+    const auto found = store.find(record.device);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(calibration_json(*found), calibration_json(record));
+  }
+}
+
+TEST(calibration_store, tells_hosts_of_other_threads_apart) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  keep_in(store, host_calibration());
+  auto other = host_calibration().device;
+  ++other.compute_threads;
+  EXPECT_FALSE(store.find(other));
+  EXPECT_EQ(fs::path(store.path_of(other)).filename(),
+            "host-A-Processor-R-CPU-2-80GHz-2-threads.json");
+  EXPECT_EQ(fs::path(store.path_of(gpu_calibration().device)).filename(), "cuda-NVIDIA-H200.json");
+}
+
+TEST(calibration_store, makes_a_safe_file_name_of_any_name) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  auto record = host_calibration();
+  for (const std::string& name : {std::string("../../etc/x"), std::string(), std::string("画像"),
+                                  std::string("a\nb\0c", 5), std::string(5000, 'x')}) {
+    record.device.name = name;
+    const fs::path path = keep_in(store, record);
+    EXPECT_EQ(path.parent_path(), folder.path() / "calibrations");
+    EXPECT_LT(path.filename().string().size(), 200U);
+    EXPECT_TRUE(store.find(record.device));
+  }
+}
+
+TEST(calibration_store, replaces_what_was_kept_before_and_leaves_no_parts) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  auto record = host_calibration();
+  write(store.path_of(record.device), "broken");
+  keep_in(store, record);
+  record.ceilings.pop_back();
+  keep_in(store, record);
+  EXPECT_EQ(store.find(record.device)->ceilings.size(), record.ceilings.size());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "calibrations"), {}), 1);
+}
+
+TEST(calibration_store, leaves_what_was_kept_where_nothing_comes_of_a_calibration) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  const auto record = host_calibration();
+  keep_in(store, record);
+  {
+    const auto begun = store.open(record.device);
+    EXPECT_THROW(store.open(record.device), input_error);  // two at a time disturb each other
+  }
+  EXPECT_EQ(store.find(record.device)->ceilings.size(), record.ceilings.size());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "calibrations"), {}), 1);
+}
+
+TEST(calibration_store, keeps_nothing_without_a_folder) {
+  const calibration_store nowhere{fs::path()};
+  EXPECT_FALSE(nowhere.find(host_calibration().device));
+  try {
+    keep_in(nowhere, host_calibration());
+    ADD_FAILURE() << "kept";
+  } catch (const input_error& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("GRAPHLINE_CACHE"));
+  }
+}
+
+TEST(calibration_store, refuses_a_folder_that_it_cannot_make) {
+  const temporary_folder folder;
+  write(folder.path() / "file", "");
+  const calibration_store store(folder.path() / "file");
+  EXPECT_FALSE(store.find(host_calibration().device));
+  try {
+    keep_in(store, host_calibration());
+    ADD_FAILURE() << "kept";
+  } catch (const input_error& problem) {
+    EXPECT_THAT(problem.what(),
+                AllOf(StartsWith("cannot keep the calibration: "), HasSubstr("file/calibrations"),
+                      HasSubstr("GRAPHLINE_CACHE")));
+  }
+}
+
+TEST(calibration_store, leaves_what_was_kept_where_it_must_not_write) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  keep_in(store, host_calibration());
+  fs::permissions(folder.path() / "calibrations", fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(keep_in(store, host_calibration()), input_error);
+  EXPECT_TRUE(store.find(host_calibration().device));
+  fs::permissions(folder.path() / "calibrations", fs::perms::owner_all);
+}
+
+TEST(calibration_store, does_not_wait_for_a_pipe) {
+  const temporary_folder folder;
+  const calibration_store store(folder.path());
+  fs::create_directories(store.path_of(host_calibration().device));
+  EXPECT_THROW(store.find(host_calibration().device), input_error);
+}
+
+TEST(calibration_reader, says_what_a_file_is_that_is_no_calibration) {
+  EXPECT_THAT(trouble_with(run_json(samples::two_models(timing_method::event, 2))),
+              HasSubstr("this is 'graphline.run/1'; graphline "));
+  EXPECT_THAT(trouble_with(R"({"schema": "graphline.calibration/2"})"),
+              AllOf(HasSubstr("a calibration of a device of another version"),
+                    HasSubstr("'graphline.calibration/2'"), HasSubstr("graphline.calibration/1")));
+  EXPECT_THAT(
+      trouble_with("{\"schema\":\n oops}"),
+      StartsWith(":2:2: error: this is not JSON as 'graphline calibrate --json' writes it"));
+  EXPECT_THAT(trouble_with(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(trouble_with("{}"), HasSubstr("does not say its 'schema'"));
+}
+
+TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
+  EXPECT_EQ(trouble_after([](json& c) { c.erase("ceilings"); }),
+            ": error: calibration lacks 'ceilings'");
+  EXPECT_EQ(trouble_after([](json& c) { c["environment"].erase("date"); }),
+            ": error: calibration.environment lacks 'date'");
+  EXPECT_EQ(trouble_after([](json& c) { c["ceilings"][1]["what"] = "magic"; }),
+            ": error: calibration.ceilings[1].what is \"magic\", where a word that this program "
+            "knows is expected");
+  EXPECT_EQ(trouble_after([](json& c) { c["ceilings"][0]["amount"] = 0; }),
+            ": error: calibration.ceilings[0].amount is 0, where a number above 0 is expected");
+  EXPECT_THAT(trouble_after([](json& c) { c["ceilings"][0]["amount"] = "nan"; }),
+              HasSubstr("ceilings[0].amount is \"nan\""));
+  for (const auto& [value, shown] : {std::pair(json(0), "0"), {json(-1), "-1"}}) {
+    EXPECT_EQ(
+        trouble_after([&value = value](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
+        fmt::format(": error: calibration.ceilings[0].times_ns[1] is {}, where a time above 0 "
+                    "is expected",
+                    shown));
+  }
+  for (const json& value : {json("inf"), json(nullptr), json(0.5)}) {
+    EXPECT_THAT(trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
+                HasSubstr("ceilings[0].times_ns[1] is "));
+  }
+  EXPECT_THAT(
+      trouble_after([](json& c) { c["ceilings"][0]["amount"] = 1e300; }),
+      HasSubstr("a list of times that make a ceiling (calibration.ceilings[0].amount gave"));
+  EXPECT_THAT(trouble_after([](json& c) { c["device"]["details"] = json::array(); }),
+              HasSubstr("device.details is a list, where an object is expected"));
+  EXPECT_THAT(trouble_after([](json& c) { c["device"]["compute_threads"] = 1LL << 40; }),
+              HasSubstr("device.compute_threads is 1099511627776"));
+}
+
+TEST(calibration_reader, refuses_a_file_that_was_cut_off_anywhere) {
+  const auto whole = calibration_json(host_calibration());
+  for (std::size_t length = 1; length + 2 < whole.size(); length += 37) {
+    EXPECT_NE(trouble_with(whole.substr(0, length)), "none") << length;
+  }
+}
+
+TEST(calibration_reader, reads_one_without_samples_and_without_ceilings) {
+  auto record = host_calibration();
+  record.ceilings[0].times.clear();
+  record.warnings = {"\"a\" <b>"};
+  record.interrupted = true;
+  const temporary_folder folder;
+  for (int step = 0; step < 2; ++step) {
+    const auto path = (folder.path() / "c.json").string();
+    write(path, calibration_json(record));
+    EXPECT_EQ(calibration_json(read_calibration(path)), calibration_json(record));
+    record.ceilings.clear();
+  }
+}
+
+TEST(calibrate_command, measures_the_device_that_was_meant) {
+  EXPECT_EQ(calibrate_command(host_calibration().device),
+            "graphline calibrate --device host --threads 1");
+  EXPECT_EQ(calibrate_command(gpu_calibration().device), "graphline calibrate --device cuda");
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,370 @@
+#include "framework/report/store/record_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "framework/base/error.hpp"
+#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/roofline_csv.hpp"
+#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/html/experiment_page.hpp"
+#include "framework/report/html/roofline_page.hpp"
+#include "framework/report/html/run_page.hpp"
+#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/json/overhead_json.hpp"
+#include "framework/report/json/roofline_json.hpp"
+#include "framework/report/json/run_json.hpp"
+#include "framework/report/terminal/experiment_table.hpp"
+#include "framework/report/terminal/roofline_table.hpp"
+#include "framework/report/terminal/run_table.hpp"
+#include "framework/report/trace/trace_json.hpp"
+#include "tests/analysis/made_experiments.hpp"
+#include "tests/report/random_records.hpp"
+#include "tests/report/result_texts.hpp"
+#include "tests/report/sample_roofline.hpp"
+#include "tests/report/store/result_files.hpp"
+
+namespace graphline {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::made_experiment;
+using samples::two_models;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class record_reader : public samples::result_files {
+ protected:
+  run_record saved(const run_record& record) const {
+    return std::get<run_record>(read_record(write("run.json", run_json(record))));
+  }
+
+  experiment_record saved(const experiment_record& record) const {
+    return std::get<experiment_record>(read_record(write("e.json", experiment_json(record))));
+  }
+
+  void expect_equal_reports(const run_record& record) const {
+    const auto back = saved(record);
+    EXPECT_EQ(run_table(back), run_table(record));
+    EXPECT_EQ(run_csv(back), run_csv(record));
+    EXPECT_EQ(run_json(back), run_json(record));
+    EXPECT_TRUE(trace_json(back) == trace_json(record)) << "the traces differ";
+    EXPECT_TRUE(run_html(back) == run_html(record)) << "the pages differ";
+  }
+
+  void expect_equal_reports(const experiment_record& record) const {
+    const auto back = saved(record);
+    EXPECT_EQ(experiment_table(back), experiment_table(record));
+    EXPECT_EQ(experiment_csv(back), experiment_csv(record));
+    EXPECT_EQ(experiment_json(back), experiment_json(record));
+    EXPECT_TRUE(experiment_html(back) == experiment_html(record)) << "the pages differ";
+  }
+
+  void expect_equal_reports(const roofline_record& record) const {
+    const auto back =
+        std::get<roofline_record>(read_record(write("r.json", roofline_json(record))));
+    EXPECT_EQ(roofline_table(back), roofline_table(record));
+    EXPECT_EQ(roofline_csv(back), roofline_csv(record));
+    EXPECT_EQ(roofline_json(back), roofline_json(record));
+    EXPECT_TRUE(roofline_html(back) == roofline_html(record)) << "the pages differ";
+  }
+
+  /// Why a text is no record, without the path before it.
+  std::string refusal(const std::string& text) const {
+    const auto path = write("a.json", text);
+    try {
+      read_record(path);
+    } catch (const input_error& problem) {
+      const std::string message = problem.what();
+      EXPECT_THAT(message, StartsWith(path + ":"));
+      return message.substr(path.size());
+    }
+    return "none";
+  }
+
+  template <class Change>
+  std::string refusal_of_run(Change change) const {
+    auto value = run_value();
+    change(value);
+    return refusal(value.dump());
+  }
+
+  static run_record sample_run() {
+    auto run = two_models(timing_method::event, 4);
+    samples::add_graphs(run);
+    samples::add_operations(run);
+    run.calibration = sample_calibration();
+    run.stages[0].cost = {947'000'000'000, 822'000'000, 1'000'000, precision::tf32};
+    return run;
+  }
+  static calibration sample_calibration() {
+    return {"2026-11-21 08:00:00 UTC",
+            {{ceiling::read, precision::float32, 1.2e10, 1.1e10, 1.25e10},
+             {ceiling::matmul, precision::bfloat16, 9e13, 8e13, 9.5e13},
+             {ceiling::launch, precision::float32, 2500, 3100, 2400}},
+            {"oneDNN was 2.6.2, is 2.6.3"}};
+  }
+
+  static json run_value() { return json::parse(run_json(sample_run())); }
+};
+
+TEST_F(record_reader, gives_the_reports_that_the_run_itself_gave) {
+  for (const auto method :
+       {timing_method::none, timing_method::host, timing_method::sync, timing_method::event}) {
+    SCOPED_TRACE(to_word(method));
+    expect_equal_reports(two_models(method, 45));
+  }
+  expect_equal_reports(samples::two_models_in_parts(7));
+  expect_equal_reports(samples::two_models_on_schedule(30));
+  expect_equal_reports(two_models(timing_method::event, 0));
+  expect_equal_reports(sample_run());
+}
+
+TEST_F(record_reader, gives_the_reports_of_whatever_a_run_holds) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_equal_reports(samples::random_trial(seed, 1, seed % 7).members[0]);
+  }
+}
+
+TEST_F(record_reader, gives_the_same_reports_of_names_that_are_no_text) {
+  auto run = sample_run();
+  run.pipeline = "a\xff\xfe, \"b\"\r\n\xe7\x94";
+  run.description = run.stages[0].name = run.device.name = run.outputs[0].tensor = run.pipeline;
+  run.warnings = {run.pipeline};
+  expect_equal_reports(run);
+}
+
+TEST_F(record_reader, has_the_nodes_of_graphs) {
+  auto run = sample_run();
+  run.graphs[0].nodes = {{"first", "copy", {}}, {"se\"cond", "operation", {0}}};
+  const auto back = saved(run);
+  ASSERT_EQ(back.graphs[0].nodes.size(), 2u);
+  EXPECT_EQ(back.graphs[0].nodes[1].name, "se\"cond");
+  EXPECT_EQ(back.graphs[0].nodes[1].type, "operation");
+  EXPECT_EQ(back.graphs[0].nodes[1].after, std::vector<std::size_t>{0});
+  expect_equal_reports(run);
+}
+
+TEST_F(record_reader, gives_the_reports_that_the_experiment_itself_gave) {
+  auto record = samples::two_strategies();
+  expect_equal_reports(record);
+  record = made_experiment("<b>\"名前\"</b>\n",
+                           {samples::made_of({{"rate", "0.10"}}),
+                            samples::made_of({{"rate", "0.20"}}, samples::taking(90'000'000))},
+                           6);
+  record.sources = {{"x.yaml", "experiment: \"x\"\n"}};
+  record.calibration = sample_calibration();
+  record.stopped = "the time limit was reached";
+  record.interrupted = true;
+  expect_equal_reports(record);
+  for (auto& trial : record.trials) trial.members[0].stages[0].name = "\xff<b>";
+  expect_equal_reports(record);
+  record.trials.clear();
+  expect_equal_reports(record);
+}
+
+TEST_F(record_reader, says_what_to_do_with_a_run_of_an_earlier_version) {
+  EXPECT_EQ(refusal_of_run([](json& run) { run.erase("record"); }),
+            ": error: this result does not hold what reports are made from ('record'): an earlier "
+            "version of graphline wrote it, or another program; run the pipeline again with "
+            "--json");
+}
+
+TEST_F(record_reader, reads_an_experiment_of_an_earlier_version) {
+  const auto record = samples::two_strategies();
+  auto value = json::parse(experiment_json(record));
+  value.erase("sources");
+  for (auto& configuration : value["configurations"]) configuration.erase("assigned");
+  for (auto& trial : value["trials"]) {
+    for (auto& member : trial["members"]) {
+      for (const auto* key : {"source", "threads", "launches", "tensors", "calibration"}) {
+        member.erase(key);
+      }
+      for (auto& stage : member["stages"]) {
+        for (const auto* key : {"priority", "waits", "threads", "cost"}) stage.erase(key);
+        for (auto& part : stage["parts"]) part.erase("cost");
+      }
+    }
+  }
+  const auto back = std::get<experiment_record>(read_record(write("e.json", value.dump())));
+  EXPECT_EQ(experiment_table(back), experiment_table(record));
+  EXPECT_TRUE(back.trials[0].members[0].tensors.empty());
+}
+
+TEST_F(record_reader, makes_the_same_reports_of_a_roofline) {
+  auto record = samples::two_models_roofline(20);
+  expect_equal_reports(record);
+  run_record not_run;
+  not_run.run.timing = timing_method::layers;
+  not_run.device = record.stages.device;
+  record.layers = not_run;
+  record.stages.failure = "the device was lost";
+  expect_equal_reports(record);
+}
+
+TEST_F(record_reader, names_what_a_roofline_lacks) {
+  const auto whole = json::parse(roofline_json(samples::two_models_roofline(5)));
+  const auto without = [&](auto change) {
+    auto cut = whole;
+    change(cut);
+    return refusal(cut.dump());
+  };
+  EXPECT_THAT(without([](json& r) { r.erase("record"); }), HasSubstr("('record')"));
+  EXPECT_THAT(without([](json& r) { r["record"].erase("layers"); }),
+              HasSubstr("result.record lacks 'layers'"));
+  EXPECT_THAT(
+      without([](json& r) { r["record"]["stages"]["stages"][0]["parts"][0].erase("name"); }),
+      HasSubstr("result.record.stages.stages[0].parts[0] lacks 'name'"));
+  EXPECT_THAT(without([](json& r) { r["schema"] = "graphline.roofline/2"; }),
+              HasSubstr("a roofline of another version"));
+}
+
+TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
+  EXPECT_THAT(refusal(overhead_json(samples::two_models_overhead(6))),
+              AllOf(StartsWith(": error: this is a comparison of timing methods "
+                               "(graphline.overhead/1); "),
+                    HasSubstr("vary: {timing: ["), HasSubstr("compare"), HasSubstr("--html")));
+  EXPECT_THAT(refusal(R"({"schema": "graphline.capacity/1"})"), HasSubstr("'graphline run'"));
+  EXPECT_THAT(refusal(R"({"schema": "graphline.calibration/1"})"), HasSubstr("calibrate --show"));
+  EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
+  EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
+              AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));
+  EXPECT_THAT(
+      refusal(R"({"schema": "graphline.run/2"})"),
+      AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
+            HasSubstr("reads graphline.run/1, graphline.experiment/1 and graphline.roofline/1")));
+  EXPECT_THAT(refusal(R"({"schema": "trace"})"), HasSubstr("this is 'trace'; "));
+  EXPECT_THAT(refusal("{}"), HasSubstr("does not say its 'schema'"));
+}
+
+TEST_F(record_reader, shows_where_json_is_broken_or_cut_off) {
+  EXPECT_THAT(refusal("{\"schema\": \"graphline.run/1\",\n two_models}\n"),
+              StartsWith(":2:3: error: this is not JSON"));
+  const auto whole = run_json(sample_run());
+  for (std::size_t length = 1; length + 1 < whole.size(); length += 41) {
+    EXPECT_NE(refusal(whole.substr(0, length)), "none") << length;
+  }
+}
+
+TEST_F(record_reader, names_what_cannot_be) {
+  const auto in_record = [&](auto change) {
+    return refusal_of_run([&](json& run) { change(run["record"]); });
+  };
+  const std::string start = ": error: result.record.";
+  EXPECT_EQ(in_record([](json& r) { r["frames"]["end"][2] = 5; }),
+            start + "frames.end[2] is 5, which is before result.record.frames.begin[2], 149934536");
+  EXPECT_EQ(in_record([](json& r) { r["stages"][0]["device"]["begin"][1] = 1LL << 60; }),
+            start +
+                "stages[0].device.begin[1] is 1152921504606846976, where nanoseconds of 104 "
+                "days at most is expected");
+  EXPECT_EQ(in_record([](json& r) { r["stages"][0]["threads"][1] = 7; }),
+            start +
+                "stages[0].threads is a list, where indices of threads that the run has is "
+                "expected");
+  EXPECT_THAT(in_record([](json& r) { r["stages"][2]["waits"][0]["stage"] = 2; }),
+              HasSubstr("stages[2].waits[0].stage is 2, where an index below 2 is expected"));
+  EXPECT_THAT(in_record([](json& r) { r["tensors"][0]["readers"][0] = 3; }),
+              HasSubstr("an index below 3"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["enqueued"]["end"].erase(0); }),
+              HasSubstr("enqueued.end has 3 entries"));
+  EXPECT_THAT(in_record([](json& r) { r["settings"]["rate"] = 0; }),
+              HasSubstr("settings.rate is 0, where a rate from 0.000001"));
+  EXPECT_THAT(in_record([](json& r) { r["settings"]["rate"] = 1e-12; }),
+              HasSubstr("settings.rate is 1e-12, where a rate"));
+  EXPECT_THAT(in_record([](json& r) {
+                r["outputs"][0]["shape"] = {1LL << 40, 1LL << 40};
+              }),
+              HasSubstr("the shape of a tensor"));
+  EXPECT_THAT(in_record([](json& r) { r["graphs"][0]["executables"] = 1 << 20; }),
+              HasSubstr("executables is 1048576"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["traced_runs"] = 0; }),
+              HasSubstr("traced_runs is 0"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["flops"] = 1LL << 57; }),
+              HasSubstr("stages[0].cost.flops is 144115188075855872, where a number from 0 to"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["bytes_read"] = -1; }),
+              HasSubstr("stages[0].cost.bytes_read is -1"));
+  EXPECT_THAT(in_record([](json& r) { r["stages"][0]["cost"]["precision"] = "int4"; }),
+              HasSubstr("stages[0].cost.precision is \"int4\""));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"]["ceilings"][1]["value"] = 0; }),
+              HasSubstr("calibration.ceilings[1].value is 0, where a number from 0.001 to 10^18"));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"]["ceilings"][0]["best"] = "nan"; }),
+              HasSubstr("calibration.ceilings[0].best is \"nan\""));
+  EXPECT_THAT(in_record([](json& r) { r["calibration"].erase("date"); }),
+              HasSubstr("result.record.calibration lacks 'date'"));
+  EXPECT_THAT(in_record([](json& r) { r["graphs"].erase(0); }),
+              HasSubstr("result.graphs has 2 entries, where the record has 1"));
+  EXPECT_THAT(refusal_of_run([](json& run) {
+                run["graphs"][0]["nodes"] = {{{"name", ""}, {"type", ""}, {"after", {1}}}};
+              }),
+              HasSubstr("graphs[0].nodes[0].after is a list, where a list of indices below 1"));
+}
+
+/// Puts other values, one after the other, in the place of every value within `part`, once for each
+/// key or so many first entries of a list; `check` sees the whole.
+template <class Check>
+void change_each(json& part, std::size_t most, const Check& check) {
+  const json others[] = {nullptr,       -1, 0, 1LL << 62, 1e300, "text", json::array(), {{1, 2}},
+                         json::object()};
+  std::size_t entries = 0;
+  for (auto& item : part) {
+    if (part.is_array() && ++entries > most) return;
+    if (item.is_structured()) change_each(item, most, check);
+    const json kept = item;
+    for (const auto& other : others) {
+      item = other;
+      check();
+    }
+    item = kept;
+  }
+}
+
+/// Makes every report of what can be read, and answers whether it could be.
+bool reported(const std::string& path) {
+  try {
+    const auto record = read_record(path);
+    if (const auto* run = std::get_if<run_record>(&record)) {
+      run_table(*run);
+      run_csv(*run);
+      run_html(*run);
+      trace_json(*run);
+    } else {
+      const auto& experiment = std::get<experiment_record>(record);
+      experiment_table(experiment);
+      experiment_csv(experiment);
+      experiment_html(experiment);
+    }
+    return true;
+  } catch (const input_error&) {
+    return false;
+  }
+}
+
+TEST_F(record_reader, survives_any_value_of_a_run) {
+  auto run = samples::two_models_in_parts(2);
+  run.calibration = sample_calibration();
+  run.stages[0].cost = run.stages[0].parts[0].cost = {1, 2, 3, precision::float32};
+  samples::add_graphs(run);
+  samples::add_operations(run);
+  auto value = json::parse(run_json(run));
+  for (const auto* key : {"end_to_end", "stages", "outputs"}) value.erase(key);
+  std::size_t refused = 0;
+  change_each(value, 2, [&] { refused += reported(write("a.json", value.dump())) ? 0 : 1; });
+  EXPECT_GT(refused, 500u);
+}
+
+TEST_F(record_reader, survives_any_value_of_an_experiment) {
+  auto value = json::parse(experiment_json(samples::two_strategies()));
+  for (const auto* key : {"comparisons", "stage_comparisons", "environment"}) value.erase(key);
+  std::size_t refused = 0;
+  change_each(value, 1, [&] { refused += reported(write("a.json", value.dump())) ? 0 : 1; });
+  EXPECT_GT(refused, 300u);
+}
+
+}  // namespace
+}  // namespace graphline

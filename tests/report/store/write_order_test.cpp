@@ -1,0 +1,90 @@
+// What reaches the disk in which order. The C library's functions are defined here for the whole
+// program: they note the call and carry it out.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "framework/base/file/output_file.hpp"
+#include "tests/base/temporary_folder.hpp"
+#include "tests/report/store/trial_store_testing.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> calls;
+
+/// "sync NAME with SIZE": what a crash after it leaves at least.
+void note_sync(int descriptor) {
+  const auto path = fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
+  calls.push_back("sync " + path.filename().string() + " with " +
+                  std::to_string(fs::file_size(path)));
+}
+
+}  // namespace
+
+extern "C" int fsync(int descriptor) {
+  note_sync(descriptor);
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+
+extern "C" int fdatasync(int descriptor) {
+  note_sync(descriptor);
+  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  calls.push_back("rename " + fs::path(from).filename().string() + " to " +
+                  fs::path(to).filename().string());
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+namespace graphline {
+namespace {
+
+using samples::sample_plan;
+using samples::trial;
+using samples::trial_store_test;
+using testing::ElementsAre;
+
+std::string sync_of(const std::string& name, std::size_t size) {
+  return "sync " + name + " with " + std::to_string(size);
+}
+
+TEST(write_order, of_a_result_is_the_whole_text_then_the_disk_then_the_name) {
+  const temporary_folder folder;
+  const auto path = (folder.path() / "result.json").string();
+  for (const std::string text : {"{\nold, and longer\n}\n", "{\n}\n"}) {
+    calls.clear();
+    output_file file(path, "{\n", 10'000);
+    EXPECT_THAT(calls, ElementsAre());
+    file.commit(text);
+    EXPECT_THAT(calls, ElementsAre(sync_of("result.json.part", text.size()),
+                                   "rename result.json.part to result.json"));
+  }
+}
+
+TEST_F(trial_store_test, is_on_the_disk_before_it_takes_its_name_and_the_place_of_another) {
+  for (const bool another : {false, true}) {
+    calls.clear();
+    trial_store store(path_, sample_plan(), store_opening::fresh);
+    std::vector<std::string> expected = {sync_of("x.trials.part", fs::file_size(path_))};
+    if (another) expected.push_back("rename x.trials to x.trials.previous");
+    expected.push_back("rename x.trials.part to x.trials");
+    EXPECT_EQ(calls, expected);
+    store.add(trial(0));
+    store.end();
+    EXPECT_EQ(calls.back(), sync_of("x.trials", fs::file_size(path_)));
+  }
+}
+
+}  // namespace
+}  // namespace graphline
