@@ -45,10 +45,10 @@
 #include "framework/record/overhead_record.hpp"     // those of many runs under each timing method
 #include "framework/record/run_record.hpp"          // the raw samples of a run
 
+#include "framework/analysis/analyze.hpp"                // all that reports of a run share
 #include "framework/analysis/diff/calibration_diff.hpp"  // one saved calibration against another
 #include "framework/analysis/diff/experiment_diff.hpp"   // one saved experiment against another
 #include "framework/analysis/diff/result_diff.hpp"       // one saved run against another
-#include "framework/analysis/diff/roofline_diff.hpp"     // one saved roofline against another
 #include "framework/analysis/experiment/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, in sentences
 #include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
@@ -58,9 +58,12 @@
 #include "framework/analysis/run/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/run/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
 #include "framework/analysis/run/lower_bound.hpp"  // a time that no frame with these stage times can beat
-#include "framework/analysis/run/run_analysis.hpp"  // all that reports of a run share
-#include "framework/analysis/run/summary.hpp"       // percentiles, spread and shares of a run
-#include "framework/analysis/run/timeline.hpp"      // a run's stamps on one clock, in lanes
+#include "framework/analysis/run/summary.hpp"   // percentiles, spread and shares of a run
+#include "framework/analysis/run/timeline.hpp"  // a run's stamps on one clock, in lanes
+
+#include "framework/report/describe/describe.hpp"  // a result as a document, and two compared
+#include "framework/report/document.hpp"           // facts, tables, charts and findings
+#include "framework/report/render/render.hpp"      // a document as text, HTML, CSV, JSON, Markdown
 
 #include "framework/report/csv/experiment_csv.hpp"     // an experiment as CSV
 #include "framework/report/csv/inspect_csv.hpp"        // what a plan amounts to, as CSV

@@ -7,7 +7,7 @@
 #include <deque>
 #include <random>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/random.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 #include "tests/analysis/time_units.hpp"
@@ -87,7 +87,7 @@ TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
 }
 
 TEST(overload, leaves_no_percentile_of_the_system) {
-  const auto overloaded = analyse(constant_load(220, 400));
+  const auto overloaded = analyze(constant_load(220, 400));
   const auto& times = *overloaded.summary.end_to_end;
   for (const double p : {0.5, 0.9, 0.95, 0.99}) EXPECT_FALSE(times.percentile(p)) << p;
   EXPECT_EQ(times.why_unsettled(), "overloaded: latency grows with the run's length");
@@ -97,7 +97,7 @@ TEST(overload, leaves_no_percentile_of_the_system) {
   // The samples stay: it is the one above half of them.
   EXPECT_NEAR(static_cast<double>(times.median()), (5 + 199 * (5 - 1000.0 / 220)) * ms, 10);
   EXPECT_EQ(times.count(), 400U);
-  EXPECT_TRUE(analyse(constant_load(190, 400)).summary.end_to_end->percentile(0.5));
+  EXPECT_TRUE(analyze(constant_load(190, 400)).summary.end_to_end->percentile(0.5));
 }
 
 TEST(overload, is_found_where_one_frame_in_a_hundred_is_too_many) {

@@ -6,7 +6,7 @@
 namespace graphline {
 namespace {
 
-using finding = output_change::finding;
+using output_is = output_change::finding;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -113,12 +113,12 @@ TEST(run_diff, knows_that_times_of_two_kinds_do_not_compare) {
 }
 
 TEST(run_diff, takes_outputs_of_one_checksum_for_the_same) {
-  EXPECT_EQ(change_of(output("00"), output("00")).found, finding::same);
+  EXPECT_EQ(change_of(output("00"), output("00")).found, output_is::same);
 }
 
 TEST(run_diff, says_by_how_much_outputs_differ) {
   const auto change = change_of(output("00", {1.0, -4.0, 2.0}), output("01", {1.0, -4.5, 2.25}));
-  EXPECT_EQ(change.found, finding::differs);
+  EXPECT_EQ(change.found, output_is::differs);
   EXPECT_EQ(change.compared, 3U);
   EXPECT_THAT(change.largest, Optional(0.5));
   EXPECT_THAT(change.relative, Optional(DoubleNear(0.5 / 4.5, 1e-12)));
@@ -136,18 +136,18 @@ TEST(run_diff, compares_no_values_that_are_not_numbers_or_are_not_of_the_same_el
 TEST(run_diff, does_not_compare_outputs_of_another_type) {
   auto other = output("00");
   other.shape = {2, 3};
-  EXPECT_EQ(change_of(output("00"), other).found, finding::other_type);
+  EXPECT_EQ(change_of(output("00"), other).found, output_is::other_type);
   other = output("00");
   other.dtype = "float16";
-  EXPECT_EQ(change_of(output("00"), other).found, finding::other_type);
+  EXPECT_EQ(change_of(output("00"), other).found, output_is::other_type);
 }
 
 TEST(run_diff, names_outputs_that_only_one_run_has) {
   saved_run before;
   saved_run after;
   before.outputs = {output("00")};
-  EXPECT_EQ(compare(before, after).outputs.at(0).found, finding::only_before);
-  EXPECT_EQ(compare(after, before).outputs.at(0).found, finding::only_after);
+  EXPECT_EQ(compare(before, after).outputs.at(0).found, output_is::only_before);
+  EXPECT_EQ(compare(after, before).outputs.at(0).found, output_is::only_after);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +22,31 @@ using samples::one_after_another;
 using samples::round_calibration;
 using samples::us;
 using samples::work;
-using testing::AllOf;
-using testing::Contains;
+using testing::DoubleEq;
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using testing::IsEmpty;
+using testing::Optional;
 
-std::vector<std::string> findings(const made_run& made, const run_record* layers = nullptr) {
-  return roofline_findings(made.record, *hold_against_roofline(made.record, layers));
+std::vector<finding> findings(const made_run& made, const run_record* layers = nullptr) {
+  return roofline_findings(made.record, *evaluate_roofline(made.record, layers));
+}
+
+std::vector<std::string> keys(const std::vector<finding>& list) {
+  std::vector<std::string> found;
+  for (const auto& one : list) found.emplace_back(one.key);
+  return found;
+}
+
+/// Nothing where there is none.
+std::optional<finding> find(const std::vector<finding>& list, std::string_view key) {
+  const auto at =
+      std::find_if(list.begin(), list.end(), [&](const auto& f) { return f.key == key; });
+  return at == list.end() ? std::nullopt : std::optional(*at);
+}
+
+std::optional<double> figure(const finding& of, std::string_view key) {
+  const auto* found = of.find(key);
+  return found == nullptr ? std::nullopt : std::optional(std::get<quantity>(*found).value);
 }
 
 TEST(roofline_findings, name_first_what_has_most_to_gain) {
@@ -36,12 +54,18 @@ TEST(roofline_findings, name_first_what_has_most_to_gain) {
   made.record.stages[0].cost = work(122'880'000, 250'000'000);
   made.record.stages[1].cost = work(0, 5'000'000'000);
   made.record.stages[2].cost = work(0, 10'000'000);
-  EXPECT_THAT(
-      findings(made),
-      ElementsAre("look at 'product' first: 200 ms where its memory bound is 250 us, 800 times as "
-                  "long; that is 90 % of the path",
-                  "then at 'copy in': 20.0 ms where its memory bound is 5.00 ms, 4.00 times as "
-                  "long; that is 9 % of the path"));
+  const auto found = findings(made);
+  ASSERT_THAT(keys(found), ElementsAre("far_from_roofline", "also_far_from_roofline"));
+  EXPECT_THAT(found[0].subjects, ElementsAre("product"));
+  EXPECT_THAT(figure(found[0], "measured"), Optional(DoubleEq(200 * ms)));
+  EXPECT_THAT(figure(found[0], "roofline_time"), Optional(DoubleEq(250 * us)));
+  EXPECT_THAT(figure(found[0], "ratio"), Optional(DoubleEq(800)));
+  EXPECT_THAT(figure(found[0], "share_of_critical_path"),
+              Optional(testing::DoubleNear(200.0 / 221, 1e-3)));
+  EXPECT_EQ(std::get<std::string>(*found[0].find("bound")), "memory");
+  EXPECT_EQ(found[0].find("part"), nullptr);
+  EXPECT_THAT(found[1].subjects, ElementsAre("copy in"));
+  EXPECT_THAT(figure(found[1], "ratio"), Optional(DoubleEq(4)));
 }
 
 TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
@@ -49,11 +73,16 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(410 * us);
   layers.stages[0].parts[1].device = five_times(590 * us);
-  EXPECT_THAT(findings(made, &layers),
-              Contains(AllOf(
-                  StartsWith("look at 'net' first"),
-                  HasSubstr("most of what its parts take above their floors is in '1.gelu': 590 us "
-                            "where its memory bound is 100 us"))));
+  const auto far = find(findings(made, &layers), "far_from_roofline");
+  ASSERT_TRUE(far);
+  EXPECT_EQ(std::get<std::string>(*far->find("part")), "1.gelu");
+  EXPECT_EQ(std::get<std::string>(*far->find("part_bound")), "memory");
+  EXPECT_THAT(figure(*far, "part_measured"), Optional(DoubleEq(590 * us)));
+  EXPECT_THAT(figure(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
+  // Neither has most of it: 110 us and 90 us above.
+  layers.stages[0].parts[0].device = five_times(500 * us);
+  layers.stages[0].parts[1].device = five_times(200 * us);
+  EXPECT_EQ(find(findings(made, &layers), "far_from_roofline")->find("part"), nullptr);
 }
 
 TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
@@ -64,53 +93,57 @@ TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
     layers.stages[0].parts[1].device = five_times(second);
     return findings(made, &layers);
   };
-  EXPECT_THAT(parts_take(410 * us, 290 * us),
-              Contains(StartsWith("'net' took 1.00 ms, but its parts 700 us together when they "
-                                  "were timed: one of the two runs had other clocks")));
-  EXPECT_THAT(parts_take(810 * us, 690 * us),
-              Contains(StartsWith("'net' took 1.00 ms, but its parts 1.50 ms together when they "
-                                  "were timed: timing them costs that much")));
-  EXPECT_THAT(parts_take(410 * us, 690 * us), Not(Contains(HasSubstr("together"))));
+  const auto faster = find(parts_take(410 * us, 290 * us), "parts_faster_than_stage");
+  ASSERT_TRUE(faster);
+  EXPECT_THAT(figure(*faster, "measured"), Optional(DoubleEq(1 * ms)));
+  EXPECT_THAT(figure(*faster, "sum_of_parts"), Optional(DoubleEq(700 * us)));
+  const auto slower = find(parts_take(810 * us, 690 * us), "parts_slower_than_stage");
+  ASSERT_TRUE(slower);
+  EXPECT_THAT(figure(*slower, "sum_of_parts"), Optional(DoubleEq(1.5 * ms)));
+  const auto agreed = parts_take(410 * us, 690 * us);
+  EXPECT_FALSE(find(agreed, "parts_faster_than_stage") || find(agreed, "parts_slower_than_stage"));
 }
 
 TEST(roofline_findings, say_where_better_code_would_not_help) {
   auto made = one_after_another({{"x", 1100 * us}});
   made.record.stages[0].cost = work(0, 1'000'000'000);
-  EXPECT_THAT(findings(made),
-              ElementsAre("within 1.10 times of its floor: 'x'; to be faster takes less work or "
-                          "another precision, not better code"));
+  const auto found = findings(made);
+  ASSERT_THAT(keys(found), ElementsAre("near_roofline"));
+  EXPECT_THAT(found[0].subjects, ElementsAre("x"));
+  EXPECT_THAT(figure(found[0], "ratio"), Optional(DoubleEq(1.1)));
 }
 
-TEST(roofline_findings, leave_what_beats_its_floor_out_of_what_is_near_it) {
+TEST(roofline_findings, leave_what_is_below_its_roofline_out_of_what_is_near_it) {
   auto made = one_after_another({{"x", 1100 * us}, {"y", 1100 * us}, {"z", 1100 * us}});
   made.record.stages[0].cost = made.record.stages[1].cost = work(0, 1'000'000'000);
   made.record.stages[2].cost = work(0, 10'000'000'000);
-  EXPECT_THAT(findings(made),
-              Contains(StartsWith("within 1.10 times of their floor: 'x' and 'y'; ")));
+  EXPECT_THAT(find(findings(made), "near_roofline")->subjects, ElementsAre("x", "y"));
 }
 
-TEST(roofline_findings, say_what_is_bound_by_launches) {
+TEST(roofline_findings, say_what_is_launch_bound) {
   auto made = one_after_another({{"small", 40 * us}});
   made.record.stages[0].cost = work(1'000, 1'000'000);
-  EXPECT_THAT(findings(made), Contains(HasSubstr("'small' is bound by launches: its least time of "
-                                                 "1.00 us is below the 5.00 us")));
+  const auto found = find(findings(made), "launch_bound");
+  ASSERT_TRUE(found);
+  EXPECT_THAT(figure(*found, "roofline_time"), Optional(DoubleEq(1 * us)));
+  EXPECT_THAT(figure(*found, "launch"), Optional(DoubleEq(5 * us)));
   made.record.stages[0].cost = work(1'000, 6'000'000);
-  EXPECT_THAT(findings(made), Not(Contains(HasSubstr("launches"))));
+  EXPECT_FALSE(find(findings(made), "launch_bound"));
 }
 
-TEST(roofline_findings, explain_what_is_faster_than_its_floor) {
+TEST(roofline_findings, explain_what_is_below_its_roofline) {
   const auto of = [](cost_record cost, nanoseconds measured) {
     auto made = one_after_another({{"x", measured}});
     made.record.stages[0].cost = cost;
     return findings(made);
   };
-  EXPECT_THAT(of(work(0, 3'000'000), 2 * us),
-              ElementsAre("'x' took 2.00 us, less than its floor of 3.00 us: its 3.00 MB may stay "
-                          "in a cache, where the calibrated bandwidth of memory does not count"));
-  EXPECT_THAT(of(work(0, 3'000'000'000), 2 * ms),
-              ElementsAre(HasSubstr("it moves fewer bytes than are counted, or the calibration was "
-                                    "made beside other work")));
-  EXPECT_THAT(of(work(100'000'000'000, 1'000), 1 * ms), ElementsAre(HasSubstr("Winograd")));
+  const auto cached = of(work(0, 3'000'000), 2 * us);
+  ASSERT_THAT(keys(cached), ElementsAre("cached"));
+  EXPECT_THAT(figure(cached[0], "measured"), Optional(DoubleEq(2 * us)));
+  EXPECT_THAT(figure(cached[0], "roofline_time"), Optional(DoubleEq(3 * us)));
+  EXPECT_THAT(figure(cached[0], "bytes"), Optional(DoubleEq(3'000'000)));
+  EXPECT_THAT(keys(of(work(0, 3'000'000'000), 2 * ms)), ElementsAre("below_roofline"));
+  EXPECT_THAT(keys(of(work(100'000'000'000, 1'000), 1 * ms)), ElementsAre("fewer_flops"));
 }
 
 TEST(roofline_findings, tell_copies_of_a_processor_from_those_over_a_bus) {
@@ -120,51 +153,58 @@ TEST(roofline_findings, tell_copies_of_a_processor_from_those_over_a_bus) {
     made.record.stages[0].copy = true;
     made.record.stages[0].cost = {0, 1'000'000, 1'000'000};
     made.record.tensors = {{"x", {}, side::cpu, std::nullopt, {0}}};
-    EXPECT_THAT(findings(made), ElementsAre(HasSubstr(backend == std::string("host")
-                                                          ? "its 2.00 MB may stay in a cache"
-                                                          : "it moves fewer bytes")));
+    EXPECT_THAT(keys(findings(made)),
+                ElementsAre(backend == std::string("host") ? "cached" : "below_roofline"));
   }
 }
 
-TEST(roofline_findings, name_together_what_is_faster_than_its_floor_for_one_reason) {
+TEST(roofline_findings, name_together_what_is_below_its_roofline_for_one_reason) {
   const auto made = in_two_parts();
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(300 * us);
   layers.stages[0].parts[1].device = five_times(50 * us);
-  EXPECT_THAT(findings(made, &layers), Contains(StartsWith("'0.conv2d' of 'net' took 300 us")));
+  EXPECT_THAT(find(findings(made, &layers), "fewer_flops")->subjects, ElementsAre("net/0.conv2d"));
+  EXPECT_THAT(find(findings(made, &layers), "cached")->subjects, ElementsAre("net/1.gelu"));
 
-  auto many = one_after_another({{"a", us}, {"b", us}, {"c", us}, {"d", us}, {"e", us}, {"f", us}});
+  auto many = one_after_another({{"a", us}, {"b", us}, {"c", us}});
   for (auto& stage : many.record.stages) stage.cost = work(0, 10'000'000);
-  EXPECT_THAT(findings(many), ElementsAre(AllOf(StartsWith("'a' took 1.00 us"),
-                                                HasSubstr("; so did 'b', 'c', 'd' and 2 more"))));
+  const auto found = findings(many);
+  ASSERT_THAT(keys(found), ElementsAre("cached"));
+  EXPECT_THAT(found[0].subjects, ElementsAre("a", "b", "c"));
 }
 
 TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
   auto made = one_after_another({{"x", 1 * ms}});
   made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3", "it is 91 days old"};
-  EXPECT_THAT(findings(made), Contains("the calibration may no longer hold: oneDNN was 2.6.2, is "
-                                       "2.6.3; it is 91 days old; 'graphline calibrate' measures "
-                                       "anew"));
+  const auto found = find(findings(made), "stale_calibration");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->how, finding_severity::warning);
+  EXPECT_EQ(std::get<std::vector<std::string>>(*found->find("why")),
+            made.record.calibration->stale);
 }
 
 TEST(roofline_findings, say_which_precision_was_not_calibrated) {
   auto made = one_after_another({{"x", 1 * ms}, {"y", 1 * ms}});
   made.record.stages[0].cost = work(1'000, 1'000, precision::tf32);
   made.record.stages[1].cost = work(1'000, 1'000, precision::tf32);
-  EXPECT_THAT(findings(made),
-              Contains("no rate of tf32 was calibrated, so 'x' and 'y' have no floor"));
+  const auto found = find(findings(made), "rate_not_calibrated");
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->subjects, ElementsAre("x", "y"));
+  EXPECT_EQ(std::get<std::string>(*found->find("precision")), "tf32");
 }
 
 TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
   auto made = one_after_another({{"x", 1 * ms}});
   made.record.stages[0].cost = work(0, 1'000'000'000);
+  EXPECT_FALSE(find(findings(made), "noisy_calibration"));
   auto& ceilings = made.record.calibration->ceilings;
   ceilings[0].worst =
       0.8 * ceilings[0].value;  // read, a quarter longer; 1.05 times as fast at best
   ceilings.back().worst = 9 * ceilings.back().value;  // a cost of the host
-  EXPECT_THAT(findings(made),
-              Contains("the machine was busy when it was calibrated: times spread by more than 10 "
-                       "%: memory, read (30 %); 'graphline calibrate' measures anew"));
+  const auto found = find(findings(made), "noisy_calibration");
+  ASSERT_TRUE(found);
+  EXPECT_THAT(std::get<std::vector<std::string>>(*found->find("ceilings")),
+              ElementsAre("memory, read (30 %)"));
 }
 
 TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
@@ -174,7 +214,10 @@ TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
   made.frame(0, 10 * ms).launch(0, 0, 0).device(0, 0, 1 * ms).cpu(1, 1 * ms, 10 * ms);
   made.record.stages[0].cost = work(0, 1'000'000'000);
   made.record.calibration = round_calibration();
-  EXPECT_THAT(findings(made), Contains(StartsWith("device stages are 10 % of the path")));
+  const auto found = find(findings(made), "path_not_on_device");
+  ASSERT_TRUE(found);
+  EXPECT_THAT(figure(*found, "share_of_critical_path"), Optional(testing::DoubleNear(0.1, 1e-3)));
+  EXPECT_THAT(found->subjects, IsEmpty());
 }
 
 }  // namespace

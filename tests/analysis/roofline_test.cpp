@@ -24,34 +24,34 @@ using testing::Optional;
 using testing::SizeIs;
 
 /// Of a run of one stage.
-roofline_figures figures_of(const made_run& made) {
-  return hold_against_roofline(made.record)->stages.at(0).figures;
+roofline_metrics figures_of(const made_run& made) {
+  return evaluate_roofline(made.record)->stages.at(0).figures;
 }
 
-roofline_figures figures_of(cost_record cost, nanoseconds measured) {
+roofline_metrics figures_of(cost_record cost, nanoseconds measured) {
   auto made = one_after_another({{"x", measured}});
   made.record.stages[0].cost = cost;
   return figures_of(made);
 }
 
 TEST(roofline, takes_the_higher_of_both_bandwidths_and_of_both_rates) {
-  const auto summary = hold_against_roofline(one_after_another({{"x", 1 * ms}}).record);
+  const auto summary = evaluate_roofline(one_after_another({{"x", 1 * ms}}).record);
   EXPECT_EQ(summary->bandwidth.what, ceiling::read);
-  ASSERT_THAT(summary->roofs, SizeIs(1));
-  EXPECT_EQ(summary->roofs[0].rate.what, ceiling::convolution);
-  EXPECT_DOUBLE_EQ(summary->roofs[0].knee, 50);
+  ASSERT_THAT(summary->compute, SizeIs(1));
+  EXPECT_EQ(summary->compute[0].rate.what, ceiling::convolution);
+  EXPECT_DOUBLE_EQ(summary->compute[0].ridge_point, 50);
 }
 
 TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
   auto made = one_after_another({{"x", 1 * ms}});
   const auto whole = *made.record.calibration;
   made.record.calibration.reset();
-  EXPECT_FALSE(hold_against_roofline(made.record));
+  EXPECT_FALSE(evaluate_roofline(made.record));
   for (const auto unit : {ceiling_unit::bandwidth, ceiling_unit::rate}) {
     auto cut = whole;
     std::erase_if(cut.ceilings, [&](const auto& figure) { return unit_of(figure.what) == unit; });
     made.record.calibration = cut;
-    EXPECT_FALSE(hold_against_roofline(made.record));
+    EXPECT_FALSE(evaluate_roofline(made.record));
   }
 }
 
@@ -59,13 +59,13 @@ TEST(roofline, bounds_work_of_low_intensity_by_memory_and_of_high_by_compute) {
   const auto low = figures_of(work(1'000'000, 100'000'000), 1 * ms);  // 0.1 ms of bytes
   EXPECT_THAT(low.intensity, Optional(DoubleEq(0.01)));
   EXPECT_EQ(low.by, bound::memory);
-  EXPECT_THAT(low.least, Optional(DoubleEq(0.1 * ms)));
+  EXPECT_THAT(low.roofline_time, Optional(DoubleEq(0.1 * ms)));
   EXPECT_THAT(low.compute_time, Optional(DoubleEq(20)));
   EXPECT_THAT(low.ratio, Optional(DoubleEq(10)));
 
   const auto high = figures_of(work(10'000'000'000, 100'000'000), 1 * ms);  // 0.2 ms of FLOPs
   EXPECT_EQ(high.by, bound::compute);
-  EXPECT_THAT(high.least, Optional(DoubleEq(0.2 * ms)));
+  EXPECT_THAT(high.roofline_time, Optional(DoubleEq(0.2 * ms)));
   EXPECT_THAT(high.ratio, Optional(DoubleEq(5)));
 }
 
@@ -74,13 +74,13 @@ TEST(roofline, knows_the_least_time_of_bytes_whose_flops_are_not_known) {
       figures_of({.flops = {}, .bytes_read = 60'000'000, .bytes_written = 0}, 1 * ms);
   EXPECT_FALSE(figures.compute_time);
   EXPECT_FALSE(figures.intensity);
-  EXPECT_THAT(figures.least, Optional(DoubleEq(0.06 * ms)));
+  EXPECT_THAT(figures.roofline_time, Optional(DoubleEq(0.06 * ms)));
   EXPECT_EQ(figures.by, bound::memory);
 }
 
 TEST(roofline, leaves_open_what_is_not_known) {
   const auto nothing = figures_of({}, 1 * ms);
-  EXPECT_FALSE(nothing.least);
+  EXPECT_FALSE(nothing.roofline_time);
   EXPECT_FALSE(nothing.by);
   EXPECT_FALSE(nothing.ratio);
   EXPECT_THAT(nothing.measured, Optional(DoubleEq(1 * ms)));
@@ -88,15 +88,15 @@ TEST(roofline, leaves_open_what_is_not_known) {
   const auto no_rate = figures_of(work(1'000'000'000, 1'000, precision::float16), 1 * ms);
   EXPECT_TRUE(no_rate.memory_time);
   EXPECT_FALSE(no_rate.compute_time);
-  EXPECT_FALSE(no_rate.least);
+  EXPECT_FALSE(no_rate.roofline_time);
 }
 
 TEST(roofline, has_no_ratio_to_work_that_moves_and_computes_nothing) {
   const auto figures = figures_of(work(0, 0), 1 * ms);
-  EXPECT_THAT(figures.least, Optional(DoubleEq(0)));
+  EXPECT_THAT(figures.roofline_time, Optional(DoubleEq(0)));
   EXPECT_FALSE(figures.by);
   EXPECT_FALSE(figures.ratio);
-  EXPECT_FALSE(figures.beats_its_floor);
+  EXPECT_FALSE(figures.below_roofline);
 }
 
 TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
@@ -104,7 +104,7 @@ TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
   made.record.stages[0].cost = work(10'000'000'000, 1'000, precision::float16);
   made.record.calibration->ceilings.push_back(
       {ceiling::matmul, precision::float16, 200e12, 190e12, 210e12});
-  EXPECT_THAT(figures_of(made).least, Optional(DoubleEq(0.05 * ms)));
+  EXPECT_THAT(figures_of(made).roofline_time, Optional(DoubleEq(0.05 * ms)));
 }
 
 TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_bytes_once) {
@@ -115,7 +115,7 @@ TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_byt
     made.record.tensors = {{"x", {}, from, std::nullopt, {0}}, {"y", {}, side::cpu, 0, {}}};
     const auto figures = figures_of(made);
     EXPECT_EQ(figures.by, bound::transfer);
-    EXPECT_THAT(figures.least, Optional(DoubleEq(from == side::cpu ? 0.8 * ms : 1 * ms)));
+    EXPECT_THAT(figures.roofline_time, Optional(DoubleEq(from == side::cpu ? 0.8 * ms : 1 * ms)));
     EXPECT_THAT(figures.ratio, Optional(DoubleEq(from == side::cpu ? 2.5 : 2)));
     EXPECT_FALSE(figures.intensity);
   }
@@ -128,15 +128,15 @@ TEST(roofline, gives_a_copy_no_floor_where_its_link_was_not_calibrated) {
   made.record.stages[0].cost = {0, 8'000'000, 8'000'000};
   made.record.tensors = {{"y", {}, side::device, 0, {}}};
   made.record.calibration = round_calibration();
-  EXPECT_THAT(figures_of(made).least, Optional(DoubleEq(0.8 * ms)));
+  EXPECT_THAT(figures_of(made).roofline_time, Optional(DoubleEq(0.8 * ms)));
   std::erase_if(made.record.calibration->ceilings,
                 [](const auto& figure) { return figure.what == ceiling::host_to_device_pinned; });
-  EXPECT_FALSE(figures_of(made).least);
+  EXPECT_FALSE(figures_of(made).roofline_time);
 }
 
 TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
-  const auto stage = hold_against_roofline(in_two_parts().record)->stages.at(0);
-  EXPECT_THAT(stage.figures.least, Optional(DoubleEq(0.5 * ms)));
+  const auto stage = evaluate_roofline(in_two_parts().record)->stages.at(0);
+  EXPECT_THAT(stage.figures.roofline_time, Optional(DoubleEq(0.5 * ms)));
   EXPECT_EQ(stage.figures.by, bound::compute);
   EXPECT_THAT(stage.figures.ratio, Optional(DoubleEq(2)));
   ASSERT_THAT(stage.parts, SizeIs(2));
@@ -148,8 +148,8 @@ TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
 TEST(roofline, takes_a_stage_as_a_whole_where_a_part_of_it_is_not_known) {
   auto made = in_two_parts();
   made.record.stages[0].parts[1].cost = {};
-  const auto figures = hold_against_roofline(made.record)->stages.at(0).figures;
-  EXPECT_THAT(figures.least, Optional(DoubleEq(20'001'000'000 / 50e3)));
+  const auto figures = evaluate_roofline(made.record)->stages.at(0).figures;
+  EXPECT_THAT(figures.roofline_time, Optional(DoubleEq(20'001'000'000 / 50e3)));
 }
 
 TEST(roofline, takes_the_times_of_parts_from_the_run_under_layers) {
@@ -160,15 +160,15 @@ TEST(roofline, takes_the_times_of_parts_from_the_run_under_layers) {
     layers.stages[0].parts[0].device.push_back({0, 800 * us});
     layers.stages[0].parts[1].device.push_back({800 * us, 1100 * us});
   }
-  const auto parts = hold_against_roofline(made.record, &layers)->stages.at(0).parts;
+  const auto parts = evaluate_roofline(made.record, &layers)->stages.at(0).parts;
   EXPECT_THAT(parts[0].ratio, Optional(DoubleEq(2)));
   EXPECT_THAT(parts[1].ratio, Optional(DoubleEq(3)));
-  EXPECT_THAT(hold_against_roofline(layers)->stages.at(0).parts[1].ratio, Optional(DoubleEq(3)));
+  EXPECT_THAT(evaluate_roofline(layers)->stages.at(0).parts[1].ratio, Optional(DoubleEq(3)));
 
   layers.stages[0].parts[1].name = "another";
-  EXPECT_FALSE(hold_against_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
   layers.stages.clear();
-  EXPECT_FALSE(hold_against_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
 }
 
 TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
@@ -177,11 +177,11 @@ TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
   made.record.run.timing = timing_method::host;
   made.record.stages[0].enqueued.swap(made.record.stages[0].device);
   made.record.stages[0].device.clear();
-  const auto summary = hold_against_roofline(made.record);
+  const auto summary = evaluate_roofline(made.record);
   EXPECT_FALSE(summary->stages[0].figures.measured);
   EXPECT_FALSE(summary->stages[0].share_of_path);
   EXPECT_THAT(summary->by_gain, IsEmpty());
-  EXPECT_TRUE(summary->least);
+  EXPECT_TRUE(summary->roofline_time);
 
   auto synced = one_after_another({{"x", 1 * ms}}, timing_method::sync);
   synced.record.stages[0].cost = work(0, 100'000'000);
@@ -194,7 +194,7 @@ TEST(roofline, has_no_measured_time_where_there_are_too_few_for_a_median) {
   ASSERT_THAT(made.record.stages[0].device, SizeIs(5));
   EXPECT_TRUE(figures_of(made).ratio);
   made.record.stages[0].device.pop_back();
-  EXPECT_TRUE(figures_of(made).least);
+  EXPECT_TRUE(figures_of(made).roofline_time);
   EXPECT_FALSE(figures_of(made).measured);
   EXPECT_FALSE(figures_of(made).ratio);
 }
@@ -204,18 +204,18 @@ TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {
   made.record.stages[0].cost = work(0, 4'900'000'000);
   made.record.stages[1].cost = work(0, 1'000'000'000);
   made.record.stages[2].cost = {};
-  const auto summary = hold_against_roofline(made.record);
+  const auto summary = evaluate_roofline(made.record);
   EXPECT_THAT(summary->by_gain, ElementsAre(1, 0));
   EXPECT_THAT(summary->stages[1].share_of_path, Optional(DoubleEq(3.0 / 9)));
-  EXPECT_FALSE(summary->least);
+  EXPECT_FALSE(summary->roofline_time);
   made.record.stages[2].cost = work(0, 100'000'000);
-  EXPECT_THAT(hold_against_roofline(made.record)->least, Optional(DoubleEq(6 * ms)));
+  EXPECT_THAT(evaluate_roofline(made.record)->roofline_time, Optional(DoubleEq(6 * ms)));
 }
 
-TEST(roofline, beats_its_floor_only_below_what_the_best_ceilings_allow) {
+TEST(roofline, below_roofline_only_below_what_the_best_ceilings_allow) {
   // 1 ms at the median bandwidth, 0.952 ms at the best.
-  EXPECT_FALSE(figures_of(work(0, 1'000'000'000), 960 * us).beats_its_floor);
-  EXPECT_TRUE(figures_of(work(0, 1'000'000'000), 940 * us).beats_its_floor);
+  EXPECT_FALSE(figures_of(work(0, 1'000'000'000), 960 * us).below_roofline);
+  EXPECT_TRUE(figures_of(work(0, 1'000'000'000), 940 * us).below_roofline);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ import harness
 PAGES = ("processor", "gpu", "deep", "odd", "uncalibrated", "empty", "run")
 DRAWN = ("processor", "gpu", "deep", "odd")
 
-DATA = "return JSON.parse(document.getElementById('data').textContent).roofline"
+# The chart as it is drawn from: {memory, ceilings, points, without}.
+DATA = "return JSON.parse(document.querySelector('#roofline figure').dataset.chart)"
 
 # Each point that is drawn: its words, the middle and half the height of its mark, and the upper end
 # of the line to where its least time would put it.
@@ -33,9 +34,9 @@ return [...document.querySelectorAll("#roofline .grid text")].map((text) =>
   [text.textContent, Number(text.getAttribute("x")), Number(text.getAttribute("y"))]);
 """
 
-KNEES = """
-return [...document.querySelectorAll("#roofline .lines .knee")].map((knee) =>
-  [Number(knee.getAttribute("cx")), Number(knee.getAttribute("cy"))]);
+RIDGES = """
+return [...document.querySelectorAll("#roofline .lines .ridge")].map((ridge) =>
+  [Number(ridge.getAttribute("cx")), Number(ridge.getAttribute("cy"))]);
 """
 
 # Words of the picture that cover each other, those on the slope aside.
@@ -56,7 +57,7 @@ return found;
 # What stands out of the picture.
 OUTSIDE = """
 const {left, right, top, bottom} =
-  document.querySelector("#roofline svg.roofs").getBoundingClientRect();
+  document.querySelector("#roofline svg.roofline-chart").getBoundingClientRect();
 return [...document.querySelectorAll("#roofline .roofline .dot, #roofline .roofline text")]
   .filter((drawn) => {
     const box = drawn.getBoundingClientRect();
@@ -73,7 +74,7 @@ const luminance = (colour) => {
   return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 };
 const ground = luminance(getComputedStyle(document.body).backgroundColor);
-const lines = document.querySelectorAll("#roofline .roofline .gap, #roofline .roofline .roof");
+const lines = document.querySelectorAll("#roofline .roofline .gap, #roofline .roofline .ceiling");
 return [...lines].map((drawn) => {
   const ink = luminance(getComputedStyle(drawn).stroke);
   return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
@@ -86,6 +87,10 @@ return [...document.querySelectorAll(arguments[0] + " tbody tr")]
 """
 
 
+def name_of(point):
+    return f"{point['stage']}, {point['part']}" if point["part"] else point["stage"]
+
+
 class RooflineCase(harness.SampleCase):
     def rows(self, selector):
         return self.browser.run(ROWS, selector)
@@ -95,9 +100,7 @@ class RooflineCase(harness.SampleCase):
 
     def points(self):
         """By the name that each has: "product", "backbone, 5.max_pool2d"."""
-        data = self.browser.run(DATA)
-        names = [name for stage in data["stages"] for name in
-                 [stage["name"], *(f"{stage['name']}, {part['name']}" for part in stage["parts"])]]
+        names = list(map(name_of, self.browser.run(DATA)["points"]))
         found = {}
         for point in self.browser.run(POINTS):
             own = [name for name in names if point["words"].startswith(name + ", ")]
@@ -150,7 +153,7 @@ class every_page(RooflineCase):
             self.browser.run("document.documentElement.dataset.printing = 'true'")
             self.browser.settle()
             widest = self.browser.run(
-                "return Math.max(...[...document.querySelectorAll('table, svg.roofs')]"
+                "return Math.max(...[...document.querySelectorAll('table, svg.roofline-chart')]"
                 ".map((e) => e.getBoundingClientRect().right))")
             self.assertLessEqual(widest, 690)
 
@@ -158,8 +161,8 @@ class every_page(RooflineCase):
         sections = "return [...document.querySelectorAll('main section')].map((s) => s.id)"
         self.show(self.page("gpu"))
         self.assertEqual(self.browser.run(sections),
-                         ["result", "roofline", "pieces", "calibration", "origin"])
-        self.assertEqual(self.browser.text(".kind"), "Graphline, roofline of a pipeline")
+                         ["findings", "stages", "totals", "roofline", "ceilings", "origin"])
+        self.assertEqual(self.browser.text(".kind"), "graphline roofline")
         self.show(self.page("uncalibrated"))
         self.assertEqual(self.browser.run(sections), ["origin"])
         self.assertIn("no calibration", self.browser.one(".notice.bad").text)
@@ -232,25 +235,17 @@ class picture(RooflineCase):
                     across, up = self.scales()
                     data = self.browser.run(DATA)
                     points = self.points()
-                    pieces = {}
-                    for stage in data["stages"]:
-                        pieces[stage["name"]] = stage
-                        for part in stage["parts"]:
-                            pieces[f"{stage['name']}, {part['name']}"] = part
-                    self.assertEqual(set(points), {key for key, piece in pieces.items()
-                                                   if piece["rate"] and piece["intensity"]})
-                    for key, point in points.items():
-                        piece = pieces[key]
-                        self.assertAlmostEqual(point["x"], across(piece["intensity"]), delta=0.5)
-                        self.assertAlmostEqual(point["y"], up(piece["rate"]), delta=0.5)
-                        self.assertAlmostEqual(point["top"], up(piece["roof"]), delta=0.5)
-                    used = sorted((roof for roof in data["roofs"] if roof["used"]),
-                                  key=lambda roof: roof["value"])
-                    knees = self.browser.run(KNEES)
-                    self.assertEqual(len(knees), len(used))
-                    for roof, (x, y) in zip(used, knees):
-                        self.assertAlmostEqual(x, across(roof["knee"]), delta=0.5)
-                        self.assertAlmostEqual(y, up(roof["value"]), delta=0.5)
+                    self.assertEqual(set(points), set(map(name_of, data["points"])))
+                    for point in data["points"]:
+                        drawn = points[name_of(point)]
+                        self.assertAlmostEqual(drawn["x"], across(point["intensity"]), delta=0.5)
+                        self.assertAlmostEqual(drawn["y"], up(point["rate"]), delta=0.5)
+                        self.assertAlmostEqual(drawn["top"], up(point["bound"]), delta=0.5)
+                    ridges = self.browser.run(RIDGES)
+                    self.assertEqual(len(ridges), len(data["ceilings"]))
+                    for ceiling, (x, y) in zip(data["ceilings"], ridges):
+                        self.assertAlmostEqual(x, across(ceiling["ridge"]), delta=0.5)
+                        self.assertAlmostEqual(y, up(ceiling["rate"]), delta=0.5)
 
     def test_leaves_out_what_has_no_place_and_names_it(self):
         self.show(self.page("gpu"))
@@ -259,7 +254,6 @@ class picture(RooflineCase):
             self.assertNotIn(name, points)
         caption = self.browser.text("#roofline figcaption")
         self.assertIn("Without FLOPs or a time: upload.", caption)
-        self.assertIn("Calibrated and not used: bfloat16.", caption)
 
     def test_makes_marks_the_larger_the_more_of_the_path_they_are(self):
         self.show(self.page("gpu"))
@@ -267,7 +261,7 @@ class picture(RooflineCase):
         self.assertGreater(points["product"]["reach"], points["backbone"]["reach"])
         self.assertGreater(points["backbone"]["reach"], points["head"]["reach"])
 
-    def test_names_stages_and_roofs_so_that_no_words_cover_others(self):
+    def test_names_stages_and_ceilings_so_that_no_words_cover_others(self):
         for name in DRAWN:
             for width in (1280, 800, 360):
                 with self.subTest(name, width=width):
@@ -275,9 +269,9 @@ class picture(RooflineCase):
                     self.assertEqual(self.browser.run(COVERED), [])
                     self.assertEqual(self.browser.run(OUTSIDE), [])
         self.show(self.page("gpu"))
-        words = self.browser.one("#roofline svg.roofs").text
+        words = self.browser.one("#roofline svg.roofline-chart").text
         for text in ("product 66.0x", "head 81.6x", "backbone 2.18x", "float16 735 TFLOP/s",
-                     "tf32 410 TFLOP/s", "float32 51.0 TFLOP/s", "memory 4.21 TB/s", "knee 12.1"):
+                     "tf32 410 TFLOP/s", "float32 51.0 TFLOP/s", "memory 4.21 TB/s", "ridge 12.1"):
             self.assertIn(text, words)
 
     def test_stands_out_in_light_and_dark(self):
@@ -289,16 +283,16 @@ class picture(RooflineCase):
         self.show(self.page("gpu"))
         self.assertTrue(self.told().startswith("Point at"))
         point = self.points()["product"]
-        self.browser.hover(self.browser.one("#roofline svg.roofs"), point["x"], point["y"])
-        for text in ("product", "123 MFLOP in float32", "251 MB", "0.490 FLOP/B", "GFLOP/s",
-                     "3.94 ms measured, 59.7 us at the least", "66.0x its least",
-                     "bound by memory", "% of the path"):
+        self.browser.hover(self.browser.one("#roofline svg.roofline-chart"), point["x"], point["y"])
+        for text in ("product", "123 MFLOP in float32", "251 MB", "0.49 FLOP/B", "GFLOP/s",
+                     "3.94 ms measured", "59.7 us roofline time", "66.0x roofline",
+                     "memory-bound", "% of the critical path"):
             self.assertIn(text, self.told())
 
-    def test_says_of_a_point_below_its_floor_that_something_does_not_hold(self):
+    def test_says_of_a_point_above_its_ceiling_that_something_is_wrong(self):
         self.show(self.page("processor"))
-        self.assertIn("less than its floor", self.points()["head"]["words"])
-        self.assertNotIn("less than its floor", self.points()["backbone"]["words"])
+        self.assertIn("below its roofline", self.points()["head"]["words"])
+        self.assertNotIn("below its roofline", self.points()["backbone"]["words"])
 
     def test_can_do_without_parts(self):
         self.show(self.page("deep"))
@@ -319,62 +313,68 @@ class picture(RooflineCase):
         self.assertNotEqual(self.points()["product"]["x"], wide["x"])
         self.assert_fits()
 
-    def test_has_roofs_where_nothing_was_measured(self):
+    def test_has_ceilings_where_nothing_was_measured(self):
         self.show(self.page("empty"))
         self.assertEqual(self.points(), {})
-        self.assertEqual(len(self.browser.run(KNEES)), 1)
+        self.assertEqual(len(self.browser.run(RIDGES)), 1)
         self.assertEqual(self.told(), "No device stage has both FLOPs and a measured time.")
 
 
 class tables(RooflineCase):
     def test_have_a_row_for_each_stage_and_part(self):
         self.show(self.page("gpu"))
-        rows = self.rows("#pieces")
+        rows = self.rows("#stages")
         self.assertEqual(len(rows), 5 + 12)
-        self.assertEqual(rows[0], ["uploadcopy", "0", "38.6 MB", "-", "transfer", "349 us",
-                                   "412 us", "1.18x", rows[0][8]])
-        self.assertEqual(rows[14][:8], ["productgemv", "123 MFLOP", "251 MB", "0.490", "memory",
-                                        "59.7 us", "3.94 ms", "66.0x"])
-        self.assertEqual(rows[8][:5], ["6.conv2d+relucuDNN engine 8, workspace 2 MiB", "63.0 GFLOP",
-                                       "58.0 MB", rows[8][3], "compute, float16"])
-        self.assertEqual(rows[16], ["boxescpu.nms · CPU", "-", "-", "-", "-", "-", "222 us", "-",
-                                    "-"])
+        self.assertEqual(rows[0][:8], ["uploadcopy · float32", "0", "38.6 MB", "-", "transfer",
+                                       "0.349", "0.412", "1.18x"])
+        self.assertEqual(rows[14][:8], ["productgemv · float32", "123 M", "251 MB", "0.49",
+                                        "memory", "0.060", "3.94", "66.0x"])
+        self.assertEqual(rows[8][:3], ["6.conv2d+relucuDNN engine 8, workspace 2 MiB · float16",
+                                       "63.0 G", "58.0 MB"])
+        self.assertEqual(rows[16][:8], ["boxescpu.nms", "-", "-", "-", "-", "-", "0.222", "-"])
 
-    def test_can_begin_with_what_there_is_most_to_gain_from(self):
+    def test_can_be_sorted_with_parts_below_their_stages(self):
         self.show(self.page("gpu"))
-        select = self.browser.one("#pieces select")
-        select.find_elements(harness.By.TAG_NAME, "option")[1].click()
+        sort = self.browser.all("#stages thead button")[7]  # ratio
+        names = lambda: [row[0].split("·")[0] for row in self.rows("#stages")]
+        planned = names()
+        sort.click()
         self.browser.settle()
-        names = [row[0] for row in self.rows("#pieces")]
-        self.assertEqual(names[:2], ["productgemv", "backbonenetwork"])
-        self.assertEqual(names[-1], "boxescpu.nms · CPU")
-        self.assertEqual(len(names), 17)
+        self.assertEqual([names()[0], names()[1]], ["headnetwork ", "productgemv "])
+        self.assertEqual(names()[2:15], planned[1:14])  # backbone and its parts
+        self.assertEqual(names()[-1], "boxescpu.nms")
+        sort.click()
+        self.browser.settle()
+        self.assertEqual((names()[0], names()[-1]), ("uploadcopy ", "boxescpu.nms"))
+        sort.click()
+        self.browser.settle()
+        self.assertEqual(names(), planned)
 
-    def test_have_the_calibration_and_why_it_may_not_hold(self):
+    def test_have_the_ceilings_and_why_they_may_not_hold(self):
         self.show(self.page("gpu"))
+        rows = [row[:4] for row in self.rows("#ceilings")]
         self.assertIn(["matrix product, float16", "735 TFLOP/s", "713 TFLOP/s", "750 TFLOP/s"],
-                      self.rows("#calibration"))
+                      rows)
         self.assertIn("driver was 570.1, is 580.2; it is 200 days old",
-                      self.browser.text("#calibration .notice"))
+                      self.browser.text("header .notice.warning"))
         self.show(self.page("processor"))
-        self.assertEqual(self.browser.all("#calibration .notice"), [])
+        self.assertEqual([notice for notice in self.browser.all("header .notice")
+                          if "no longer hold" in notice.text], [])
 
     def test_say_what_to_look_at_first(self):
         self.show(self.page("gpu"))
-        findings = self.browser.one("#result .findings").text
-        self.assertIn("Look at 'product' first: 3.94 ms where its memory bound is 59.7 us",
-                      findings)
-        self.assertIn("81.6", self.browser.text("#pieces"))
-        self.assertIn("4.21 TB/s", self.browser.text("#result .figures"))
+        findings = self.browser.one("#findings .findings").text
+        self.assertIn("Look at 'product' first: measured 3.94 ms, memory bound 59.7 us", findings)
+        self.assertIn("4.21 TB/s", " ".join(self.browser.text("#totals").split()))
 
     def test_hold_names_as_they_are(self):
         self.show(self.page("odd"))
-        names = self.browser.run("return [...document.querySelectorAll('#pieces .name')]"
+        names = self.browser.run("return [...document.querySelectorAll('#stages .name')]"
                                  ".map((name) => name.textContent)")
         for text in ("<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line",
                      "0.<b>conv</b>\n+\ufffd"):
             self.assertIn(text, names)
-        self.assertIn("<i>driver</i> was \"1\", is 2", self.browser.text("#calibration .notice"))
+        self.assertIn("<i>driver</i> was \"1\", is 2", self.browser.text("header"))
         self.assertEqual(self.browser.all("main img, main b, main i"), [])
 
     def test_have_floors_in_the_report_of_a_run_too(self):

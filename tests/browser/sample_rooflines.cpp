@@ -10,9 +10,10 @@
 #include <fstream>
 #include <string>
 
-#include "framework/report/html/roofline_page.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/run_page.hpp"
-#include "tests/report/html/roofline_records.hpp"
+#include "framework/report/render/render.hpp"
+#include "tests/report/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -22,6 +23,10 @@ void write(const std::filesystem::path& folder, const char* name, const std::str
   file << page;
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
+}
+
+std::string roofline_html(const roofline_record& record) {
+  return report::as_html(report::describe(record));
 }
 
 void write_all(const std::filesystem::path& folder) {

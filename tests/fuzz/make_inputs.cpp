@@ -10,12 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
-#include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/store/trial_store.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
@@ -85,7 +86,8 @@ void write_results(const fs::path& folder) {
           "small",
           {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
   add("overhead.json", overhead_json(samples::two_models_overhead(2)));
-  add("roofline.json", roofline_json(samples::two_models_roofline(2)));
+  const auto roofline = samples::two_models_roofline(2);
+  add("roofline.json", text_by(report::write_result, report::describe(roofline), roofline));
   add("calibration.json", calibration_json(samples::host_calibration()));
   auto long_name = samples::two_models(timing_method::event, 2);
   long_name.stages.front().name = std::string(many, 'x');

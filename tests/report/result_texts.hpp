@@ -7,9 +7,10 @@
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
 
 // Results whole, as the program hands them on in pieces.
@@ -17,7 +18,7 @@
 namespace graphline {
 
 inline std::string run_json(const run_record& record) {
-  return text_by(write_run_json, record, analyse(record));
+  return text_by(write_run_json, record, analyze(record));
 }
 
 inline std::string run_csv(const run_record& record) {
@@ -29,7 +30,7 @@ inline std::string trace_json(const run_record& record) {
 }
 
 inline std::string roofline_json(const roofline_record& record) {
-  return text_by(write_roofline_json, record);
+  return text_by(report::write_result, report::describe(record), record);
 }
 
 inline std::string experiment_json(const experiment_record& record,

@@ -124,8 +124,8 @@ def check_gemv(context):
             continue
         context.outcome.data.setdefault("roofline", {})[method] = result
         times[method] = stage["measured"]
-        context.outcome.add(f"gemv, {method}", SHOWN, f"{stage['ratio']:.2f} x least",
-                            note="; ".join(result["findings"]))
+        context.outcome.add(f"gemv, {method}", SHOWN, f"{stage['ratio']:.2f}x roofline",
+                            note="; ".join(found["text"] for found in result["findings"]))
         if method == "fused":
             compare_with_equal_copy(context, stage)
     if len(times) == 2:

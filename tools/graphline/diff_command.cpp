@@ -3,7 +3,10 @@
 #include <type_traits>
 #include <variant>
 
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/json/diff_json.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/store/record_reader.hpp"
 #include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
@@ -19,16 +22,33 @@ struct diff_arguments {
   std::string json;
 };
 
+void show_rooflines(const diff_arguments& given, result_outputs& outputs) {
+  const auto described = [](const std::string& file) {
+    return report::describe(std::get<roofline_record>(read_record(file)));
+  };
+  const auto diff =
+      report::diff(described(given.before), described(given.after), given.before, given.after);
+  outputs.show(report::as_text(diff, look_of(outputs.for_people())));
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, diff); });
+}
+
 exit_status show_difference(const diff_arguments& given) {
   const auto results = read_results(given.before, given.after);
   result_outputs outputs({{"--json", given.json, json_beginning}}, {given.before, given.after});
 
+  const auto show = [&](const auto& before) {
+    // Of the same kind, which reading has made sure of.
+    const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
+    outputs.show(diff_table(diff, look_of(outputs.for_people())));
+    outputs.write("--json", [&](text_sink& to) { to.append(diff_json(diff)); });
+  };
   std::visit(
       [&](const auto& before) {
-        // Of the same kind, which reading has made sure of.
-        const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
-        outputs.show(diff_table(diff, look_of(outputs.for_people())));
-        outputs.write("--json", [&](text_sink& to) { to.append(diff_json(diff)); });
+        if constexpr (std::is_same_v<std::decay_t<decltype(before)>, saved_roofline>) {
+          show_rooflines(given, outputs);
+        } else {
+          show(before);
+        }
       },
       results.before);
   outputs.finish();

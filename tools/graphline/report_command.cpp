@@ -8,15 +8,14 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "tools/graphline/commands.hpp"
@@ -53,7 +52,7 @@ void check_frames(const report_arguments& given, const run_record& record) {
   }
 }
 
-void report(const report_arguments& given, const run_record& record) {
+void make_reports(const report_arguments& given, const run_record& record) {
   check_frames(given, record);
   const auto frames = static_cast<std::int64_t>(record.frames.size());
   const auto stages = record.stages.size();
@@ -69,7 +68,7 @@ void report(const report_arguments& given, const run_record& record) {
   outputs.finish();
 }
 
-void report(const report_arguments& given, const experiment_record& record) {
+void make_reports(const report_arguments& given, const experiment_record& record) {
   if (!given.trace.empty()) {
     throw input_error(
         fmt::format("--trace {}: {} holds an experiment, and a trace shows one run; run one of its "
@@ -93,7 +92,7 @@ void report(const report_arguments& given, const experiment_record& record) {
   outputs.finish();
 }
 
-void report(const report_arguments& given, const roofline_record& record) {
+void make_reports(const report_arguments& given, const roofline_record& record) {
   if (!given.trace.empty()) {
     throw input_error(
         fmt::format("--trace {}: {} holds a roofline, and a trace shows one run; make it by "
@@ -107,11 +106,12 @@ void report(const report_arguments& given, const roofline_record& record) {
                     given.frames.front(), quote(given.result, 200)));
   }
   result_outputs outputs(
-      {{"--html", given.html, html_beginning}, {"--csv", given.csv, roofline_csv_header}},
+      {{"--html", given.html, html_beginning}, {"--csv", given.csv, "level,stage,part,"}},
       {given.result});
-  if (outputs.empty()) outputs.show(roofline_table(record, look_of(outputs.for_people())));
-  outputs.write("--html", [&](text_sink& to) { to.append(roofline_html(record)); });
-  outputs.write("--csv", [&](text_sink& to) { to.append(roofline_csv(record)); });
+  const auto says = report::describe(record);
+  if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
   outputs.finish();
 }
 
@@ -120,7 +120,7 @@ exit_status make_reports(const report_arguments& given) {
     throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
                                   given.frames.front()));
   }
-  std::visit([&](const auto& record) { report(given, record); }, read_record(given.result));
+  std::visit([&](const auto& record) { make_reports(given, record); }, read_record(given.result));
   return exit_status::done;
 }
 

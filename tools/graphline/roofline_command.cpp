@@ -8,16 +8,14 @@
 #include <vector>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/ceilings_at_hand.hpp"
-#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/csv/roofline_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
-#include "framework/report/json/roofline_json.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/report/terminal/roofline_table.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -41,7 +39,7 @@ struct roofline_arguments {
 /// Without a calibration nothing need be run.
 calibration_record calibration_of(const device_properties& device) {
   auto kept = kept_calibration(device);
-  if (ceilings_at_hand(figures_of(kept)).roofs.empty()) {
+  if (device_ceilings(figures_of(kept)).compute.empty()) {
     throw input_error(
         fmt::format("the calibration of this device has no bandwidth of its memory or no rate of "
                     "arithmetic to hold a pipeline against; run '{}' again",
@@ -51,8 +49,8 @@ calibration_record calibration_of(const device_properties& device) {
 }
 
 /// On standard error, what ended a run, and the warnings where no table has them.
-void tell_trouble(const roofline_record& record, bool quiet) {
-  if (quiet) print_warnings(warnings_of(record));
+void tell_trouble(const roofline_record& record, const roofline_analysis& analysis, bool quiet) {
+  if (quiet) print_warnings(analysis.warnings);
   for (const auto* run : {&record.stages, &record.layers}) {
     if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
   }
@@ -107,9 +105,9 @@ exit_status hold_pipeline(roofline_arguments& given) {
   const auto device = given.pipeline.open_device(p);
   const auto kept = calibration_of(device->properties());
   result_outputs outputs({{"--json", given.json, json_beginning,
-                           expected_roofline_json_bytes(p.run.frames, p.stages.size())},
+                           report::expected_roofline_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
-                          {"--csv", given.csv, roofline_csv_header}},
+                          {"--csv", given.csv, "level,stage,part,"}},
                          given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
@@ -121,11 +119,13 @@ exit_status hold_pipeline(roofline_arguments& given) {
   record.stages.calibration = record.layers.calibration =
       as_held(kept, record.stages.device, record.stages.environment);
 
-  if (!given.quiet) outputs.show(roofline_table(record, look_of(outputs.for_people())));
-  tell_trouble(record, given.quiet);
-  outputs.write("--json", [&](text_sink& to) { write_roofline_json(to, record); });
-  outputs.write("--html", [&](text_sink& to) { to.append(roofline_html(record)); });
-  outputs.write("--csv", [&](text_sink& to) { to.append(roofline_csv(record)); });
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
+  if (!given.quiet) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  tell_trouble(record, analysis, given.quiet);
+  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
+  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
+  outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
   outputs.finish();
   if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
   const bool interrupted = record.stages.interrupted || record.layers.interrupted;

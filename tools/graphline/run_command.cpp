@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
@@ -112,7 +112,7 @@ exit_status run_pipeline(run_arguments& given) {
   // Once, and only where something is shown that takes it.
   std::optional<run_analysis> worked_out;
   const auto analysis = [&]() -> const run_analysis& {
-    if (!worked_out) worked_out = analyse(record);
+    if (!worked_out) worked_out = analyze(record);
     return *worked_out;
   };
   if (!given.quiet) outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));

@@ -101,20 +101,9 @@ struct saved_calibration {
   bool interrupted = false;
 };
 
-/// A stage as `graphline roofline` held it against its floor, in nanoseconds.
-struct saved_floor {
-  std::string name;
-  std::optional<double> measured;  ///< the median
-  std::optional<double> least;     ///< nothing of a CPU stage, and where it is not known
-  std::optional<double> ratio;     ///< measured over least
-};
-
-/// A result of `graphline roofline`.
+/// A result of `graphline roofline`: documents of both are made and compared (describe/diff.cpp).
 struct saved_roofline {
-  saved_origin origin;  ///< settings: the calibration's date among them
-  std::vector<saved_floor> stages;
-  bool interrupted = false;
-  std::optional<std::string> failure;
+  saved_origin origin;
 };
 
 /// A result file of one of the kinds that can be compared.

@@ -101,16 +101,16 @@ std::optional<double> end_to_end(const experiment_summary& summary, std::size_t 
 void add_least(sweep_point& to, const run_record& run, const calibration& known) {
   auto held = run;
   held.calibration = known;
-  const auto roofline = hold_against_roofline(held);
+  const auto roofline = evaluate_roofline(held);
   if (!roofline) return;
   double sum = 0;
   std::map<bound, double> by;
   for (const auto& stage : roofline->stages) {
     if (!computes(run.stages[stage.stage])) continue;
     const auto& figures = stage.figures;
-    if (!figures.least) return;
-    sum += *figures.least;
-    if (figures.by) by[*figures.by] += *figures.least;
+    if (!figures.roofline_time) return;
+    sum += *figures.roofline_time;
+    if (figures.by) by[*figures.by] += *figures.roofline_time;
   }
   if (sum <= 0) return;
   to.least = sum;

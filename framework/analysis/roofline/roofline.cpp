@@ -24,18 +24,18 @@ double time_for(double amount, double a_second) {
   return amount * 1e9 / a_second;
 }
 
-/// Of work in device memory. A rate that was not calibrated leaves the least time open: it may be
-/// any time above that of the bytes.
-roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& at) {
-  roofline_figures result;
+/// Of work in device memory. A rate that was not calibrated leaves the roofline time open: it may
+/// be any time above that of the bytes.
+roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
+  roofline_metrics result;
   result.cost = cost;
   result.intensity = intensity_of(cost);
-  double earliest = 0;
+  double best_roofline_time = 0;
   if (bytes_of(cost)) {
     const auto [usual, best] = at.time_to_move(static_cast<double>(*cost.bytes_read),
                                                static_cast<double>(*cost.bytes_written));
     result.memory_time = usual;
-    earliest = best;
+    best_roofline_time = best;
   }
   if (cost.flops) {
     const auto flops = static_cast<double>(*cost.flops);
@@ -44,7 +44,7 @@ roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& 
       result.compute_time = 0;
     } else if (rate != nullptr) {
       result.compute_time = time_for(flops, rate->value);
-      earliest = std::max(earliest, time_for(flops, rate->best));
+      best_roofline_time = std::max(best_roofline_time, time_for(flops, rate->best));
     } else {
       return result;
     }
@@ -52,27 +52,27 @@ roofline_figures against_roofs(const cost_record& cost, const ceilings_at_hand& 
   if (!result.memory_time && !result.compute_time) return result;
   const double memory = result.memory_time.value_or(0);
   const double compute = result.compute_time.value_or(0);
-  result.least = std::max(memory, compute);
-  result.earliest = earliest;
-  if (*result.least > 0) result.by = compute > memory ? bound::compute : bound::memory;
+  result.roofline_time = std::max(memory, compute);
+  result.best_roofline_time = best_roofline_time;
+  if (*result.roofline_time > 0) result.by = compute > memory ? bound::compute : bound::memory;
   return result;
 }
 
 /// Of a copy between host and device, which moves each byte once.
-roofline_figures against_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
-  roofline_figures result;
+roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
+  roofline_metrics result;
   result.cost = cost;
   if (bandwidth == nullptr || !cost.bytes_read) return result;
   const auto bytes = static_cast<double>(*cost.bytes_read);
-  result.memory_time = result.least = time_for(bytes, bandwidth->value);
-  result.earliest = time_for(bytes, bandwidth->best);
+  result.memory_time = result.roofline_time = time_for(bytes, bandwidth->value);
+  result.best_roofline_time = time_for(bytes, bandwidth->best);
   if (bytes > 0) result.by = bound::transfer;
   return result;
 }
 
 /// The bandwidth of a copy by the side of what it reads, else by that of what it writes.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
-                                        const ceilings_at_hand& at) {
+                                        const device_ceilings& at) {
   for (const auto& tensor : record.tensors) {
     const auto& readers = tensor.readers;
     if (std::find(readers.begin(), readers.end(), stage) == readers.end()) continue;
@@ -93,19 +93,19 @@ void add_to(std::optional<double>& sum, const std::optional<double>& value) {
 }
 
 /// Of a stage whose parts run one after the other.
-roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_figures>& parts) {
-  roofline_figures result;
+roofline_metrics sum_of(const cost_record& whole, const std::vector<roofline_metrics>& parts) {
+  roofline_metrics result;
   result.cost = whole;
-  result.memory_time = result.compute_time = result.least = result.earliest = 0;
+  result.memory_time = result.compute_time = result.roofline_time = result.best_roofline_time = 0;
   std::array<double, std::size(bound_words)> least_by = {};
   for (const auto& part : parts) {
     add_to(result.memory_time, part.memory_time);
     add_to(result.compute_time, part.compute_time);
-    add_to(result.least, part.least);
-    add_to(result.earliest, part.earliest);
-    if (part.by) least_by[static_cast<std::size_t>(*part.by)] += *part.least;
+    add_to(result.roofline_time, part.roofline_time);
+    add_to(result.best_roofline_time, part.best_roofline_time);
+    if (part.by) least_by[static_cast<std::size_t>(*part.by)] += *part.roofline_time;
   }
-  if (result.least && *result.least > 0) {
+  if (result.roofline_time && *result.roofline_time > 0) {
     const auto most = std::max_element(least_by.begin(), least_by.end());
     result.by = static_cast<bound>(most - least_by.begin());
   }
@@ -113,14 +113,14 @@ roofline_figures sum_of(const cost_record& whole, const std::vector<roofline_fig
   return result;
 }
 
-void hold(roofline_figures& figures, std::vector<nanoseconds> times) {
+void hold(roofline_metrics& figures, std::vector<nanoseconds> times) {
   const auto all = distribution::of(std::move(times));
   const auto p50 = all ? all->percentile(0.5) : std::nullopt;
   if (!p50) return;
   figures.measured = static_cast<double>(*p50);
-  if (!figures.least) return;
-  if (*figures.least > 0) figures.ratio = *figures.measured / *figures.least;
-  figures.beats_its_floor = *figures.measured < *figures.earliest;
+  if (!figures.roofline_time) return;
+  if (*figures.roofline_time > 0) figures.ratio = *figures.measured / *figures.roofline_time;
+  figures.below_roofline = *figures.measured < *figures.best_roofline_time;
 }
 
 /// The stage of the run under `layers` that has the same parts, if there is one.
@@ -138,18 +138,19 @@ const stage_record* stage_in_layers(const run_record& record, const run_record* 
 }
 
 roofline_stage hold(const run_record& record, const run_record* layers, std::size_t s,
-                    const ceilings_at_hand& at) {
+                    const device_ceilings& at) {
   const auto& stage = record.stages[s];
   roofline_stage result;
   result.stage = s;
-  for (const auto& part : stage.parts) result.parts.push_back(against_roofs(part.cost, at));
+  for (const auto& part : stage.parts) result.parts.push_back(on_device(part.cost, at));
   const bool all_known =
-      !result.parts.empty() && std::all_of(result.parts.begin(), result.parts.end(),
-                                           [](const auto& part) { return part.least.has_value(); });
+      !result.parts.empty() &&
+      std::all_of(result.parts.begin(), result.parts.end(),
+                  [](const auto& part) { return part.roofline_time.has_value(); });
   if (stage.copy) {
-    result.figures = against_transfer(stage.cost, bandwidth_of_copy(record, s, at));
+    result.figures = in_transfer(stage.cost, bandwidth_of_copy(record, s, at));
   } else {
-    result.figures = all_known ? sum_of(stage.cost, result.parts) : against_roofs(stage.cost, at);
+    result.figures = all_known ? sum_of(stage.cost, result.parts) : on_device(stage.cost, at);
   }
   if (record.run.timing == timing_method::sync) {
     hold(result.figures, lengths(stage.synced));
@@ -166,11 +167,11 @@ roofline_stage hold(const run_record& record, const run_record* layers, std::siz
 
 /// What a stage takes above its floor on the path, in ns a frame; nothing where one of the two is
 /// not known.
-std::optional<double> gain_of(const roofline_figures& figures, const path_stage& path) {
-  if (!figures.measured || !figures.least) return std::nullopt;
+std::optional<double> gain_of(const roofline_metrics& figures, const path_stage& path) {
+  if (!figures.measured || !figures.roofline_time) return std::nullopt;
   const double whole = path.on_path + path.off_path;
   const double on_path = whole > 0 ? path.on_path / whole : 0;
-  return (*figures.measured - *figures.least) * on_path;
+  return (*figures.measured - *figures.roofline_time) * on_path;
 }
 
 std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages,
@@ -190,31 +191,21 @@ std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages
 
 }  // namespace
 
-std::vector<std::string> warnings_of(const roofline_record& record) {
-  auto warnings = summarize(record.stages).warnings;
-  for (auto& warning : summarize(record.layers).warnings) {
-    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
-      warnings.push_back(std::move(warning));
-    }
-  }
-  return warnings;
+std::optional<roofline_summary> evaluate_roofline(const run_record& record,
+                                                  const run_record* layers) {
+  return evaluate_roofline(record, layers, attribute(record));
 }
 
-std::optional<roofline_summary> hold_against_roofline(const run_record& record,
-                                                      const run_record* layers) {
-  return hold_against_roofline(record, layers, attribute(record));
-}
-
-std::optional<roofline_summary> hold_against_roofline(
-    const run_record& record, const run_record* layers,
-    const std::optional<attribution_summary>& path) {
+std::optional<roofline_summary> evaluate_roofline(const run_record& record,
+                                                  const run_record* layers,
+                                                  const std::optional<attribution_summary>& path) {
   if (!record.calibration) return std::nullopt;
-  const ceilings_at_hand at(record.calibration->ceilings);
-  if (!at.bandwidth || at.roofs.empty()) return std::nullopt;
+  const device_ceilings at(record.calibration->ceilings);
+  if (!at.bandwidth || at.compute.empty()) return std::nullopt;
 
   roofline_summary result;
   result.bandwidth = *at.bandwidth;
-  result.roofs = at.roofs;
+  result.compute = at.compute;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (record.stages[s].on != side::device) continue;
     auto& stage = result.stages.emplace_back(hold(record, layers, s, at));
@@ -222,8 +213,8 @@ std::optional<roofline_summary> hold_against_roofline(
       stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
     }
   }
-  if (!result.stages.empty()) result.least = 0;
-  for (const auto& stage : result.stages) add_to(result.least, stage.figures.least);
+  if (!result.stages.empty()) result.roofline_time = 0;
+  for (const auto& stage : result.stages) add_to(result.roofline_time, stage.figures.roofline_time);
   if (path && !path->stages.empty()) result.by_gain = order_by_gain(result.stages, path->stages);
   return result;
 }

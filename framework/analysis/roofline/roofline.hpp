@@ -2,20 +2,18 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "framework/analysis/roofline/ceilings_at_hand.hpp"
+#include "framework/analysis/finding.hpp"
+#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/base/words.hpp"
-#include "framework/record/calibration_record.hpp"
 #include "framework/record/cost_record.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
-/// What keeps a piece of work from being faster than its least time.
+/// What keeps a piece of work from being faster than its roofline time.
 enum class bound {
   memory,    ///< bytes over the bandwidths of device memory, of reading, writing and copying
   compute,   ///< FLOPs over the rate
@@ -28,55 +26,51 @@ struct words_of<bound> {
   static constexpr const auto& table = bound_words;
 };
 
-/// A piece of work against the roofs. Absent: not known, or not measured. Times in nanoseconds.
-struct roofline_figures {
+/// A piece of work under the ceilings. Absent: not known, or not measured. Times in nanoseconds.
+struct roofline_metrics {
   cost_record cost;
-  std::optional<double> intensity;     ///< FLOPs for each byte read or written
-  std::optional<double> memory_time;   ///< bytes over the bandwidths, or `transfer`'s
-  std::optional<double> compute_time;  ///< FLOPs over the rate of the cost's arithmetic
-  std::optional<double> least;         ///< the larger; of a stage with parts the sum of theirs
-  std::optional<double> earliest;      ///< the same with the ceilings at their best
-  std::optional<bound> by;             ///< of a stage with parts what most of its least time is
-  std::optional<double> measured;      ///< p50; absent where there are too few times for one
-  std::optional<double> ratio;         ///< measured over least
-  /// Measured below `earliest`: the cost or the calibration does not hold for it.
-  bool beats_its_floor = false;
+  std::optional<double> intensity;      ///< FLOPs for each byte read or written
+  std::optional<double> memory_time;    ///< bytes over the bandwidths, or `transfer`'s
+  std::optional<double> compute_time;   ///< FLOPs over the rate of the cost's arithmetic
+  std::optional<double> roofline_time;  ///< the larger; of a stage with parts the sum of theirs
+  std::optional<double> best_roofline_time;  ///< the same with the ceilings at their best
+  std::optional<bound> by;         ///< of a stage with parts what most of its roofline time is
+  std::optional<double> measured;  ///< p50; absent where there are too few times for one
+  std::optional<double> ratio;     ///< measured over roofline time
+  /// Measured below `best_roofline_time`: the cost or the calibration does not hold for it.
+  bool below_roofline = false;
 };
 
 struct roofline_stage {
   std::size_t stage = 0;  ///< of the record
-  roofline_figures figures;
+  roofline_metrics figures;
   std::optional<double> share_of_path;  ///< of the mean end-to-end time, as attributed
-  std::vector<roofline_figures> parts;  ///< as in the record; measured under `layers` only
+  std::vector<roofline_metrics> parts;  ///< as in the record; measured under `layers` only
 };
 
-/// A run held against what its device can do.
+/// A run compared with what its device can do.
 struct roofline_summary {
-  ceiling_figure bandwidth;            ///< the higher of `read` and `copy`: the slope of a plot
-  std::vector<compute_roof> roofs;     ///< those that were measured, in the order of `precision`
-  std::vector<roofline_stage> stages;  ///< device stages, copies among them, in planned order
-  std::optional<double> least;         ///< of all of them
-  std::vector<std::size_t> by_gain;    ///< indices into `stages`: most time above its floor on the
-                                       ///< path first; only those that have both
+  ceiling_figure bandwidth;              ///< the higher of `read` and `copy`: the slope of a plot
+  std::vector<compute_ceiling> compute;  ///< those that were measured, in the order of `precision`
+  std::vector<roofline_stage> stages;    ///< device stages, copies among them, in planned order
+  std::optional<double> roofline_time;   ///< of all of them
+  std::vector<std::size_t> by_gain;  ///< indices into `stages`: most time above its roofline on the
+                                     ///< critical path first; only those that have both
 };
 
-/// Holds what a run measured against its calibration. `layers`: a run of the same pipeline under
+/// Compares what a run measured with its calibration. `layers`: a run of the same pipeline under
 /// `timing: layers` for the times of parts, null where `record` is all there is. Nothing without a
 /// calibration that has a bandwidth and a rate.
-std::optional<roofline_summary> hold_against_roofline(const run_record& record,
-                                                      const run_record* layers = nullptr);
+std::optional<roofline_summary> evaluate_roofline(const run_record& record,
+                                                  const run_record* layers = nullptr);
 
 /// The same where it is known already where the time of the run's frames went.
-std::optional<roofline_summary> hold_against_roofline(
-    const run_record& record, const run_record* layers,
-    const std::optional<attribution_summary>& path);
+std::optional<roofline_summary> evaluate_roofline(const run_record& record,
+                                                  const run_record* layers,
+                                                  const std::optional<attribution_summary>& path);
 
 /// What to look at first and why, and where a measured time says that the cost or the calibration
-/// is wrong: sentences for people.
-std::vector<std::string> roofline_findings(const run_record& record,
-                                           const roofline_summary& summary);
-
-/// What the two runs warn of, each warning once.
-std::vector<std::string> warnings_of(const roofline_record& record);
+/// is wrong.
+std::vector<finding> roofline_findings(const run_record& record, const roofline_summary& summary);
 
 }  // namespace graphline

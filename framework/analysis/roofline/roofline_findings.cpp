@@ -1,23 +1,18 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <numeric>
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/analysis/roofline/roofline.hpp"
-#include "framework/analysis/stats/times_words.hpp"
-#include "framework/base/units.hpp"
-#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
 namespace {
 
-// A stage with less than this part of the path is nothing that anybody would look for.
+// A stage with less than this part of the critical path is nothing that anybody would look for.
 constexpr double worth_a_word = 0.05;
 
-// Nearer to its floor than this there is little to gain from other code for the same work.
-constexpr double near_floor = 1.3;
+// Nearer to its roofline than this there is little to gain from other code for the same work.
+constexpr double near_roofline = 1.3;
 
 // Times of two runs that differ by more than this are not of the same thing.
 constexpr double apart = 1.3;
@@ -25,73 +20,80 @@ constexpr double apart = 1.3;
 // What caches of processors and GPUs may hold from one frame to the next.
 constexpr double fits_a_cache = 64e6;
 
-/// "its memory bound is 273 us", as what keeps the work from being faster.
-std::string bound_text(const roofline_figures& figures) {
-  return fmt::format("its {} bound is {}", figures.by ? to_word(*figures.by) : "least",
-                     format_duration(*figures.least));
+bool matters(const roofline_stage& stage) {
+  return stage.share_of_path.value_or(0) >= worth_a_word;
 }
 
-/// Names, in quotes already: "'a', 'b' and 3 more".
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most_named = 4;
-  std::string text;
-  const auto shown = names.size() > most_named ? most_named - 1 : names.size();
-  for (std::size_t i = 0; i < shown; ++i) {
-    const bool last = i + 1 == names.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
+bool is_far(const roofline_stage& stage) {
+  return matters(stage) && stage.figures.ratio.value_or(0) > near_roofline;
+}
+
+/// Measured time, bound and roofline time, each key after `prefix`.
+void add_times(finding& to, const roofline_metrics& of, bool part = false) {
+  to.with(part ? "part_measured" : "measured", of.measured, unit::duration);
+  if (of.by) to.with(part ? "part_bound" : "bound", std::string(to_word(*of.by)));
+  to.with(part ? "part_roofline_time" : "roofline_time", of.roofline_time, unit::duration);
+}
+
+std::optional<double> time_of_parts(const roofline_stage& stage) {
+  std::optional<double> sum = 0;
+  for (const auto& part : stage.parts) {
+    if (!part.measured) return std::nullopt;
+    *sum += *part.measured;
   }
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
+  return sum;
 }
 
-/// Whoever writes the sentences, stage by stage.
-class writer {
+/// The part that makes up most of what all parts take above their rooflines, where one does.
+std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
+  if (stage.parts.size() < 2) return std::nullopt;
+  std::vector<double> above;
+  for (const auto& part : stage.parts) {
+    const bool known = part.measured && part.roofline_time;
+    above.push_back(known ? std::max(0.0, *part.measured - *part.roofline_time) : 0.0);
+  }
+  const auto most = std::max_element(above.begin(), above.end());
+  if (*most <= std::accumulate(above.begin(), above.end(), 0.0) / 2) return std::nullopt;
+  return static_cast<std::size_t>(most - above.begin());
+}
+
+/// What collects the findings, subject by subject.
+class collector {
  public:
-  writer(const run_record& record, const roofline_summary& summary)
-      : record_(record), summary_(summary) {
-    for (const auto& figure : record.calibration->ceilings) {
-      if (figure.what == ceiling::launch) launch_ = figure.value;
-    }
-  }
+  collector(const run_record& record, const roofline_summary& summary)
+      : record_(record), summary_(summary) {}
 
-  std::vector<std::string> all() && {
-    add_stale();
-    add_noise();
+  std::vector<finding> all() && {
+    add_calibration();
     add_far();
     add_disagreement();
     add_near();
     add_launch_bound();
-    add_beaten();
+    add_below_roofline();
     add_without_rate();
     add_rest_of_path();
     return std::move(to_);
   }
 
  private:
-  std::string name_of(const roofline_stage& stage) const {
-    return quote(record_.stages[stage.stage].name);
+  const std::string& name_of(const roofline_stage& stage) const {
+    return record_.stages[stage.stage].name;
   }
 
-  bool matters(const roofline_stage& stage) const {
-    return stage.share_of_path.value_or(0) >= worth_a_word;
+  finding& add(std::string_view key, std::vector<std::string> subjects = {},
+               finding_severity how = finding_severity::note) {
+    return to_.emplace_back(finding{key, how, std::move(subjects), {}});
   }
 
-  void add_stale() {
-    const auto& reasons = record_.calibration->stale;
-    if (reasons.empty()) return;
-    to_.push_back(
-        fmt::format("the calibration may no longer hold: {}; 'graphline calibrate' measures anew",
-                    fmt::join(reasons, "; ")));
-  }
-
-  /// What `graphline calibrate` said of its own samples.
-  void add_noise() {
-    const auto wide = wide_spreads(record_.calibration->ceilings);
-    if (wide.empty()) return;
-    to_.push_back(fmt::format(
-        "the machine was busy when it was calibrated: times spread by more than {:.0f} %: {}; "
-        "'graphline calibrate' measures anew",
-        100 * wide_spread, fmt::join(wide, "; ")));
+  void add_calibration() {
+    const auto& of = *record_.calibration;
+    if (!of.stale.empty())
+      add("stale_calibration", {}, finding_severity::warning).with("why", of.stale);
+    if (auto wide = wide_spreads(of.ceilings); !wide.empty()) {
+      add("noisy_calibration", {}, finding_severity::warning)
+          .with("limit", quantity{wide_spread, unit::share})
+          .with("ceilings", std::move(wide));
+    }
   }
 
   /// Most time to gain first.
@@ -99,20 +101,15 @@ class writer {
     bool first = true;
     for (const auto index : summary_.by_gain) {
       const auto& stage = summary_.stages[index];
-      const auto& figures = stage.figures;
-      if (!matters(stage) || !figures.ratio || *figures.ratio <= near_floor) continue;
-      auto text = fmt::format("{} {}{}: {} where {}, {} as long; that is {:.0f} % of the path",
-                              first ? "look at" : "then at", name_of(stage), first ? " first" : "",
-                              format_duration(*figures.measured), bound_text(figures),
-                              times_words(*figures.ratio), 100 * *stage.share_of_path);
+      if (!is_far(stage)) continue;
+      auto& found = add(first ? "far_from_roofline" : "also_far_from_roofline", {name_of(stage)});
+      add_times(found, stage.figures);
+      found.with("ratio", stage.figures.ratio, unit::ratio);
+      found.with("share_of_critical_path", stage.share_of_path, unit::share);
       if (const auto part = farthest_part(stage)) {
-        const auto& of = stage.parts[*part];
-        text +=
-            fmt::format("; most of what its parts take above their floors is in {}: {} where {}",
-                        quote(record_.stages[stage.stage].parts[*part].name),
-                        format_duration(*of.measured), bound_text(of));
+        found.with("part", record_.stages[stage.stage].parts[*part].name);
+        add_times(found, stage.parts[*part], true);
       }
-      to_.push_back(std::move(text));
       first = false;
     }
   }
@@ -125,149 +122,92 @@ class writer {
       if (!matters(stage) || !whole || !together || stage.parts.size() < 2) continue;
       const bool less = *together * apart < *whole;
       if (!less && *together < *whole * apart) continue;
-      to_.push_back(fmt::format(
-          "{} took {}, but its parts {} together when they were timed: {}; run it again when the "
-          "machine is quiet",
-          name_of(stage), format_duration(*whole), format_duration(*together),
-          less ? "one of the two runs had other clocks, or other work beside it"
-               : "timing them costs that much, or the runs had other clocks or other work beside "
-                 "them"));
+      add(less ? "parts_faster_than_stage" : "parts_slower_than_stage", {name_of(stage)},
+          finding_severity::warning)
+          .with("measured", whole, unit::duration)
+          .with("sum_of_parts", together, unit::duration);
     }
-  }
-
-  static std::optional<double> time_of_parts(const roofline_stage& stage) {
-    double sum = 0;
-    for (const auto& part : stage.parts) {
-      if (!part.measured) return std::nullopt;
-      sum += *part.measured;
-    }
-    return sum;
-  }
-
-  /// The part that makes up most of what all parts take above their floors, where one does.
-  static std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
-    if (stage.parts.size() < 2) return std::nullopt;
-    double all = 0;
-    double most = 0;
-    std::optional<std::size_t> result;
-    for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-      const auto& part = stage.parts[p];
-      if (!part.measured || !part.least) continue;
-      const double above = std::max(0.0, *part.measured - *part.least);
-      all += above;
-      if (above <= most) continue;
-      most = above;
-      result = p;
-    }
-    return most > all / 2 ? result : std::nullopt;
   }
 
   void add_near() {
     std::vector<std::string> names;
-    double furthest = 1;
-    bool all = true;
+    double furthest = 1.01;
     for (const auto& stage : summary_.stages) {
-      if (!matters(stage)) continue;
-      // Of one that beats its floor nothing is known but that a figure does not hold.
-      const auto& ratio = stage.figures.ratio;
-      if (stage.figures.beats_its_floor || !ratio || *ratio > near_floor) {
-        all = false;
-        continue;
-      }
+      const auto& of = stage.figures;
+      // Of one below its roofline nothing is known but that a figure does not hold.
+      if (!matters(stage) || of.below_roofline || !of.ratio || *of.ratio > near_roofline) continue;
       names.push_back(name_of(stage));
-      furthest = std::max(furthest, *ratio);
+      furthest = std::max(furthest, *of.ratio);
     }
     if (names.empty()) return;
-    const auto what = all && names.size() > 1 ? "every device stage that matters" : listed(names);
-    const auto limit = std::max(furthest, 1.01);
-    to_.push_back(fmt::format(
-        "within {:.2f} times of {} floor: {}; to be faster takes less work or another precision, "
-        "not better code",
-        limit, names.size() > 1 ? "their" : "its", what));
+    add("near_roofline", std::move(names)).with("ratio", quantity{furthest, unit::ratio});
   }
 
   void add_launch_bound() {
-    if (!launch_) return;
+    const auto& ceilings = record_.calibration->ceilings;
+    const auto launch = std::find_if(ceilings.begin(), ceilings.end(), [](const auto& figure) {
+      return figure.what == ceiling::launch;
+    });
+    if (launch == ceilings.end()) return;
     for (const auto& stage : summary_.stages) {
-      const auto& figures = stage.figures;
-      if (!matters(stage) || !figures.least || *figures.least >= *launch_) continue;
-      if (!figures.ratio || *figures.ratio <= near_floor) continue;
-      to_.push_back(
-          fmt::format("{} is bound by launches: its least time of {} is below the {} that a launch "
-                      "takes; larger batches or fewer operations help, faster ones do not",
-                      name_of(stage), format_duration(*figures.least), format_duration(*launch_)));
+      const auto& time = stage.figures.roofline_time;
+      if (!is_far(stage) || !time || *time >= launch->value) continue;
+      add("launch_bound", {name_of(stage)})
+          .with("roofline_time", time, unit::duration)
+          .with("launch", quantity{launch->value, unit::duration});
     }
   }
 
-  /// What beat its floor for one likely reason, in the order of the plan.
-  struct beaten_floors {
-    std::string first;  ///< with what it took, and why it may have
-    std::vector<std::string> others;
-  };
-
-  /// Stages, and parts of those that did not themselves; one sentence for each reason.
-  void add_beaten() {
-    for (const auto& stage : summary_.stages) {
-      if (stage.figures.beats_its_floor) {
-        note_beaten(name_of(stage), stage.figures);
-        continue;
+  /// Stages, and parts of those that are not below their roofline themselves; one finding for each
+  /// likely reason, with the figures of the first.
+  void add_below_roofline() {
+    for (const auto key : {"fewer_flops", "cached", "below_roofline"}) {
+      finding found{key, finding_severity::warning, {}, {}};
+      for (const auto& stage : summary_.stages) {
+        note_below(found, name_of(stage), stage.figures);
+        if (stage.figures.below_roofline) continue;
+        const auto& parts = record_.stages[stage.stage].parts;
+        for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+          note_below(found, name_of(stage) + '/' + parts[p].name, stage.parts[p]);
+        }
       }
-      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-        if (!stage.parts[p].beats_its_floor) continue;
-        const auto& part = record_.stages[stage.stage].parts[p].name;
-        note_beaten(fmt::format("{} of {}", quote(part), name_of(stage)), stage.parts[p]);
-      }
-    }
-    for (const auto* of : {&few_flops_, &cached_, &unexplained_}) {
-      if (of->first.empty()) continue;
-      to_.push_back(of->others.empty() ? of->first : of->first + "; so did " + listed(of->others));
+      if (!found.subjects.empty()) to_.push_back(std::move(found));
     }
   }
 
-  void note_beaten(const std::string& name, const roofline_figures& figures) {
-    const auto& cost = figures.cost;
-    const double bytes = static_cast<double>(cost.bytes_read.value_or(0)) +
-                         static_cast<double>(cost.bytes_written.value_or(0));
+  void note_below(finding& to, const std::string& name, const roofline_metrics& of) const {
+    if (!of.below_roofline || to.key != reason_for(of)) return;
+    if (to.subjects.empty()) {
+      add_times(to, of);
+      to.with("bytes", quantity{bytes_moved(of), unit::bytes});
+    }
+    to.subjects.push_back(name);
+  }
+
+  static double bytes_moved(const roofline_metrics& of) {
+    return static_cast<double>(of.cost.bytes_read.value_or(0)) +
+           static_cast<double>(of.cost.bytes_written.value_or(0));
+  }
+
+  std::string_view reason_for(const roofline_metrics& of) const {
+    if (of.by == bound::compute) return "fewer_flops";
     // A processor copies between its own caches; what crosses a bus does not stay in any.
-    const bool may_be_cached = figures.by == bound::memory || record_.device.backend == "host";
-    auto* to = &unexplained_;
-    std::string why =
-        "it moves fewer bytes than are counted, or the calibration was made beside other work or "
-        "is out of date; 'graphline calibrate' measures anew";
-    if (figures.by == bound::compute) {
-      to = &few_flops_;
-      why =
-          "it computes with fewer FLOPs than are counted (as Winograd's convolutions do), or the "
-          "calibration was made beside other work or is out of date; 'graphline calibrate' "
-          "measures anew";
-    } else if (may_be_cached && bytes < fits_a_cache) {
-      to = &cached_;
-      why = fmt::format(
-          "its {} may stay in a cache, where the calibrated bandwidth of memory does not count",
-          format_count(bytes, "B"));
-    }
-    if (!to->first.empty()) {
-      to->others.push_back(name);
-      return;
-    }
-    to->first =
-        fmt::format("{} took {}, less than its floor of {}: {}", name,
-                    format_duration(*figures.measured), format_duration(*figures.least), why);
+    const bool may_be_cached = of.by == bound::memory || record_.device.backend == "host";
+    return may_be_cached && bytes_moved(of) < fits_a_cache ? "cached" : "below_roofline";
   }
 
-  /// FLOPs in a precision whose rate is not known leave the least time open.
+  /// FLOPs in a precision whose rate is not known leave the roofline time open.
   void add_without_rate() {
     for (const auto& [word, arithmetic] : precision_words) {
       std::vector<std::string> names;
       for (const auto& stage : summary_.stages) {
-        const auto& figures = stage.figures;
-        if (figures.least || figures.compute_time) continue;
-        if (figures.cost.flops.value_or(0) == 0 || figures.cost.arithmetic != arithmetic) continue;
+        const auto& of = stage.figures;
+        if (of.roofline_time || of.compute_time) continue;
+        if (of.cost.flops.value_or(0) == 0 || of.cost.arithmetic != arithmetic) continue;
         names.push_back(name_of(stage));
       }
       if (names.empty()) continue;
-      to_.push_back(fmt::format("no rate of {} was calibrated, so {} {} no floor", word,
-                                listed(names), names.size() > 1 ? "have" : "has"));
+      add("rate_not_calibrated", std::move(names)).with("precision", std::string(word));
     }
   }
 
@@ -279,27 +219,19 @@ class writer {
       on_device += *stage.share_of_path;
     }
     if (summary_.stages.empty() || on_device >= 0.5) return;
-    to_.push_back(fmt::format(
-        "device stages are {:.0f} % of the path; the rest is CPU work, launches and waiting, "
-        "for which no roof stands",
-        100 * on_device));
+    add("path_not_on_device").with("share_of_critical_path", quantity{on_device, unit::share});
   }
 
   const run_record& record_;
   const roofline_summary& summary_;
-  std::optional<double> launch_;  ///< ns of the host
-  beaten_floors few_flops_;
-  beaten_floors cached_;
-  beaten_floors unexplained_;
-  std::vector<std::string> to_;
+  std::vector<finding> to_;
 };
 
 }  // namespace
 
-std::vector<std::string> roofline_findings(const run_record& record,
-                                           const roofline_summary& summary) {
+std::vector<finding> roofline_findings(const run_record& record, const roofline_summary& summary) {
   if (!record.calibration) return {};
-  return writer(record, summary).all();
+  return collector(record, summary).all();
 }
 
 }  // namespace graphline

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "framework/analysis/run/operations.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/report/html/summary_data.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 
@@ -27,8 +27,8 @@ json part_rows(const run_record& record, std::size_t s, const stage_summary& sum
          {"share", share ? three_digits(100 * *share, 2) : "-"},
          {"part", share ? json(*share) : json()}});
     const auto* floor = held.any_part(s) ? held.of_part(s, i) : nullptr;
-    if (floor == nullptr || !floor->least) continue;
-    rows.back()["least"] = in_unit(floor->least, unit);
+    if (floor == nullptr || !floor->roofline_time) continue;
+    rows.back()["least"] = in_unit(floor->roofline_time, unit);
     rows.back()["ratio"] = ratio_cell(floor);
   }
   return rows;

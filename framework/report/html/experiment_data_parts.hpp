@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -21,7 +21,7 @@ std::string run_html(const run_record& record, const run_analysis& analysis,
                      const page_options& options = {});
 
 inline std::string run_html(const run_record& record, const page_options& options = {}) {
-  return run_html(record, analyse(record), options);
+  return run_html(record, analyze(record), options);
 }
 
 }  // namespace graphline

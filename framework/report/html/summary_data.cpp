@@ -9,11 +9,11 @@
 
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/run_times.hpp"
 
 namespace graphline {
@@ -138,9 +138,9 @@ json end_to_end_row(const run_analysis& analysis) {
 }
 
 /// What is shown of a floor: {"least", "ratio"}; empty without one.
-json floor_data(const roofline_figures* held, time_unit unit) {
-  if (held == nullptr || !held->least) return json::object();
-  return {{"least", in_unit(held->least, unit)}, {"ratio", ratio_cell(held)}};
+json floor_data(const roofline_metrics* held, time_unit unit) {
+  if (held == nullptr || !held->roofline_time) return json::object();
+  return {{"least", in_unit(held->roofline_time, unit)}, {"ratio", ratio_cell(held)}};
 }
 
 /// The unit of a column of means.
@@ -159,7 +159,7 @@ std::string place_of(const stage_record& stage) {
 }
 
 json stage_row(const stage_record& stage, const stage_summary& summary,
-               const roofline_figures* held, time_unit unit, time_unit launch_unit) {
+               const roofline_metrics* held, time_unit unit, time_unit launch_unit) {
   const auto& column = summary.columns.front();
   const auto& times = *column.times;
   json row = {{"name", stage.name},

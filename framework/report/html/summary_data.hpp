@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
 

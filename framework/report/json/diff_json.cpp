@@ -137,14 +137,6 @@ json ceiling_json(const ceiling_change& change) {
   return result;
 }
 
-json floor_json(const floor_change& stage) {
-  return {{"name", stage.name},
-          {"in", {{"before", !!stage.stages.before}, {"after", !!stage.stages.after}}},
-          {"measured", change_json(stage.measured(), "ms", million)},
-          {"least", change_json(stage.least(), "ms", million)},
-          {"ratio", change_json(stage.ratio(), "x", 1)}};
-}
-
 }  // namespace
 
 std::string diff_json(const run_diff& diff) {
@@ -181,14 +173,6 @@ std::string diff_json(const calibration_diff& diff) {
   json result = beginning_of(diff.origin);
   result["ceilings"] = list_of(diff.ceilings, ceiling_json);
   result["interrupted"] = interrupted_json(diff.interrupted);
-  return json_text(result);
-}
-
-std::string diff_json(const roofline_diff& diff) {
-  json result = beginning_of(diff.origin);
-  result["stages"] = list_of(diff.stages, floor_json);
-  result["interrupted"] = interrupted_json(diff.interrupted);
-  result["failure"] = failure_json(diff.failure);
   return json_text(result);
 }
 

@@ -5,7 +5,6 @@
 #include "framework/analysis/diff/calibration_diff.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/analysis/diff/result_diff.hpp"
-#include "framework/analysis/diff/roofline_diff.hpp"
 #include "framework/report/json/json_beginning.hpp"
 
 namespace graphline {
@@ -16,6 +15,5 @@ namespace graphline {
 std::string diff_json(const run_diff& diff);
 std::string diff_json(const experiment_diff& diff);
 std::string diff_json(const calibration_diff& diff);
-std::string diff_json(const roofline_diff& diff);
 
 }  // namespace graphline

@@ -19,15 +19,15 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// Least and ratio as tables show them; null without any. Times in ms.
-json floor_json(const roofline_figures* held) {
-  if (held == nullptr || !held->least) return {};
+json floor_json(const roofline_metrics* held) {
+  if (held == nullptr || !held->roofline_time) return {};
   return {{"unit", "ms"},
-          {"least", ms_or_null(held->least)},
+          {"least", ms_or_null(held->roofline_time)},
           {"bound", held->by ? json(to_word(*held->by)) : json()},
           {"ratio", or_null(held->ratio)}};
 }
 
-void add_floor(json& to, const roofline_figures* held) {
+void add_floor(json& to, const roofline_metrics* held) {
   if (auto floor = floor_json(held); !floor.is_null()) to["roofline"] = std::move(floor);
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/json/json_beginning.hpp"

@@ -27,15 +27,15 @@ saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_overhead_of(result); },
     [](const json_part& result) -> saved_result { return saved_experiment_of(result); },
     [](const json_part& result) -> saved_result { return saved_calibration_of(result); },
-    [](const json_part& result) -> saved_result { return saved_roofline_of(result); }};
+    [](const json_part& /*result*/) -> saved_result { return saved_roofline(); }};
 static_assert(std::size(kinds) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials. Of a
-/// record only its source is read, which a roofline's has in its "stages".
+/// record only its source is read.
 bool compared(std::size_t depth, std::string_view section, std::string_view key) {
   if (depth == 1) return true;
   if (section == "record") {
-    return key == "source" || key == "file" || key == "text" || (depth == 2 && key == "stages");
+    return key == "source" || key == "file" || key == "text";
   }
   if (section != "trials") return true;
   return key != "stages" && key != "graphs" && key != "tensors" && key != "launches";

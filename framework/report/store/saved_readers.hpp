@@ -12,6 +12,5 @@ saved_run saved_run_of(const json_part& result);                  ///< graphline
 saved_experiment saved_overhead_of(const json_part& result);      ///< graphline.overhead/1
 saved_experiment saved_experiment_of(const json_part& result);    ///< graphline.experiment/1
 saved_calibration saved_calibration_of(const json_part& result);  ///< graphline.calibration/1
-saved_roofline saved_roofline_of(const json_part& result);        ///< graphline.roofline/1
 
 }  // namespace graphline

@@ -7,12 +7,12 @@
 
 #include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/ceilings_at_hand.hpp"
+#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/analysis/roofline/theoretical_peak.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/ceiling_words.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
@@ -144,9 +144,9 @@ std::string heading(const calibration_record& record, const calibration_notes& n
 
 std::string knee_fact(const std::vector<ceiling_figure>& figures, const look& as) {
   std::string text;
-  for (const auto& roof : ceilings_at_hand(figures).roofs) {
+  for (const auto& roof : device_ceilings(figures).compute) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_word(roof.arithmetic),
-                        three_digits(roof.knee, 2));
+                        three_digits(roof.ridge_point, 2));
   }
   return text.empty() ? text : fact("knee", text + " FLOP/B", as);
 }

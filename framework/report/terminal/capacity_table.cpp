@@ -6,10 +6,10 @@
 
 #include "framework/analysis/experiment/capacity.hpp"
 #include "framework/analysis/experiment/capacity_findings.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

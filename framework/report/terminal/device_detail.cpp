@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "framework/analysis/run/operations.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {
@@ -95,7 +95,7 @@ std::string part_table(const run_record& record, std::size_t s, const stage_summ
         share ? three_digits(100 * *share, 2) : "-"};
     if (has_floors) {
       const auto* floor = held.of_part(s, i);
-      figures.push_back(in_unit(floor == nullptr ? std::nullopt : floor->least, unit));
+      figures.push_back(in_unit(floor == nullptr ? std::nullopt : floor->roofline_time, unit));
       figures.push_back(ratio_cell(floor));
     }
     add_part(table, table_name(stage.parts[i].name, as.room(part_width)), choice,

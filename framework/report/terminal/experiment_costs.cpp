@@ -4,9 +4,9 @@
 #include <functional>
 #include <utility>
 
+#include "framework/base/quantity.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 

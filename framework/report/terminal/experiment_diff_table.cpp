@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

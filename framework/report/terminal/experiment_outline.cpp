@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_rows.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/experiment_cells.hpp"
 #include "framework/report/terminal/experiment_parts.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/shape.hpp"
 
 namespace graphline {

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/terminal/quantity.hpp"
 
 namespace graphline {
 
 namespace {
 
-bool has_ratio(const roofline_figures& figures) {
+bool has_ratio(const roofline_metrics& figures) {
   return figures.ratio.has_value();
 }
 
@@ -28,12 +28,12 @@ const roofline_stage* floors::find(std::size_t stage) const noexcept {
   return found == list.end() ? nullptr : &*found;
 }
 
-const roofline_figures* floors::of_stage(std::size_t stage) const noexcept {
+const roofline_metrics* floors::of_stage(std::size_t stage) const noexcept {
   const auto* found = find(stage);
   return found == nullptr ? nullptr : &found->figures;
 }
 
-const roofline_figures* floors::of_part(std::size_t stage, std::size_t part) const noexcept {
+const roofline_metrics* floors::of_part(std::size_t stage, std::size_t part) const noexcept {
   const auto* found = find(stage);
   return found == nullptr || part >= found->parts.size() ? nullptr : &found->parts[part];
 }
@@ -52,7 +52,7 @@ std::string ratio_cell(const std::optional<double>& ratio) {
   return ratio ? three_digits(*ratio, 2) + 'x' : "-";
 }
 
-std::string ratio_cell(const roofline_figures* figures) {
+std::string ratio_cell(const roofline_metrics* figures) {
   return ratio_cell(figures == nullptr ? std::nullopt : figures->ratio);
 }
 

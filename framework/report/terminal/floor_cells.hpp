@@ -17,8 +17,8 @@ class floors {
   explicit floors(std::optional<roofline_summary> held);
 
   /// Null for a CPU stage, and without a calibration.
-  const roofline_figures* of_stage(std::size_t stage) const noexcept;
-  const roofline_figures* of_part(std::size_t stage, std::size_t part) const noexcept;
+  const roofline_metrics* of_stage(std::size_t stage) const noexcept;
+  const roofline_metrics* of_part(std::size_t stage, std::size_t part) const noexcept;
 
   /// Whether any stage, or any part of one, was measured and has a floor.
   bool any_stage() const noexcept;
@@ -36,7 +36,7 @@ class floors {
 std::string ratio_cell(const std::optional<double>& ratio);
 
 /// The same of a stage or part, or of null.
-std::string ratio_cell(const roofline_figures* figures);
+std::string ratio_cell(const roofline_metrics* figures);
 
 /// What "least" and "ratio" are, for the notes below a table. Of a run with a calibration.
 std::string floor_note(const run_record& record);

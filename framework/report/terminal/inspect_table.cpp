@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

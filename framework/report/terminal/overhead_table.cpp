@@ -8,9 +8,9 @@
 
 #include "framework/analysis/experiment/overhead.hpp"
 #include "framework/analysis/experiment/overhead_findings.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

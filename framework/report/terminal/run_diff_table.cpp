@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/diff_origin.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

@@ -9,12 +9,12 @@
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/attribution_table.hpp"
 #include "framework/report/terminal/device_detail.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/run_times.hpp"
 #include "framework/report/terminal/text_table.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/look.hpp"
 
@@ -15,7 +15,7 @@ namespace graphline {
 std::string run_table(const run_record& record, const run_analysis& analysis, const look& as = {});
 
 inline std::string run_table(const run_record& record, const look& as = {}) {
-  return run_table(record, analyse(record), as);
+  return run_table(record, analyze(record), as);
 }
 
 }  // namespace graphline

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/shape.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
@@ -148,7 +148,7 @@ class stage_times {
   struct row {
     const stage_record* record;
     const stage_summary* summary;
-    const roofline_figures* held;  ///< null without a floor
+    const roofline_metrics* held;  ///< null without a floor
   };
   struct shown_figure {
     std::string_view name;
@@ -204,7 +204,7 @@ class stage_times {
   void add_floors(std::vector<text_table::column>& columns,
                   std::vector<std::vector<std::string>>& cells) const {
     const auto least_of = [](const row& of) {
-      return of.held == nullptr ? std::nullopt : of.held->least;
+      return of.held == nullptr ? std::nullopt : of.held->roofline_time;
     };
     double most = 0;
     for (const auto& of : rows_) most = std::max(most, least_of(of).value_or(0));

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "framework/analysis/run/run_analysis.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/look.hpp"

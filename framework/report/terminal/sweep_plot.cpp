@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/report/terminal/quantity.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/terminal/floor_cells.hpp"
-#include "framework/report/terminal/quantity.hpp"
 #include "framework/report/terminal/sweep_plot.hpp"
 #include "framework/report/terminal/text_table.hpp"
 

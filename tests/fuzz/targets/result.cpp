@@ -5,17 +5,16 @@
 
 #include "framework/base/error.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
-#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/json/diff_json.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/fuzz/target.hpp"
@@ -25,7 +24,7 @@ namespace graphline {
 namespace {
 
 void show(const run_record& record) {
-  const auto analysis = analyse(record);
+  const auto analysis = analyze(record);
   run_table(record, analysis);
   run_html(record, analysis);
   run_csv(record);
@@ -40,17 +39,23 @@ void show(const experiment_record& record) {
 }
 
 void show(const roofline_record& record) {
-  roofline_table(record);
-  roofline_html(record);
-  roofline_csv(record);
+  const auto says = report::describe(record);
+  report::as_text(says);
+  report::as_html(says);
+  report::as_csv(says);
+  report::as_markdown(says);
+  report::as_text(report::diff(says, says, "before", "after"));
 }
 
 void show(const before_after<saved_result>& results) {
   std::visit(
       [&](const auto& before) {
-        const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
-        diff_table(diff);
-        diff_json(diff);
+        using kind = std::decay_t<decltype(before)>;
+        if constexpr (!std::is_same_v<kind, saved_roofline>) {
+          const auto diff = compare(before, std::get<kind>(results.after));
+          diff_table(diff);
+          diff_json(diff);
+        }
       },
       results.before);
 }

@@ -8,7 +8,7 @@
 #include "framework/report/terminal/run_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/html/page_records.hpp"
-#include "tests/report/html/roofline_records.hpp"
+#include "tests/report/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -17,7 +17,7 @@ using json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 json summary_of(const run_record& record) {
-  return summary_data(record, analyse(record), floors(hold_against_roofline(record)));
+  return summary_data(record, analyze(record), floors(evaluate_roofline(record)));
 }
 
 /// The words of the first line of the terminal's table that begins with `name`.
@@ -122,8 +122,8 @@ TEST(summary_data, has_floors_of_device_stages_where_there_is_a_calibration) {
 
 TEST(detail_data, has_floors_of_parts_where_there_is_a_calibration) {
   const auto record = samples::calibrated_two_models().layers;
-  const auto rows = detail_data(record, summarize(record),
-                                floors(hold_against_roofline(record)))["parts"][0]["rows"];
+  const auto rows =
+      detail_data(record, summarize(record), floors(evaluate_roofline(record)))["parts"][0]["rows"];
   EXPECT_EQ(rows[0]["least"], "48.8");
   EXPECT_EQ(rows[0]["ratio"], "1.08x");
   EXPECT_EQ(rows[1]["ratio"], "1.28x");
@@ -131,7 +131,7 @@ TEST(detail_data, has_floors_of_parts_where_there_is_a_calibration) {
 
 TEST(detail_data, has_parts_and_operations_where_they_were_taken) {
   const auto record = samples::in_detail();
-  const auto data = detail_data(record, summarize(record), floors(hold_against_roofline(record)));
+  const auto data = detail_data(record, summarize(record), floors(evaluate_roofline(record)));
   ASSERT_EQ(data["parts"].size(), 1u);
   const auto& parts = data["parts"][0];
   EXPECT_EQ(parts["stage"], "backbone");
@@ -143,7 +143,7 @@ TEST(detail_data, has_parts_and_operations_where_they_were_taken) {
   EXPECT_EQ(data["operations"]["rows"][1], json({"backbone", "gelu", "1", "9000", "9000"}));
 
   const auto plain = samples::two_models(timing_method::event, 10);
-  EXPECT_TRUE(detail_data(plain, summarize(plain), floors(hold_against_roofline(plain))).empty());
+  EXPECT_TRUE(detail_data(plain, summarize(plain), floors(evaluate_roofline(plain))).empty());
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
-#include "tests/report/html/roofline_records.hpp"
 #include "tests/report/result_texts.hpp"
+#include "tests/report/roofline_records.hpp"
 
 namespace graphline {
 namespace {

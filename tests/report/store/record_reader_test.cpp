@@ -9,17 +9,15 @@
 
 #include "framework/base/error.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/roofline_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
-#include "framework/report/html/roofline_page.hpp"
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
-#include "framework/report/json/roofline_json.hpp"
 #include "framework/report/json/run_json.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
@@ -68,10 +66,12 @@ class record_reader : public samples::result_files {
   void expect_equal_reports(const roofline_record& record) const {
     const auto back =
         std::get<roofline_record>(read_record(write("r.json", roofline_json(record))));
-    EXPECT_EQ(roofline_table(back), roofline_table(record));
-    EXPECT_EQ(roofline_csv(back), roofline_csv(record));
+    const auto again = report::describe(back);
+    const auto first = report::describe(record);
+    EXPECT_EQ(report::as_text(again), report::as_text(first));
+    EXPECT_EQ(report::as_csv(again), report::as_csv(first));
     EXPECT_EQ(roofline_json(back), roofline_json(record));
-    EXPECT_TRUE(roofline_html(back) == roofline_html(record)) << "the pages differ";
+    EXPECT_TRUE(report::as_html(again) == report::as_html(first)) << "the pages differ";
   }
 
   /// Why a text is no record, without the path before it.

@@ -10,7 +10,7 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
-#include "tests/report/html/roofline_records.hpp"
+#include "tests/report/roofline_records.hpp"
 
 namespace graphline {
 namespace {
@@ -129,15 +129,15 @@ TEST(run_table, shows_the_parts_of_a_stage_its_operations_and_what_graphs_cost) 
 
 TEST(run_table, has_no_ratio_where_there_are_too_few_times_for_a_p50) {
   auto record = samples::calibrated_two_models().layers;
-  EXPECT_TRUE(floors(hold_against_roofline(record)).any_stage());
+  EXPECT_TRUE(floors(evaluate_roofline(record)).any_stage());
   for (auto& stage : record.stages) {
     stage.device.resize(std::min<std::size_t>(stage.device.size(), 4));
     for (auto& part : stage.parts) part.device.resize(4);
   }
-  const floors held(hold_against_roofline(record));
+  const floors held(evaluate_roofline(record));
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (const auto* figures = held.of_stage(s)) {
-      EXPECT_TRUE(figures->least);
+      EXPECT_TRUE(figures->roofline_time);
       EXPECT_FALSE(figures->ratio);
     }
     EXPECT_FALSE(held.any_part(s));

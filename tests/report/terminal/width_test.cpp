@@ -4,11 +4,12 @@
 #include <sstream>
 #include <string>
 
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/terminal/calibration_table.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
-#include "framework/report/terminal/roofline_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
@@ -142,7 +143,7 @@ TEST(widths, are_kept_by_rooflines) {
     record.stages.warnings = {name() + name()};
     record.layers.failure = name();
     expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return roofline_table(record, as); });
+                  [&](const look& as) { return report::as_text(report::describe(record), as); });
   }
 }
 

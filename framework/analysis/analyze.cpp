@@ -1,0 +1,48 @@
+#include "framework/analysis/analyze.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "framework/analysis/stats/shown_percentiles.hpp"
+
+namespace graphline {
+
+namespace {
+
+std::vector<percentile_interval> intervals_of(const run_record& record,
+                                              const run_summary& summary) {
+  if (!summary.end_to_end) return {};
+  std::array<double, std::size(shown_percentiles)> percentiles;
+  for (std::size_t i = 0; i < percentiles.size(); ++i) percentiles[i] = shown_percentiles[i].second;
+  return percentile_intervals(end_to_end_times(record), *summary.end_to_end, percentiles);
+}
+
+}  // namespace
+
+run_analysis analyze(const run_record& record) {
+  auto summary = summarize(record);
+  auto attribution =
+      attribute(record, summary.end_to_end ? summary.end_to_end->why_unsettled() : "");
+  auto roofline = evaluate_roofline(record, nullptr, attribution);
+  auto intervals = intervals_of(record, summary);
+  return {std::move(summary), std::move(intervals), std::move(attribution), std::move(roofline)};
+}
+
+roofline_analysis analyze(const roofline_record& record) {
+  roofline_analysis result{summarize(record.stages),
+                           summarize(record.layers),
+                           evaluate_roofline(record.stages, &record.layers),
+                           {},
+                           {}};
+  if (result.roofline) result.findings = roofline_findings(record.stages, *result.roofline);
+  result.warnings = result.stages.warnings;
+  for (const auto& warning : result.layers.warnings) {
+    const auto same = std::find(result.warnings.begin(), result.warnings.end(), warning);
+    if (same == result.warnings.end()) result.warnings.push_back(warning);
+  }
+  return result;
+}
+
+}  // namespace graphline

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/roofline/roofline.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/record/roofline_record.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// What each kind of result comes to, worked out once for all that is shown of it.
+
+struct run_analysis {
+  run_summary summary;
+  std::vector<percentile_interval> intervals;  ///< of the percentiles shown, end to end
+  /// As `attribute` gives it; without queue waits where the end-to-end times are unsettled.
+  std::optional<attribution_summary> attribution;
+  std::optional<roofline_summary> roofline;  ///< as `evaluate_roofline` gives it
+};
+run_analysis analyze(const run_record& record);
+
+struct roofline_analysis {
+  run_summary stages;
+  run_summary layers;
+  std::optional<roofline_summary> roofline;  ///< nothing without a calibration to compare with
+  std::vector<finding> findings;
+  std::vector<std::string> warnings;  ///< of the two runs, each once
+};
+roofline_analysis analyze(const roofline_record& record);
+
+}  // namespace graphline

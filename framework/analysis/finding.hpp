@@ -1,0 +1,56 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/base/quantity.hpp"
+#include "framework/base/words.hpp"
+
+namespace graphline {
+
+/// What a finding is to a reader.
+enum class finding_severity {
+  note,     ///< worth knowing
+  warning,  ///< a figure may not be what it seems
+  failure,  ///< something did not run as it should have
+};
+inline constexpr word<finding_severity> severity_words[] = {{"note", finding_severity::note},
+                                                            {"warning", finding_severity::warning},
+                                                            {"failure", finding_severity::failure}};
+template <>
+struct words_of<finding_severity> {
+  static constexpr const auto& table = severity_words;
+};
+
+/// Something the data show, as data: a report makes the sentence of it (describe/sentences.cpp).
+struct finding {
+  using figure = std::variant<quantity, std::string, std::vector<std::string>>;
+
+  /// A figure that is not known is left out.
+  finding& with(std::string_view name, figure value) {
+    figures.emplace_back(name, std::move(value));
+    return *this;
+  }
+  finding& with(std::string_view name, const std::optional<double>& value, unit in) {
+    return value ? with(name, quantity{*value, in}) : *this;
+  }
+
+  const figure* find(std::string_view name) const {
+    for (const auto& [own, value] : figures) {
+      if (own == name) return &value;
+    }
+    return nullptr;
+  }
+
+  std::string_view key;  ///< a literal: "far_from_roofline"
+  finding_severity how = finding_severity::note;
+  std::vector<std::string> subjects;  ///< names of stages and parts, as the user wrote them
+  std::vector<std::pair<std::string_view, figure>> figures;
+};
+
+}  // namespace graphline

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "framework/analysis/analyze.hpp"
+#include "framework/record/roofline_record.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/report/document.hpp"
+
+namespace graphline::report {
+
+// A document of each kind of result.
+
+document describe(const roofline_record& record, const roofline_analysis& analysis);
+inline document describe(const roofline_record& record) {
+  return describe(record, analyze(record));
+}
+
+/// What changed between two results of one kind: their tables by row and column, their facts by
+/// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
+document diff(const document& before, const document& after, const std::string& file_before,
+              const std::string& file_after);
+
+// What the documents have in common.
+
+/// "two_models on host: NAME (1 compute thread)", then how it ran.
+std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
+
+/// What ended a run before its time, as failures; `which` run it was: " under timing layers".
+void add_failures(document& to, const run_record& record, const std::string& which);
+
+/// Sentences that a run wrote down.
+void add_warnings(document& to, const std::vector<std::string>& warnings);
+
+/// Settings, device, environment and files that made a run.
+void add_origin(document& to, const run_record& record);
+
+/// Pairs of names and texts.
+std::vector<fact> facts_of(const std::vector<std::pair<std::string, std::string>>& pairs);
+
+}  // namespace graphline::report

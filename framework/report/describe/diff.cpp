@@ -1,0 +1,292 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "framework/analysis/diff/source_diff.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/sentences.hpp"
+#include "framework/report/render/cells.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+/// Something of the result before and of the one after; null where it has none.
+template <class T>
+struct both {
+  const T* before = nullptr;
+  const T* after = nullptr;
+};
+
+std::optional<double> number_of(const cell* of) {
+  const auto* number = of == nullptr ? nullptr : std::get_if<quantity>(&of->value);
+  return number == nullptr ? std::nullopt : std::optional(number->value);
+}
+
+/// after / before - 1; nothing unless both are known and there is something to be a part of.
+cell change_of(const both<cell>& of) {
+  const auto before = number_of(of.before);
+  const auto after = number_of(of.after);
+  if (!before || !after || *before == 0) return {};
+  return quantity{*after / *before - 1, unit::change};
+}
+
+cell copy_of(const cell* of) {
+  return of == nullptr ? cell() : *of;
+}
+
+template <class Part>
+std::vector<const Part*> parts_of(const document& of) {
+  std::vector<const Part*> list;
+  for (const auto& part : of.parts) {
+    if (const auto* some = std::get_if<Part>(&part)) list.push_back(some);
+  }
+  return list;
+}
+
+/// The first's in its order, then what only the second has; by `key_of`.
+template <class T, class Key>
+std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after,
+                            const Key& key_of) {
+  std::vector<both<T>> list;
+  std::map<std::string, std::size_t> places;
+  for (const auto& one : before) {
+    if (places.emplace(key_of(one), list.size()).second) list.push_back({&one, nullptr});
+  }
+  for (const auto& one : after) {
+    const auto [place, is_new] = places.emplace(key_of(one), list.size());
+    if (is_new) list.emplace_back();
+    list[place->second].after = &one;
+  }
+  return list;
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+/// Rows of a level are joined within the row above that they belong to.
+std::vector<std::pair<std::string, row>> named_rows(const table& of) {
+  std::vector<std::pair<std::string, row>> rows;
+  std::string whole;
+  for (const auto& one : of.rows) {
+    const auto name = shown_value(one.cells.front());
+    if (one.level == 0) whole = name;
+    rows.emplace_back(one.level == 0 ? name : whole + '\n' + name, one);
+  }
+  return rows;
+}
+
+table diff_of(const table& before, const table& after) {
+  table made{before.key, before.title, before.row_key, before.part_key, {before.columns[0]}, {}};
+  std::vector<std::size_t> compared;
+  for (std::size_t c = 0; c < before.columns.size(); ++c) {
+    const auto& column = before.columns[c];
+    if (!column.compared) continue;
+    compared.push_back(c);
+    made.columns.push_back({column.key + "_before", column.title + " before", column.in});
+    made.columns.push_back({column.key + "_after", "after", column.in});
+    made.columns.push_back({column.key + "_change", "change %", unit::change});
+  }
+  const auto first = named_rows(before);
+  const auto second = named_rows(after);
+  for (const auto& pair : joined(first, second, [](const auto& one) { return one.first; })) {
+    const auto* some = pair.before == nullptr ? pair.after : pair.before;
+    row made_row{{some->second.cells.front()}, some->second.level};
+    for (const auto c : compared) {
+      const both<cell> cells{pair.before ? &pair.before->second.cells[c] : nullptr,
+                             pair.after ? &pair.after->second.cells[c] : nullptr};
+      made_row.cells.push_back(copy_of(cells.before));
+      made_row.cells.push_back(copy_of(cells.after));
+      made_row.cells.push_back(change_of(cells));
+    }
+    made.rows.push_back(std::move(made_row));
+  }
+  return made;
+}
+
+// ---- Facts --------------------------------------------------------------------------------------
+
+std::string key_of(const fact& of) {
+  return of.key;
+}
+
+/// What stands by its figures alone, of all facts that are shown.
+std::vector<fact> figures_of(const document& of) {
+  std::vector<fact> list;
+  for (const auto* some : parts_of<facts>(of)) {
+    if ((some->where & in_text) == 0) continue;
+    for (const auto& one : some->list) {
+      if (number_of(&one.value)) list.push_back(one);
+    }
+  }
+  return list;
+}
+
+table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
+  table made{"figures",
+             "Figures",
+             "name",
+             "",
+             {{"name", "figure"},
+              {"before", "before", unit::none},
+              {"after", "after", unit::none},
+              {"change", "change %", unit::change}},
+             {}};
+  for (const auto& pair : joined(before, after, key_of)) {
+    const both<cell> cells{pair.before ? &pair.before->value : nullptr,
+                           pair.after ? &pair.after->value : nullptr};
+    made.rows.push_back({{(pair.before ? pair.before : pair.after)->title, copy_of(cells.before),
+                          copy_of(cells.after), change_of(cells)}});
+  }
+  return made;
+}
+
+/// What is nested as "params.batch".
+void flatten(const std::vector<fact>& list, const std::string& before, std::vector<fact>& to) {
+  for (const auto& one : list) {
+    if (const auto* nested = std::get_if<std::vector<fact>>(&one.value.value)) {
+      flatten(*nested, before + one.title + '.', to);
+    } else {
+      const auto name = before + (one.title.empty() ? one.key : one.title);
+      to.push_back({name, name, one.value, ""});
+    }
+  }
+}
+
+/// Facts that are not the same in both; dates of results are never the same.
+void add_differences(table& to, const facts& before, const facts& after) {
+  std::vector<fact> first;
+  std::vector<fact> second;
+  flatten(before.list, "", first);
+  flatten(after.list, "", second);
+  for (const auto& pair : joined(first, second, key_of)) {
+    const auto* some = pair.before == nullptr ? pair.after : pair.before;
+    const auto text = [](const fact* of) { return of == nullptr ? "-" : shown_value(of->value); };
+    if (text(pair.before) == text(pair.after) ||
+        (before.key == "environment" && some->key == "date")) {
+      continue;
+    }
+    to.rows.push_back({{before.key + '.' + some->title, text(pair.before), text(pair.after)}});
+  }
+}
+
+std::vector<source_record> sources_of(const facts& of) {
+  std::vector<source_record> files;
+  for (const auto& one : of.list) files.push_back({one.title, shown_value(one.value)});
+  return files;
+}
+
+/// Settings, device, environment and sources.
+table differences(const document& before, const document& after) {
+  table made{"differences",
+             "Differs",
+             "name",
+             "",
+             {{"name", "differs"}, {"before", "before"}, {"after", "after"}},
+             {}};
+  for (const auto* first : parts_of<facts>(before)) {
+    for (const auto* second : parts_of<facts>(after)) {
+      if (first->key != second->key || (first->where & in_text) != 0 || first->key.empty())
+        continue;
+      if (first->key != "sources") {
+        add_differences(made, *first, *second);
+        continue;
+      }
+      for (const auto& change : graphline::differences(sources_of(*first), sources_of(*second))) {
+        made.rows.push_back(
+            {{change.name, change.texts.before.value_or("-"), change.texts.after.value_or("-")}});
+      }
+    }
+  }
+  return made;
+}
+
+// ---- The document -------------------------------------------------------------------------------
+
+/// "most changed: 'head', p50 403 us before, 202 us after, -50.0 %", by the first column that is
+/// compared.
+std::string answer(const table& rows) {
+  const row* most = nullptr;
+  double by = 0;
+  for (const auto& one : rows.rows) {
+    const auto before = number_of(&one.cells[1]);
+    const auto after = number_of(&one.cells[2]);
+    if (one.level > 0 || !before || !after || std::abs(*after - *before) < by) continue;
+    by = std::abs(*after - *before);
+    most = &one;
+  }
+  const auto& in = rows.row_key;
+  if (most == nullptr) return fmt::format("no {} was measured in both", in);
+  if (by == 0) return fmt::format("each {} takes as long as before", in);
+  return fmt::format("most changed: '{}', {} {}, after {}, {}", shown_value(most->cells[0]),
+                     rows.columns[1].title, shown_value(most->cells[1]),
+                     shown_value(most->cells[2]),
+                     to_text(std::get<quantity>(most->cells[3].value)));
+}
+
+/// ", 2026-11-20T12:00:00Z"; empty where it is not known.
+std::string date_of(const document& of) {
+  for (const auto* some : parts_of<facts>(of)) {
+    for (const auto& one : some->list) {
+      if (some->key == "environment" && one.key == "date") return ", " + shown_value(one.value);
+    }
+  }
+  return "";
+}
+
+void add_failures(document& to, const document& from, const std::string& file) {
+  for (const auto& found : from.findings) {
+    if (found.how != finding_severity::failure) continue;
+    to.findings.push_back(
+        finding{"", found.how, {}, {}}.with("text", file + ": " + sentence(found)));
+  }
+}
+
+}  // namespace
+
+document diff(const document& before, const document& after, const std::string& file_before,
+              const std::string& file_after) {
+  document made{"diff", before.title, before.description, {}, {}, {}, ""};
+  if (before.title != after.title) {
+    made.lines.push_back(
+        fmt::format("different pipelines: {} before, {} after", before.title, after.title));
+  }
+  made.parts.push_back(facts{"",
+                             "",
+                             {{"of", "", "graphline." + before.kind + "/1", ""},
+                              {"before", "", file_before, ""},
+                              {"after", "", file_after, ""}},
+                             in_data});
+  for (const auto* first : parts_of<table>(before)) {
+    const auto is_compared = [](const column& of) { return of.compared; };
+    if (std::none_of(first->columns.begin(), first->columns.end(), is_compared)) continue;
+    for (const auto* second : parts_of<table>(after)) {
+      if (first->key != second->key) continue;
+      auto rows = diff_of(*first, *second);
+      if (made.table_of_csv.empty()) {
+        made.table_of_csv = rows.key;
+        made.lines.push_back(fmt::format("{}: {}", before.title, answer(rows)));
+      }
+      made.parts.push_back(std::move(rows));
+    }
+  }
+  made.lines.push_back("before  " + file_before + date_of(before));
+  made.lines.push_back("after   " + file_after + date_of(after));
+  auto figures = diff_of(figures_of(before), figures_of(after));
+  if (!figures.rows.empty()) made.parts.push_back(std::move(figures));
+  auto other = differences(before, after);
+  if (other.rows.empty()) {
+    made.parts.push_back(note{"Source, settings, device and environment are the same."});
+  } else {
+    made.parts.push_back(std::move(other));
+  }
+  made.parts.push_back(
+      note{"One run each: how much runs vary is not known, so there is no verdict; 'graphline "
+           "compare' gives one."});
+  add_failures(made, before, file_before);
+  add_failures(made, after, file_after);
+  return made;
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include "framework/analysis/run/disturbance.hpp"
+#include "framework/base/json_reader.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/terminal/heading.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+cell whole(std::int64_t number) {
+  return quantity{static_cast<double>(number), unit::none};
+}
+
+/// Text that is a number or a boolean as such.
+cell typed(const std::string& text) {
+  const auto value = find_json(text);
+  if (value && value->is_number()) return quantity{value->get<double>(), unit::none};
+  if (value && value->is_boolean()) return value->get<bool>();
+  return text;
+}
+
+std::vector<fact> settings_of(const run_record& record) {
+  const auto& run = record.run;
+  std::vector<fact> parameters;
+  for (const auto& [name, value] : record.parameters)
+    parameters.push_back({name, name, typed(value), ""});
+  std::vector<fact> list;
+  const auto add = [&](const char* key, cell value) {
+    list.push_back({key, key, std::move(value), ""});
+  };
+  add("strategy", to_word(run.strategy));
+  add("graphs", to_word(run.graphs));
+  add("timing", to_word(run.timing));
+  add("in_flight", whole(run.in_flight));
+  add("wait", to_word(run.wait));
+  add("frames", whole(run.frames));
+  add("warmup", whole(run.warmup));
+  add("seed", whole(static_cast<std::int64_t>(run.seed)));
+  add("params", std::move(parameters));
+  add("priorities", run.priorities);
+  add("threads", whole(run.threads));
+  add("arrival", to_word(run.arrival));
+  if (run.arrival != arrival::closed) {
+    add("rate", cell(run.rate, unit::none));
+    add("queue", whole(run.queue));
+    add("when_full", to_word(run.when_full));
+  }
+  if (run.deadline) {
+    add("deadline_ms", quantity{static_cast<double>(*run.deadline) / 1e6, unit::none});
+  }
+  return list;
+}
+
+std::vector<fact> device_facts(const device_properties& device) {
+  return {{"backend", "backend", device.backend, ""},
+          {"name", "name", device.name, ""},
+          {"memory_bytes", "memory",
+           quantity{static_cast<double>(device.memory_bytes), unit::bytes}, ""},
+          {"compute_threads", "compute threads", whole(device.compute_threads), ""},
+          {"priority_levels", "priority levels", whole(device.priority_levels), ""},
+          {"details", "details", facts_of(device.details), ""}};
+}
+
+}  // namespace
+
+std::vector<fact> facts_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<fact> list;
+  for (const auto& [name, text] : pairs) list.push_back({name, name, text, ""});
+  return list;
+}
+
+std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {
+  const auto parameters = parameters_of(record);
+  return {subject_of(record), way_of(record.run),
+          fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
+                      counted(record.run.frames, "frame"), record.run.warmup, timing)};
+}
+
+void add_failures(document& to, const run_record& record, const std::string& which) {
+  if (record.failure) {
+    to.findings.push_back(finding{"failed", finding_severity::failure, {}, {}}
+                              .with("under", which)
+                              .with("failure", *record.failure));
+  }
+  if (record.interrupted) {
+    to.findings.push_back(finding{"interrupted", finding_severity::failure, {}, {}}
+                              .with("done", std::to_string(record.frames.size()))
+                              .with("frames", counted(record.run.frames, "frame"))
+                              .with("under", which));
+  }
+}
+
+void add_warnings(document& to, const std::vector<std::string>& warnings) {
+  for (const auto& text : warnings) {
+    to.findings.push_back(finding{"", finding_severity::warning, {}, {}}.with("text", text));
+  }
+}
+
+void add_origin(document& to, const run_record& record) {
+  to.parts.push_back(facts{"settings", "Settings", settings_of(record), in_page | in_data});
+  to.parts.push_back(facts{"device", "Device", device_facts(record.device), in_page | in_data});
+  to.parts.push_back(
+      facts{"environment", "Environment", facts_of(record.environment), in_page | in_data});
+  if (record.conditions) {
+    to.parts.push_back(facts{"", "Machine during the run",
+                             facts_of(graphline::facts_of(*record.conditions)), in_page});
+  }
+  if (record.source) {
+    to.parts.push_back(facts{"sources",
+                             "Files",
+                             {{record.source->file, record.source->file, record.source->text, ""}},
+                             in_page});
+  }
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,329 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/report/describe/describe.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+unit unit_in(ceiling what) {
+  switch (unit_of(what)) {
+    case ceiling_unit::bandwidth:
+      return unit::bytes_per_second;
+    case ceiling_unit::rate:
+      return unit::flops_per_second;
+    case ceiling_unit::duration:
+      break;
+  }
+  return unit::duration;
+}
+
+/// FLOP/s of work that has any FLOPs; nothing where a figure is not known.
+std::optional<double> rate_over(const cost_record& cost, const std::optional<double>& ns) {
+  if (!cost.flops || *cost.flops <= 0 || !ns || *ns <= 0) return std::nullopt;
+  return static_cast<double>(*cost.flops) * 1e9 / *ns;
+}
+
+/// Of a part, as its stage's share by its part of the stage's time.
+std::optional<double> share_of_part(const roofline_stage& held, const run_summary& layers,
+                                    std::size_t part) {
+  if (!held.share_of_path || held.stage >= layers.stages.size()) return std::nullopt;
+  const auto& parts = layers.stages[held.stage].parts;
+  if (parts.size() != held.parts.size() || !parts[part].share) return std::nullopt;
+  return *held.share_of_path * *parts[part].share;
+}
+
+/// The precisions that stages and parts compute in.
+std::set<precision> precisions_used(const roofline_summary& summary) {
+  std::set<precision> found;
+  const auto add = [&](const roofline_metrics& of) {
+    if (of.cost.flops.value_or(0) > 0) found.insert(of.cost.arithmetic);
+  };
+  for (const auto& stage : summary.stages) {
+    if (stage.parts.empty()) add(stage.figures);
+    for (const auto& part : stage.parts) add(part);
+  }
+  return found;
+}
+
+// ---- Stages and parts ---------------------------------------------------------------------------
+
+std::vector<column> stage_columns() {
+  using enum unit;
+  constexpr auto hidden = in_page | in_data;
+  return {{"name", "stage"},
+          {"kind", "kind", {}, 0, "", hidden},
+          {"on", "", {}, 0, "", in_data},
+          {"kernel", "kernel", {}, 0, "", hidden},
+          {"precision", "precision", {}, 0, "", hidden},
+          {"flops", "FLOPs", flops, 4},
+          {"bytes", "bytes", bytes, 5, "", shown},
+          {"bytes_read", "", bytes, 0, "", in_data},
+          {"bytes_written", "", bytes, 0, "", in_data},
+          {"intensity", "FLOP/B", flops_per_byte, 3},
+          {"bound", "limit", {}, 2},
+          {"memory_time", "", duration, 0, "", in_data},
+          {"compute_time", "", duration, 0, "", in_data},
+          {"roofline_time", "bound", duration, 0,
+           "roofline time, the larger of bytes over bandwidths and FLOPs over rate; for a stage "
+           "with parts, their sum"},
+          {"best_roofline_time", "", duration, 0, "", in_data},
+          {"measured", "p50", duration, 0,
+           "the median measured time; for parts, under timing layers", everywhere, true},
+          {"ratio", "ratio", ratio, 0, "p50 over bound; docs/roofline.md says what it means",
+           everywhere, true},
+          {"below_roofline", "", {}, 0, "", in_data},
+          {"share_of_critical_path", "path", share, 1, "% of the critical path of a frame"}};
+}
+
+row row_of(const std::string& name, const stage_record& stage, const std::string& kernel,
+           const roofline_metrics& of, const std::optional<double>& share_of_path, int level) {
+  using enum unit;
+  return {
+      {name, level == 0 ? cell(stage.kind) : cell(), to_word(stage.on),
+       kernel.empty() ? cell() : cell(kernel), to_word(of.cost.arithmetic),
+       cell(of.cost.flops, flops), cell(bytes_of(of.cost), bytes), cell(of.cost.bytes_read, bytes),
+       cell(of.cost.bytes_written, bytes), cell(of.intensity, flops_per_byte),
+       of.by ? cell(to_word(*of.by)) : cell(), cell(of.memory_time, duration),
+       cell(of.compute_time, duration), cell(of.roofline_time, duration),
+       cell(of.best_roofline_time, duration), cell(of.measured, duration), cell(of.ratio, ratio),
+       of.below_roofline, cell(share_of_path, share)},
+      level};
+}
+
+/// Which no ceiling stands for.
+row cpu_row(const stage_record& stage) {
+  roofline_metrics only_measured;
+  if (const auto median = median_cpu_time(stage)) {
+    only_measured.measured = static_cast<double>(*median);
+  }
+  auto made = row_of(stage.name, stage, "", only_measured, std::nullopt, 0);
+  made.cells[4] = {};
+  made.cells[17] = {};
+  return made;
+}
+
+table stage_table(const run_record& run, const roofline_summary& summary,
+                  const run_summary& layers) {
+  table made{"stages", "Stages and parts", "stage", "part", stage_columns(), {}};
+  auto next = summary.stages.begin();
+  for (std::size_t s = 0; s < run.stages.size(); ++s) {
+    const auto& stage = run.stages[s];
+    if (next == summary.stages.end() || next->stage != s) {
+      made.rows.push_back(cpu_row(stage));
+      continue;
+    }
+    const auto& held = *next++;
+    made.rows.push_back(row_of(stage.name, stage, "", held.figures, held.share_of_path, 0));
+    for (std::size_t p = 0; p < held.parts.size(); ++p) {
+      const auto& part = stage.parts[p];
+      made.rows.push_back(
+          row_of(part.name, stage, part.choice, held.parts[p], share_of_part(held, layers, p), 1));
+    }
+  }
+  return made;
+}
+
+// ---- What it comes to ---------------------------------------------------------------------------
+
+/// Of all device stages; nothing where one was not measured.
+std::optional<double> sum_of_measured(const roofline_summary& summary) {
+  std::optional<double> sum;
+  for (const auto& stage : summary.stages) {
+    if (!stage.figures.measured) return std::nullopt;
+    sum = sum.value_or(0) + *stage.figures.measured;
+  }
+  return sum;
+}
+
+facts totals(const roofline_analysis& analysis) {
+  const auto& summary = *analysis.roofline;
+  const auto& whole = analysis.stages.end_to_end;
+  const auto p50 = whole ? whole->percentile(0.5) : std::nullopt;
+  const auto measured = sum_of_measured(summary);
+  const auto& roofline = summary.roofline_time;
+  std::optional<double> times;
+  if (measured && roofline && *measured > 0 && *roofline > 0) times = *measured / *roofline;
+  using enum unit;
+  return {"totals",
+          "Totals",
+          {{"end_to_end", "end to end", cell(p50, duration), "the median frame"},
+           {"measured", "device stages", cell(measured, duration), "sum of their medians"},
+           {"roofline_time", "roofline", cell(roofline, duration), "sum of their roofline times"},
+           {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
+}
+
+/// The ceilings that the rooflines rest on.
+facts ceilings_used(const roofline_summary& summary, const calibration& from) {
+  const auto used = precisions_used(summary);
+  facts made{"", "Ceilings", {}, shown};
+  made.list.push_back({"memory", "memory",
+                       quantity{summary.bandwidth.value, unit::bytes_per_second},
+                       label_of(summary.bandwidth.what, precision::float32)});
+  for (const auto& of : summary.compute) {
+    if (!used.empty() && !used.contains(of.arithmetic)) continue;
+    const auto name = std::string(to_word(of.arithmetic));
+    made.list.push_back({name, name, quantity{of.rate.value, unit::flops_per_second},
+                         fmt::format("{}; ridge point {}", label_of(of.rate.what, of.arithmetic),
+                                     to_text({of.ridge_point, unit::flops_per_byte}))});
+  }
+  made.list.push_back({"calibrated", "calibrated", from.date, ""});
+  return made;
+}
+
+table ceiling_table(const roofline_summary& summary, const calibration& from) {
+  table made{"ceilings",
+             "Ceilings of the device",
+             "ceiling",
+             "",
+             {{"name", "ceiling"},
+              {"ceiling", "", {}, 0, "", in_data},
+              {"precision", "", {}, 0, "", in_data},
+              {"unit", "", {}, 0, "", in_data},
+              {"value", "median", unit::none},
+              {"worst", "at p90 of times", unit::none},
+              {"best", "at p10 of times", unit::none},
+              {"ridge_point", "ridge point", unit::flops_per_byte}},
+             {},
+             in_page | in_data};
+  for (const auto& figure : from.ceilings) {
+    const auto in = unit_in(figure.what);
+    const bool computes = in == unit::flops_per_second;
+    cell ridge;
+    for (const auto& of : summary.compute) {
+      if (computes && of.rate == figure) ridge = quantity{of.ridge_point, unit::flops_per_byte};
+    }
+    made.rows.push_back({{label_of(figure.what, figure.arithmetic), to_word(figure.what),
+                          computes ? cell(to_word(figure.arithmetic)) : cell(), symbol_of(in),
+                          quantity{figure.value, in}, quantity{figure.worst, in},
+                          quantity{figure.best, in}, ridge}});
+  }
+  return made;
+}
+
+// ---- The chart ----------------------------------------------------------------------------------
+
+/// All that is known of a point.
+std::string words_of(const roofline_metrics& of, const std::optional<double>& of_path,
+                     double rate) {
+  using enum unit;
+  std::string text = fmt::format(
+      "{} in {}, {}: {} · {} · {} measured", to_text({static_cast<double>(*of.cost.flops), flops}),
+      to_word(of.cost.arithmetic), to_text({static_cast<double>(*bytes_of(of.cost)), bytes}),
+      to_text({*of.intensity, flops_per_byte}), to_text({rate, flops_per_second}),
+      to_text({*of.measured, duration}));
+  if (of.roofline_time) {
+    text += fmt::format(" · {} roofline time", to_text({*of.roofline_time, duration}));
+  }
+  if (of.ratio) text += fmt::format(" · {} roofline", to_text({*of.ratio, ratio}));
+  if (of.by) text += fmt::format(" · {}-bound", to_word(*of.by));
+  if (of_path) text += fmt::format(" · {} of the critical path", to_text({*of_path, share}));
+  if (of.below_roofline) text += " · below its roofline: the cost or the calibration is wrong";
+  return text;
+}
+
+/// Nothing for what does not compute, moves no bytes or was not measured.
+std::optional<roofline_chart::point> point_of(const roofline_metrics& of,
+                                              const std::optional<double>& share) {
+  const auto rate = rate_over(of.cost, of.measured);
+  if (!rate || of.intensity.value_or(0) <= 0) return std::nullopt;
+  roofline_chart::point made;
+  made.intensity = *of.intensity;
+  made.rate = *rate;
+  made.measured = *of.measured;
+  made.bound_rate = rate_over(of.cost, of.roofline_time);
+  made.ratio = of.ratio;
+  made.share = share;
+  made.words = words_of(of, share, *rate);
+  return made;
+}
+
+chart chart_of(const run_record& run, const roofline_summary& summary, const run_summary& layers) {
+  roofline_chart drawn;
+  drawn.bandwidth = summary.bandwidth.value;
+  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
+    const auto& held = summary.stages[i];
+    const auto& stage = run.stages[held.stage];
+    const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
+                         const std::string& part) {
+      auto point = point_of(of, share);
+      if (!point) return false;
+      point->stage = stage.name;
+      point->part = part;
+      point->group = i;
+      drawn.points.push_back(std::move(*point));
+      return true;
+    };
+    if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
+    if (held.parts.size() < 2) continue;  // one part is the stage again
+    for (std::size_t p = 0; p < held.parts.size(); ++p) {
+      add(held.parts[p], share_of_part(held, layers, p), stage.parts[p].name);
+    }
+  }
+  const auto used = precisions_used(summary);
+  for (const auto& of : summary.compute) {
+    if (!used.empty() && !used.contains(of.arithmetic)) continue;
+    drawn.ceilings.push_back({std::string(to_word(of.arithmetic)), of.rate.value, of.ridge_point});
+  }
+  std::sort(drawn.ceilings.begin(), drawn.ceilings.end(),
+            [](const auto& a, const auto& b) { return a.rate < b.rate; });
+  return {"roofline", "Roofline",
+          "Achieved FLOP/s over FLOPs per byte moved, both logarithmic. Left of a ridge point "
+          "memory bandwidth is the ceiling, right of it the rate of the arithmetic. A point above "
+          "its ceiling does not move all of its bytes through memory, or its cost or the "
+          "calibration is wrong. The area of a mark is its share of the critical path.",
+          std::move(drawn)};
+}
+
+}  // namespace
+
+document describe(const roofline_record& record, const roofline_analysis& analysis) {
+  const auto& run = record.stages;
+  document made{"roofline", run.pipeline, run.description, {}, {}, {}, "stages"};
+  const bool parts = !record.layers.frames.empty();
+  made.lines = heading_of(run, fmt::format("timing {}{}", to_word(run.run.timing),
+                                           parts ? ", parts under timing layers" : ""));
+  add_failures(made, run, " under timing event");
+  add_failures(made, record.layers, " under timing layers");
+  if (run.calibration) {
+    const auto& from = *run.calibration;
+    made.parts.push_back(facts{
+        "calibration", "", {{"date", "", from.date, ""}, {"stale", "", from.stale, ""}}, in_data});
+  }
+  if (analysis.roofline) {
+    const auto& summary = *analysis.roofline;
+    made.parts.push_back(stage_table(run, summary, analysis.layers));
+    const auto least = samples_needed(0.5);
+    const auto measured = record.layers.frames.size();
+    if (run.frames.size() < least || (parts && measured < least)) {
+      made.parts.push_back(note{fmt::format("-: too few frames: p50 needs {}", least)});
+    }
+    made.parts.push_back(totals(analysis));
+    made.parts.push_back(ceilings_used(summary, *run.calibration));
+    made.parts.push_back(chart_of(run, summary, analysis.layers));
+    made.parts.push_back(ceiling_table(summary, *run.calibration));
+    std::vector<std::string> first;
+    for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
+    made.parts.push_back(facts{"", "", {{"by_gain", "", first, ""}}, in_data});
+    made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
+  } else {
+    made.findings.push_back(finding{"no_roofline", finding_severity::failure, {}, {}});
+  }
+  add_warnings(made, analysis.warnings);
+  const auto& failure = run.failure ? run.failure : record.layers.failure;
+  made.parts.push_back(facts{"",
+                             "",
+                             {{"warnings", "", analysis.warnings, ""},
+                              {"interrupted", "", run.interrupted || record.layers.interrupted, ""},
+                              {"failure", "", failure ? cell(*failure) : cell(), ""}},
+                             in_data});
+  add_origin(made, run);
+  return made;
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,137 @@
+#include "framework/report/describe/sentences.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "framework/base/utf8.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+// {name} is a figure; {subject} the first subject in quotes, {subjects} all, {others} the rest;
+// {s:one|many} depends on how many subjects there are. What stands between [ and ] is left out
+// unless all it names is known.
+constexpr std::pair<std::string_view, std::string_view> sentences[] = {
+    {"", "{text}"},
+    {"failed", "FAILED{under}: {failure}"},
+    {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
+    {"no_roofline",
+     "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
+     "calibrate' on the device, then 'graphline roofline' again"},
+    {"stale_calibration",
+     "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},
+    {"noisy_calibration",
+     "the machine was busy during calibration: times vary by more than {limit}: {ceilings}; "
+     "'graphline calibrate' measures again"},
+    {"far_from_roofline",
+     "look at {subject} first: measured {measured}, {bound} bound {roofline_time}, {ratio} "
+     "roofline; {share_of_critical_path} of the critical path[; most of the excess of its parts is "
+     "in '{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
+    {"also_far_from_roofline",
+     "then at {subject}: measured {measured}, {bound} bound {roofline_time}, {ratio} roofline; "
+     "{share_of_critical_path} of the critical path[; most of the excess of its parts is in "
+     "'{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
+    {"parts_faster_than_stage",
+     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run: one "
+     "of the runs had other clocks or other work beside it; run again on a quiet machine"},
+    {"parts_slower_than_stage",
+     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run: "
+     "timing them costs that much, or the run had other clocks or other work beside it; run again "
+     "on a quiet machine"},
+    {"near_roofline",
+     "{subjects} {s:is|are} within {ratio} roofline: only less work or another precision makes "
+     "{s:it|them} faster, not better code"},
+    {"launch_bound",
+     "{subject} is launch-bound: its roofline time of {roofline_time} is below the {launch} that a "
+     "launch takes; larger batches or fewer operations help, faster ones do not"},
+    {"fewer_flops",
+     "{subject} took {measured}, less than its roofline time of {roofline_time}: it computes with "
+     "fewer FLOPs than are counted (as Winograd's convolutions do), or the calibration was made "
+     "beside other work or is out of date; 'graphline calibrate' measures again[; so did "
+     "{others}]"},
+    {"cached",
+     "{subject} took {measured}, less than its roofline time of {roofline_time}: its {bytes} may "
+     "stay in a cache, which the calibrated memory bandwidth does not cover[; so did {others}]"},
+    {"below_roofline",
+     "{subject} took {measured}, less than its roofline time of {roofline_time}: it moves fewer "
+     "bytes than are counted, or the calibration was made beside other work or is out of date; "
+     "'graphline calibrate' measures again[; so did {others}]"},
+    {"rate_not_calibrated",
+     "no {precision} rate was calibrated, so {subjects} {s:has|have} no roofline time"},
+    {"path_not_on_device",
+     "device stages are {share_of_critical_path} of the critical path; the rest is CPU work, "
+     "launches and waits, which have no ceiling"},
+};
+
+/// "'a', 'b' and 3 more".
+std::string listed(std::span<const std::string> names) {
+  constexpr std::size_t most_named = 4;
+  const auto named = names.size() > most_named ? most_named - 1 : names.size();
+  std::string text;
+  for (std::size_t i = 0; i < named; ++i) {
+    const bool last = i + 1 == names.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + quote(names[i]);
+  }
+  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+  return text;
+}
+
+std::string text_of(const finding::figure& value) {
+  if (const auto* number = std::get_if<quantity>(&value)) return to_text(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), "; "));
+}
+
+/// What {name} stands for; nothing where it is not known.
+std::optional<std::string> value_of(const finding& of, std::string_view name) {
+  const std::span<const std::string> subjects(of.subjects);
+  if (name == "subject" && !subjects.empty()) return quote(subjects.front());
+  if (name == "subjects") return listed(subjects);
+  if (name == "others") {
+    if (subjects.size() < 2) return std::nullopt;
+    return listed(subjects.subspan(1));
+  }
+  if (name.starts_with("s:")) {
+    const auto bar = name.find('|');
+    return std::string(subjects.size() == 1 ? name.substr(2, bar - 2) : name.substr(bar + 1));
+  }
+  const auto* figure = of.find(name);
+  return figure == nullptr ? std::nullopt : std::optional(text_of(*figure));
+}
+
+/// Nothing where a name is not known.
+std::optional<std::string> filled(std::string_view pattern, const finding& of) {
+  std::string text;
+  while (!pattern.empty()) {
+    const char first = pattern.front();
+    if (first != '{' && first != '[') {
+      const auto plain = pattern.substr(0, pattern.find_first_of("{["));
+      text += plain;
+      pattern.remove_prefix(plain.size());
+      continue;
+    }
+    const auto end = pattern.find(first == '{' ? '}' : ']');
+    const auto within = pattern.substr(1, end - 1);
+    pattern.remove_prefix(end + 1);
+    const auto value = first == '{' ? value_of(of, within) : filled(within, of);
+    if (!value && first == '{') return std::nullopt;
+    text += value.value_or("");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string sentence(const finding& of) {
+  const auto* pattern = std::find_if(std::begin(sentences), std::end(sentences),
+                                     [&](const auto& entry) { return entry.first == of.key; });
+  if (pattern == std::end(sentences)) return std::string(of.key);
+  return filled(pattern->second, of).value_or(std::string(of.key));
+}
+
+}  // namespace graphline::report

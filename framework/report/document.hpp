@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/analysis/finding.hpp"
+#include "framework/base/quantity.hpp"
+
+namespace graphline::report {
+
+// What a result says, before any format: `describe` makes a document of it, renderers make text,
+// pages, JSON, CSV and Markdown of a document and know nothing else.
+
+/// Where something is shown; in data (JSON and CSV) by its key.
+enum place : unsigned {
+  in_text = 1,  ///< terminal and Markdown
+  in_page = 2,
+  in_data = 4,
+  shown = in_text | in_page,
+  everywhere = shown | in_data
+};
+
+struct fact;
+
+/// A value, or nothing where it is not known.
+struct cell {
+  using content = std::variant<std::monostate, bool, std::string, quantity,
+                               std::vector<std::string>, std::vector<fact>>;
+
+  cell() = default;
+  cell(content of) : value(std::move(of)) {}
+  cell(std::string_view text) : value(std::string(text)) {}
+  cell(const std::string& text) : value(text) {}
+  cell(const char* text) : value(std::string(text)) {}
+  cell(std::vector<std::string> list) : value(std::move(list)) {}
+  cell(bool yes) : value(yes) {}
+  cell(quantity of) : value(of) {}
+  cell(std::vector<fact> facts);
+
+  /// A number that may not be known.
+  template <class T>
+  cell(const std::optional<T>& number, unit in) {
+    if (number) value = quantity{static_cast<double>(*number), in};
+  }
+
+  bool known() const noexcept { return value.index() != 0; }
+
+  content value;
+};
+
+/// A named value. `note`: a few words beside it.
+struct fact {
+  std::string key;
+  std::string title;
+  cell value;
+  std::string note;
+};
+
+inline cell::cell(std::vector<fact> facts) : value(std::move(facts)) {}
+
+struct facts {
+  std::string key;  ///< of the object in data; empty: its facts stand at the top
+  std::string title;
+  std::vector<fact> list;
+  unsigned where = everywhere;
+};
+
+struct column {
+  std::string key;
+  std::string title;
+  std::optional<unit> in = {};  ///< of its numbers; nothing for words
+  int rank = 0;                 ///< left out where there is no room, the greatest first; 0 never
+  std::string help = {};        ///< what it is, for the notes
+  unsigned where = everywhere;
+  bool compared = false;  ///< between two results
+};
+
+struct row {
+  std::vector<cell> cells;  ///< as many as there are columns
+  int level = 0;            ///< 1: a part of the last row of level 0
+};
+
+/// The first column names the rows.
+struct table {
+  std::string key;
+  std::string title;
+  std::string row_key;   ///< what a row is: "stage"
+  std::string part_key;  ///< what a row of level 1 is: "part"; empty where there are none
+  std::vector<column> columns;
+  std::vector<row> rows;
+  unsigned where = everywhere;
+};
+
+/// Work under the ceilings of a device: FLOP/s over FLOP/B.
+struct roofline_chart {
+  struct ceiling {
+    std::string name;
+    double rate = 0;         ///< FLOP/s
+    double ridge_point = 0;  ///< FLOP/B
+  };
+  struct point {
+    std::string stage;
+    std::string part;                  ///< empty for a whole stage
+    std::size_t group = 0;             ///< which stage
+    double intensity = 0;              ///< FLOP/B
+    double rate = 0;                   ///< FLOP/s, achieved
+    double measured = 0;               ///< ns
+    std::optional<double> bound_rate;  ///< FLOP/s, at the roofline time
+    std::optional<double> ratio;
+    std::optional<double> share;  ///< of the critical path
+    std::string words;            ///< all that is known of it
+  };
+  double bandwidth = 0;              ///< B/s
+  std::vector<ceiling> ceilings;     ///< lowest first
+  std::vector<point> points;         ///< stages in planned order, each with its parts
+  std::vector<std::string> without;  ///< stages that cannot be drawn
+};
+
+struct chart {
+  std::string key;
+  std::string title;
+  std::string help;
+  std::variant<roofline_chart> drawn;
+};
+
+/// A few sentences on how something was made or is to be read.
+struct note {
+  std::string text;
+  unsigned where = shown;
+};
+
+struct document {
+  using part = std::variant<facts, table, chart, note>;
+
+  std::string kind;  ///< "roofline": the command that makes such results
+  std::string title;
+  std::string description;
+  std::vector<std::string> lines;  ///< what ran, where and how
+  std::vector<part> parts;
+  std::vector<finding> findings;  ///< failures stand before all parts
+  std::string table_of_csv;       ///< the key of the table that a CSV file holds
+};
+
+}  // namespace graphline::report

@@ -1,0 +1,99 @@
+#include "framework/report/render/cells.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/base/units.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+const quantity* number_in(const cell& of) {
+  return std::get_if<quantity>(&of.value);
+}
+
+/// The unit in which the largest of the times that are shown has one to three digits.
+std::optional<time_unit> time_unit_of(const table& of, const std::vector<std::size_t>& columns) {
+  std::optional<double> largest;
+  for (const auto c : columns) {
+    if (of.columns[c].in != unit::duration) continue;
+    for (const auto& row : of.rows) {
+      const auto* number = number_in(row.cells[c]);
+      largest = std::max(largest.value_or(0), number == nullptr ? 0 : std::abs(number->value));
+    }
+  }
+  return largest ? std::optional(unit_for(*largest)) : std::nullopt;
+}
+
+/// A number whose unit its column names.
+std::string in_column(const quantity& of, const std::optional<time_unit>& time) {
+  switch (of.in) {
+    case unit::duration:
+      return in_unit(of.value, *time);
+    case unit::flops: {
+      auto text = format_count(of.value, "");
+      text.erase(text.find_last_not_of(' ') + 1);
+      return text;
+    }
+    case unit::flops_per_byte:
+      return three_digits(of.value, 2);
+    case unit::share:
+      return three_digits(100 * of.value, 1);
+    case unit::change:
+      return signed_digits(100 * of.value, 2);
+    default:
+      return to_text(of);
+  }
+}
+
+std::string text_in(const cell& of, const column& in, const std::optional<time_unit>& time) {
+  const auto* number = number_in(of);
+  if (number == nullptr || in.in != number->in) return shown_value(of);
+  return in_column(*number, time);
+}
+
+}  // namespace
+
+std::string shown_value(const cell& of) {
+  struct {
+    std::string operator()(std::monostate) const { return "-"; }
+    std::string operator()(bool yes) const { return yes ? "yes" : "no"; }
+    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const quantity& number) const {
+      const bool whole = number.in == unit::none && number.value == std::round(number.value);
+      return whole ? fmt::format("{:.0f}", number.value) : to_text(number);
+    }
+    std::string operator()(const std::vector<std::string>& list) const {
+      return fmt::format("{}", fmt::join(list, "; "));
+    }
+    std::string operator()(const std::vector<fact>& list) const {
+      std::string text;
+      for (const auto& one : list) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", one.title, shown_value(one.value));
+      }
+      return text;
+    }
+  } text;
+  return std::visit(text, of.value);
+}
+
+shown_table::shown_table(const table& shown, place where) : of(shown) {
+  for (std::size_t c = 0; c < of.columns.size(); ++c) {
+    const bool any = std::any_of(of.rows.begin(), of.rows.end(),
+                                 [c](const row& row) { return row.cells[c].known(); });
+    if (any && (of.columns[c].where & where) != 0) columns.push_back(c);
+  }
+  const auto time = time_unit_of(of, columns);
+  for (const auto c : columns) titles.push_back(of.columns[c].title);
+  if (time && !titles.empty()) titles.front() += fmt::format(" ({})", time->name);
+  for (const auto& row : of.rows) {
+    auto& texts = rows.emplace_back();
+    for (const auto c : columns) texts.push_back(text_in(row.cells[c], of.columns[c], time));
+  }
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/report/document.hpp"
+
+namespace graphline::report {
+
+/// A table as texts, for whoever shows it to people: one unit of time for all of it, beside the
+/// heading of the rows; other units in the cells. "-" is what is not known, columns of nothing else
+/// are left out.
+struct shown_table {
+  /// `where`: in_text or in_page.
+  shown_table(const table& of, place where);
+
+  const table& of;
+  std::vector<std::size_t> columns;  ///< those of the table that are shown
+  std::vector<std::string> titles;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// A value by itself, with its unit.
+std::string shown_value(const cell& of);
+
+}  // namespace graphline::report

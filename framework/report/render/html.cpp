@@ -1,0 +1,294 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "framework/base/utf8.hpp"
+#include "framework/base/version.hpp"
+#include "framework/report/describe/sentences.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/render/cells.hpp"
+#include "framework/report/render/chart_data.hpp"
+#include "framework/report/render/page_parts.hpp"
+#include "framework/report/render/render.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+/// Text as text in HTML, in an attribute too. Line breaks stay.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : as_utf8(text)) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// Text that may hold a name, kept apart from what is around it: one written from right to left
+/// turns nothing else around.
+std::string named(std::string_view text) {
+  return fmt::format("<bdi class=\"name\">{}</bdi>", escaped(text));
+}
+
+/// As a sentence that stands by itself.
+std::string sentence_of(const finding& of) {
+  auto text = sentence(of);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+bool is_on_page(const document::part& part) {
+  if (const auto* some = std::get_if<facts>(&part)) return (some->where & in_page) != 0;
+  if (const auto* some = std::get_if<table>(&part)) return (some->where & in_page) != 0;
+  if (const auto* some = std::get_if<note>(&part)) return (some->where & in_page) != 0;
+  return true;
+}
+
+/// What stands in a row of figures; other facts are lists to look things up in.
+bool is_figures(const document::part& part) {
+  const auto* some = std::get_if<facts>(&part);
+  return some != nullptr && (some->where & in_text) != 0;
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+/// For sorting: the number of a cell, if it is one.
+std::string sort_value(const cell& of) {
+  const auto* number = std::get_if<quantity>(&of.value);
+  return number == nullptr ? "" : fmt::format(" data-value=\"{}\"", number->value);
+}
+
+/// Words that the page has and a terminal has no room for stand below the name of their row.
+bool stands_below(const column& of) {
+  return !of.in && (of.where & in_text) == 0;
+}
+
+std::string html_of(const table& of) {
+  const shown_table shown(of, in_page);
+  std::string text = fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\"><table class=\"sorted\">"
+      "<caption>{0}</caption><thead><tr>",
+      escaped(of.title));
+  for (std::size_t i = 0; i < shown.columns.size(); ++i) {
+    const auto& column = of.columns[shown.columns[i]];
+    if (stands_below(column)) continue;
+    text +=
+        fmt::format("<th scope=\"col\"{}{}>{}</th>", column.in ? " class=\"number\"" : "",
+                    column.help.empty() ? "" : fmt::format(" title=\"{}\"", escaped(column.help)),
+                    escaped(shown.titles[i]));
+  }
+  text += "</tr></thead><tbody>\n";
+  for (std::size_t r = 0; r < shown.rows.size(); ++r) {
+    const auto& row = of.rows[r];
+    std::string below;
+    std::string cells;
+    for (std::size_t i = 1; i < shown.columns.size(); ++i) {
+      const auto& column = of.columns[shown.columns[i]];
+      const auto& cell = row.cells[shown.columns[i]];
+      if (!stands_below(column)) {
+        cells +=
+            fmt::format("<td{}{}>{}</td>", column.in ? " class=\"number\"" : "", sort_value(cell),
+                        column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
+      } else if (cell.known()) {
+        below += (below.empty() ? "" : " · ") + shown.rows[r][i];
+      }
+    }
+    text += fmt::format(
+        "<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n", row.level > 0 ? " class=\"inner\"" : "",
+        named(shown.rows[r].front()),
+        below.empty() ? "" : fmt::format("<span class=\"under\">{}</span>", named(below)), cells);
+  }
+  text += "</tbody></table></div>\n";
+  std::string notes;
+  for (const auto c : shown.columns) {
+    const auto& column = of.columns[c];
+    if (!column.help.empty())
+      notes += fmt::format("<li>{}: {}</li>", escaped(column.title), escaped(column.help));
+  }
+  return notes.empty() ? text : text + fmt::format("<ul class=\"notes\">{}</ul>\n", notes);
+}
+
+// ---- Facts --------------------------------------------------------------------------------------
+
+/// "50.6 ms" with its unit apart.
+std::string figure_value(const cell& of) {
+  const auto text = shown_value(of);
+  const auto space = text.find(' ');
+  if (!std::holds_alternative<quantity>(of.value) || space == text.npos) return named(text);
+  return fmt::format("{} <span class=\"unit\">{}</span>", escaped(text.substr(0, space)),
+                     escaped(text.substr(space + 1)));
+}
+
+std::string figures_of(const facts& of) {
+  std::string text = "<dl class=\"figures\">";
+  for (const auto& one : of.list) {
+    if (!one.value.known()) continue;
+    text += fmt::format("<div><dt>{}</dt><dd class=\"value\">{}</dd>", escaped(one.title),
+                        figure_value(one.value));
+    if (!one.note.empty()) text += fmt::format("<dd class=\"note\">{}</dd>", escaped(one.note));
+    text += "</div>";
+  }
+  return text + "</dl>\n";
+}
+
+/// What is nested as "params.batch".
+void add_rows(std::string& to, const std::vector<fact>& list, const std::string& before) {
+  for (const auto& one : list) {
+    if (const auto* nested = std::get_if<std::vector<fact>>(&one.value.value)) {
+      add_rows(to, *nested, before + one.title + '.');
+    } else {
+      to += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", named(before + one.title),
+                        named(shown_value(one.value)));
+    }
+  }
+}
+
+/// The text of a file, each line by itself, so that a style can number it.
+std::string listing(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines += fmt::format("<span class=\"line\">{}\n</span>", escaped(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return fmt::format("<pre class=\"listing\" tabindex=\"0\" dir=\"ltr\"><code>{}</code></pre>",
+                     lines);
+}
+
+std::string folded(const facts& of) {
+  if (of.list.empty()) return {};
+  if (of.key == "sources") {
+    std::string text;
+    for (const auto& file : of.list) {
+      text += fmt::format("<details class=\"facts\" open><summary>{}</summary>{}</details>\n",
+                          named(file.title), listing(std::get<std::string>(file.value.value)));
+    }
+    return text;
+  }
+  std::string rows;
+  add_rows(rows, of.list, "");
+  return fmt::format(
+      "<details class=\"facts\"><summary>{0}</summary><div class=\"scroll\" role=\"region\" "
+      "aria-label=\"{0}\"><table><tbody>{1}</tbody></table></div></details>\n",
+      escaped(of.title), rows);
+}
+
+// ---- The page -----------------------------------------------------------------------------------
+
+std::string html_of(const chart& of) {
+  auto data = chart_data(of).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fmt::format(
+      "<figure class=\"drawn\" data-chart=\"{}\"></figure>\n<p class=\"note\">{}</p>\n",
+      escaped(data), escaped(of.help));
+}
+
+std::string html_of(const facts& of) {
+  return (of.where & in_text) != 0 ? figures_of(of) : folded(of);
+}
+
+std::string html_of(const note& of) {
+  return fmt::format("<p class=\"note\">{}</p>\n", escaped(of.text));
+}
+
+struct section {
+  std::string id;
+  std::string title;
+  std::string body;
+};
+
+/// Facts that follow facts share a section, and so do notes with what they follow.
+std::vector<section> sections_of(const document& of) {
+  std::vector<section> list;
+  std::string findings;
+  for (const auto& found : of.findings) {
+    if (found.how == finding_severity::note)
+      findings += fmt::format("<li>{}</li>", named(sentence_of(found)));
+  }
+  if (!findings.empty()) {
+    list.push_back(
+        {"findings", "Findings", fmt::format("<ul class=\"findings\">{}</ul>\n", findings)});
+  }
+  const document::part* before = nullptr;
+  for (const auto& part : of.parts) {
+    if (!is_on_page(part)) continue;
+    const bool joins =
+        std::holds_alternative<note>(part) ||
+        (before != nullptr && std::holds_alternative<facts>(part) &&
+         std::holds_alternative<facts>(*before) && is_figures(part) == is_figures(*before));
+    if (!joins || list.empty()) {
+      if (const auto* some = std::get_if<table>(&part))
+        list.push_back({some->key, some->title, ""});
+      if (const auto* some = std::get_if<chart>(&part))
+        list.push_back({some->key, some->title, ""});
+      if (const auto* some = std::get_if<facts>(&part)) {
+        list.push_back(is_figures(part) ? section{some->key, some->title, ""}
+                                        : section{"origin", "What made this", ""});
+      }
+    }
+    list.back().body += std::visit([](const auto& some) { return html_of(some); }, part);
+    before = &part;
+  }
+  return list;
+}
+
+std::string header_of(const document& of) {
+  std::string text =
+      fmt::format("<p class=\"kind\">graphline {}</p>\n<h1>{}</h1>\n", of.kind, named(of.title));
+  if (!of.description.empty())
+    text += fmt::format("<p class=\"lead\">{}</p>\n", named(of.description));
+  std::string lines;
+  for (const auto& line : of.lines) lines += (lines.empty() ? "" : "<br>") + named(line);
+  text += fmt::format("<p class=\"note\">{}</p>\n", lines);
+  for (const auto& found : of.findings) {
+    if (found.how == finding_severity::note) continue;
+    text += fmt::format("<p class=\"notice {}\" role=\"note\">{}</p>\n",
+                        found.how == finding_severity::failure ? "bad" : "warning",
+                        named(sentence_of(found)));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string as_html(const document& of) {
+  std::string links;
+  std::string main;
+  for (const auto& one : sections_of(of)) {
+    links += fmt::format("<li><a href=\"#{}\">{}</a></li>", one.id, escaped(one.title));
+    main += fmt::format(
+        "<section id=\"{0}\" aria-labelledby=\"{0}-title\"><h2 "
+        "id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
+        one.id, escaped(one.title), one.body);
+  }
+  std::string page(html_beginning);
+  page += fmt::format(
+      "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      escaped(printable(of.title)), document_style);
+  page += fmt::format("<header>\n{}</header>\n<nav aria-label=\"Sections\"><ul>{}</ul></nav>\n",
+                      header_of(of), links);
+  page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,
+                      version());
+  return page + fmt::format("<script>{}</script>\n</body>\n</html>\n", document_script);
+}
+
+}  // namespace graphline::report

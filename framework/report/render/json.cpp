@@ -1,0 +1,127 @@
+#include <cmath>
+
+#include "framework/report/describe/sentences.hpp"
+#include "framework/report/render/render.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json json_of(const quantity& of) {
+  if (of.in == unit::duration) return milliseconds(of.value);
+  const bool counts = of.in == unit::none || of.in == unit::bytes || of.in == unit::flops;
+  const bool whole = counts && of.value == std::round(of.value) && std::abs(of.value) < 0x1p63;
+  return whole ? json(static_cast<std::int64_t>(of.value)) : json(of.value);
+}
+
+json json_of(const std::vector<fact>& list);
+
+json json_of(const cell& of) {
+  struct {
+    json operator()(std::monostate) const { return {}; }
+    json operator()(bool yes) const { return yes; }
+    json operator()(const std::string& text) const { return text; }
+    json operator()(const quantity& number) const { return json_of(number); }
+    json operator()(const std::vector<std::string>& list) const { return list; }
+    json operator()(const std::vector<fact>& list) const { return json_of(list); }
+  } made;
+  return std::visit(made, of.value);
+}
+
+/// Says once that its times are in ms.
+void add_time_unit(json& to, bool is_time) {
+  if (is_time && !to.contains("unit")) to["unit"] = "ms";
+}
+
+json json_of(const std::vector<fact>& list) {
+  json made = json::object();
+  for (const auto& one : list) {
+    const auto* number = std::get_if<quantity>(&one.value.value);
+    add_time_unit(made, number != nullptr && number->in == unit::duration);
+    made[one.key] = json_of(one.value);
+  }
+  return made;
+}
+
+json json_of(const row& of, const table& in) {
+  json made = json::object();
+  for (std::size_t c = 0; c < in.columns.size(); ++c) {
+    if ((in.columns[c].where & in_data) == 0) continue;
+    add_time_unit(made, in.columns[c].in == unit::duration);
+    made[in.columns[c].key] = json_of(of.cells[c]);
+  }
+  return made;
+}
+
+/// Rows of level 1 are a list within the row they belong to.
+json json_of(const table& of) {
+  const auto parts = of.part_key + 's';
+  json rows = json::array();
+  for (const auto& row : of.rows) {
+    if (row.level > 0) {
+      rows.back()[parts].push_back(json_of(row, of));
+      continue;
+    }
+    rows.push_back(json_of(row, of));
+    if (!of.part_key.empty()) rows.back()[parts] = json::array();
+  }
+  return rows;
+}
+
+json json_of(const finding& of) {
+  json figures = json::object();
+  for (const auto& [key, value] : of.figures) {
+    const std::string name(key);
+    if (const auto* number = std::get_if<quantity>(&value)) {
+      figures[number->in == unit::duration ? name + "_ms" : name] = json_of(*number);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      figures[name] = *text;
+    } else {
+      figures[name] = std::get<std::vector<std::string>>(value);
+    }
+  }
+  return {{"key", of.key},
+          {"severity", to_word(of.how)},
+          {"subjects", of.subjects},
+          {"figures", std::move(figures)},
+          {"text", sentence(of)}};
+}
+
+void add_part(json& to, const facts& of) {
+  if ((of.where & in_data) == 0) return;
+  auto made = json_of(of.list);
+  if (of.key.empty()) {
+    to.update(made);
+  } else {
+    to[of.key] = std::move(made);
+  }
+}
+
+void add_part(json& to, const table& of) {
+  if ((of.where & in_data) != 0) to[of.key] = json_of(of);
+}
+
+}  // namespace
+
+void write_json(text_sink& to, const document& of, const last_entry* last) {
+  json made = {{"schema", "graphline." + of.kind + "/1"},
+               {"pipeline", of.title},
+               {"description", of.description}};
+  for (const auto& part : of.parts) {
+    if (const auto* some = std::get_if<facts>(&part)) add_part(made, *some);
+  }
+  for (const auto& part : of.parts) {
+    if (const auto* some = std::get_if<table>(&part)) add_part(made, *some);
+  }
+  json findings = json::array();
+  for (const auto& found : of.findings) {
+    if (!found.key.empty())
+      findings.push_back(json_of(found));  // warnings have a list of their own
+  }
+  made["findings"] = std::move(findings);
+  graphline::write_json(to, made, last);
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "framework/base/file/text_sink.hpp"
+#include "framework/report/document.hpp"
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/terminal/look.hpp"
+
+namespace graphline::report {
+
+/// For a terminal: tables as wide as it is, charts in characters.
+std::string as_text(const document& of, const look& as = {});
+
+/// For a pull request: GitHub's tables, no charts.
+std::string as_markdown(const document& of);
+
+/// The table that the document names, a line for each row, times in whole nanoseconds where they
+/// were measured so. Only the header where the document lacks it.
+std::string as_csv(const document& of);
+
+/// One object: what the document says under its keys, times in ms, then `last`, if there is one.
+void write_json(text_sink& to, const document& of, const last_entry* last = nullptr);
+
+/// A page by itself, which asks for nothing else.
+std::string as_html(const document& of);
+
+}  // namespace graphline::report

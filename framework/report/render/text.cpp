@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/utf8.hpp"
+#include "framework/report/describe/sentences.hpp"
+#include "framework/report/render/cells.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/render/roofline_plot.hpp"
+#include "framework/report/terminal/text_table.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+text_table::align align_of(const column& of) {
+  using enum text_table::align;
+  if (!of.in) return left;
+  const bool own_unit =
+      of.in == unit::bytes || of.in == unit::flops || of.in == unit::ratio || of.in == unit::none;
+  return own_unit ? right : number;
+}
+
+std::string text_of(const table& of, const look& as) {
+  shown_table shown(of, in_text);
+  std::vector<text_table::column> columns;
+  for (std::size_t i = 0; i < shown.columns.size(); ++i) {
+    const auto& from = of.columns[shown.columns[i]];
+    columns.push_back({shown.titles[i], align_of(from), i == 0 ? least_name : 0, from.rank});
+  }
+  text_table made(std::move(columns));
+  for (std::size_t r = 0; r < shown.rows.size(); ++r) {
+    auto& texts = shown.rows[r];
+    const auto indent = 2 * static_cast<std::size_t>(of.rows[r].level);
+    texts.front() = std::string(indent, ' ') + table_name(texts.front(), as.room(28) - indent);
+    for (std::size_t i = 1; i < texts.size(); ++i) texts[i] = printable(texts[i]);
+    made.add_row(std::move(texts));
+  }
+  return made.text(as);
+}
+
+std::string text_of(const facts& of, const look& as) {
+  std::size_t titles = 0;
+  std::size_t values = 0;
+  for (const auto& one : of.list) {
+    titles = std::max(titles, text_width(one.title));
+    values = std::max(values, text_width(shown_value(one.value)));
+  }
+  auto text = toned(of.title, tone::heading, as) + '\n';
+  for (const auto& one : of.list) {
+    if (!one.value.known()) continue;
+    const auto value = printable(shown_value(one.value));
+    auto line =
+        fmt::format("{}{}  {}", one.title, std::string(titles - text_width(one.title), ' '), value);
+    if (!one.note.empty()) {
+      line += fmt::format("{}  {}", std::string(values - text_width(value), ' '), one.note);
+    }
+    text += paragraph(line, titles + 2, as);
+  }
+  return text;
+}
+
+std::string text_of(const chart& of, const look& as) {
+  return roofline_plot(std::get<roofline_chart>(of.drawn), as);
+}
+
+std::string text_of(const note& of, const look& as) {
+  return paragraph(of.text, 2, as, tone::faint);
+}
+
+bool is_in_text(const document::part& part) {
+  if (const auto* some = std::get_if<facts>(&part)) return (some->where & in_text) != 0;
+  if (const auto* some = std::get_if<table>(&part)) return (some->where & in_text) != 0;
+  if (const auto* some = std::get_if<note>(&part)) return (some->where & in_text) != 0;
+  return true;
+}
+
+/// What the columns of the tables mean.
+std::string column_notes(const document& of, const look& as) {
+  std::string notes;
+  for (const auto& part : of.parts) {
+    const auto* tabled = std::get_if<table>(&part);
+    if (tabled == nullptr || !is_in_text(part)) continue;
+    const shown_table shown(*tabled, in_text);
+    for (const auto c : shown.columns) {
+      const auto& column = tabled->columns[c];
+      if (column.help.empty()) continue;
+      notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", column.title, column.help);
+    }
+  }
+  return notes.empty() ? notes : paragraph(notes + "; \"-\": not known", 0, as, tone::faint);
+}
+
+std::string findings_of(const document& of, finding_severity how, const look& as) {
+  std::string text;
+  for (const auto& found : of.findings) {
+    if (found.how != how) continue;
+    const auto says = printable(sentence(found));
+    switch (how) {
+      case finding_severity::failure:
+        text += paragraph(says, 2, as, tone::bad);
+        break;
+      case finding_severity::warning:
+        text += paragraph("warning: " + says, 2, as, tone::warning);
+        break;
+      case finding_severity::note:
+        text += paragraph("- " + says, 2, as);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string as_text(const document& of, const look& as) {
+  std::string text;
+  const auto add = [&](const std::string& block) {
+    if (!block.empty()) text += (text.empty() ? "" : "\n") + block;
+  };
+  for (const auto& line : of.lines) {
+    text += paragraph(printable(line), 2, as, text.empty() ? tone::heading : tone::plain);
+  }
+  add(findings_of(of, finding_severity::failure, as));
+  for (const auto& part : of.parts) {
+    if (!is_in_text(part)) continue;
+    add(std::visit([&](const auto& some) { return text_of(some, as); }, part));
+  }
+  add(findings_of(of, finding_severity::note, as));
+  add(findings_of(of, finding_severity::warning, as));
+  add(column_notes(of, as));
+  return text;
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,30 @@
+#include "framework/report/store/write_result.hpp"
+
+#include <algorithm>
+
+#include "framework/report/json/compact_json.hpp"
+#include "framework/report/json/record_json.hpp"
+#include "framework/report/render/render.hpp"
+
+namespace graphline::report {
+
+void write_result(text_sink& to, const document& says, const roofline_record& record) {
+  const last_entry raw{"record", [&record](text_sink& sink) {
+                         compact_json text(sink);
+                         text.open('{');
+                         write_record(text.key("stages"), record.stages);
+                         write_record(text.key("layers"), record.layers);
+                         text.close('}').finish();
+                       }};
+  write_json(to, says, &raw);
+}
+
+std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {
+  constexpr std::uint64_t around = 32768;       // device, settings, environment, of both runs
+  constexpr std::uint64_t around_stage = 8192;  // its figures and those of its parts
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  return around + stages * around_stage + 2 * samples * (3 + 4 * stages) * stamp;
+}
+
+}  // namespace graphline::report

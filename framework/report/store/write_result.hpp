@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "framework/base/file/text_sink.hpp"
+#include "framework/record/roofline_record.hpp"
+#include "framework/report/document.hpp"
+
+namespace graphline::report {
+
+/// A result file: what the document says and the record it was made of, without loss.
+void write_result(text_sink& to, const document& says, const roofline_record& record);
+
+/// About how long that is for so many frames and stages.
+std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages);
+
+}  // namespace graphline::report

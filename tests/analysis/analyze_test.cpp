@@ -1,0 +1,69 @@
+#include "framework/analysis/analyze.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analysis/made_roofline.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/analysis/time_units.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::ms;
+using samples::one_after_another;
+using ::testing::Optional;
+
+TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames) {
+  auto made = one_after_another({{"net", 1 * ms}, {"head", 3 * ms}});
+  for (auto& stage : made.record.stages) stage.cost = samples::work(1'000, 1'000'000);
+  const auto analysis = analyze(made.record);
+  EXPECT_EQ(analysis.summary.end_to_end->count(), 5U);
+  ASSERT_TRUE(analysis.attribution && analysis.roofline);
+  EXPECT_EQ(analysis.attribution->median_frame, attribute(made.record)->median_frame);
+  const auto alone = evaluate_roofline(made.record);
+  EXPECT_EQ(analysis.roofline->by_gain, alone->by_gain);
+  EXPECT_THAT(analysis.roofline->by_gain, ::testing::ElementsAre(1, 0));
+  EXPECT_EQ(analysis.roofline->stages[1].share_of_path, alone->stages[1].share_of_path);
+}
+
+TEST(run_analysis, knows_neither_path_nor_roofline_of_a_run_without_them) {
+  auto made = one_after_another({{"net", 1 * ms}});
+  made.record.calibration.reset();
+  made.record.run.timing = timing_method::none;
+  const auto analysis = analyze(made.record);
+  EXPECT_FALSE(analysis.attribution);
+  EXPECT_FALSE(analysis.roofline);
+}
+
+TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_with_the_run) {
+  auto record = samples::overloaded_two_models(300);
+  record.frames.back().end += 6 * ms;
+  const auto where = *analyze(record).attribution;
+  EXPECT_EQ(where.why_no_queue, "overloaded: latency grows with the run's length");
+  EXPECT_DOUBLE_EQ(where.end_to_end.all, 74.02 * ms);
+  EXPECT_DOUBLE_EQ(where.end_to_end.typical, 74.0 * ms);
+  EXPECT_DOUBLE_EQ(where.end_to_end.slowest, 76.0 * ms);  // three frames, one of them of 80 ms
+  double sum = where.residual.all;
+  for (const auto& row : where.rows) {
+    EXPECT_NE(row.what, spent::queue_wait);
+    sum += row.all;
+  }
+  EXPECT_NEAR(sum, 74.02 * ms, 1);
+  EXPECT_EQ(where.median_frame, attribute(record)->median_frame);
+  const auto kept = *analyze(samples::two_models_on_schedule(45)).attribution;
+  EXPECT_EQ(kept.why_no_queue, "");
+  EXPECT_EQ(kept.rows.front().what, spent::queue_wait);
+}
+
+TEST(median_cpu_time, is_absent_where_there_are_too_few_times_for_it) {
+  stage_record stage;
+  EXPECT_EQ(median_cpu_time(stage), std::nullopt);
+  stage.cpu = {{0, 3}, {10, 11}, {20, 22}, {30, 34}};
+  EXPECT_EQ(median_cpu_time(stage), std::nullopt);
+  stage.cpu.push_back({40, 41});
+  EXPECT_THAT(median_cpu_time(stage), Optional(2));
+}
+
+}  // namespace
+}  // namespace graphline

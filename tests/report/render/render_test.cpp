@@ -1,0 +1,213 @@
+#include "framework/report/render/render.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "framework/base/utf8.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/report/golden.hpp"
+#include "tests/report/html/page_testing.hpp"
+#include "tests/report/result_texts.hpp"
+#include "tests/report/roofline_records.hpp"
+#include "tests/report/sample_roofline.hpp"
+
+namespace graphline::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::expect_golden;
+using samples::two_models_roofline;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// With one of each, and nothing that is known but what a test gives.
+document small(std::vector<row> rows) {
+  document made{"run", "p", "", {"p on host"}, {}, {}, "stages"};
+  made.parts.push_back(table{"stages",
+                             "Stages",
+                             "stage",
+                             "part",
+                             {{"name", "stage"},
+                              {"kind", "kind", {}, 0, "", in_page | in_data},
+                              {"time", "time", unit::duration, 0, "what it took"},
+                              {"secret", "", unit::bytes, 0, "", in_data},
+                              {"share", "share %", unit::share, 1}},
+                             std::move(rows)});
+  return made;
+}
+
+cell ns(double value) {
+  return quantity{value, unit::duration};
+}
+
+cell part(double value) {
+  return quantity{value, unit::share};
+}
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+TEST(as_text, shows_tables_facts_charts_and_findings) {
+  expect_golden("roofline.txt", as_text(describe(two_models_roofline(20))));
+}
+
+TEST(as_text, keeps_to_a_narrow_terminal_without_block_characters) {
+  expect_golden("roofline_narrow.txt",
+                as_text(describe(two_models_roofline(20)), {.width = 40, .blocks = false}));
+}
+
+TEST(as_text, has_one_unit_of_time_in_a_table) {
+  const auto text = as_text(
+      small({{{"a", "k", ns(1.5e6), {}, part(0.5)}}, {{"b", "k", ns(20'000), {}, part(0.25)}, 1}}));
+  EXPECT_THAT(text, AllOf(HasSubstr("stage (ms)   time  share %\n"),
+                          HasSubstr("\na           1.50      50.0\n"),
+                          HasSubstr("\n  b         0.020     25.0\n")))
+      << text;
+}
+
+TEST(as_text, leaves_out_columns_of_which_nothing_is_known) {
+  const auto text = as_text(small({{{"a", "k", {}, quantity{5, unit::bytes}, part(0.5)}}}));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("stage  share %\n"), Not(HasSubstr("time")), Not(HasSubstr("secret"))));
+}
+
+TEST(as_text, puts_failures_first_and_warnings_below_what_was_found) {
+  auto says = small({{{"a", "k", ns(1), {}, {}}}});
+  for (const auto how :
+       {finding_severity::warning, finding_severity::note, finding_severity::failure}) {
+    says.findings.push_back(
+        finding{"", how, {}, {}}.with("text", "of " + std::string(to_word(how))));
+  }
+  const auto text = as_text(says);
+  const auto at = [&](const char* what) { return text.find(what); };
+  EXPECT_LT(at("\n\nof failure\n"), at("stage (ns)")) << text;
+  EXPECT_LT(at("stage (ns)"), at("\n- of note\n"));
+  EXPECT_LT(at("\n- of note\n"), at("\nwarning: of warning\n"));
+  EXPECT_LT(at("\nwarning: of warning\n"), at("time: what it took"));
+}
+
+TEST(as_text, shows_nothing_that_a_terminal_would_act_on) {
+  auto says = small({{{"a\x1b[2Jb", "k", ns(1), {}, {}}}});
+  says.findings.push_back(
+      finding{"", finding_severity::note, {}, {}}.with("text", std::string("x\x1by")));
+  says.parts.push_back(facts{"f", "F", {{"k", "k", "v\x1bw", ""}}});
+  EXPECT_EQ(as_text(says).find('\x1b'), std::string::npos);
+}
+
+// ---- Data ---------------------------------------------------------------------------------------
+
+TEST(as_csv, has_a_line_for_each_row_and_a_field_for_each_column_of_data) {
+  expect_golden("roofline.csv", as_csv(describe(two_models_roofline(5))));
+  // Without what quotes keep together.
+  const auto text =
+      std::regex_replace(as_csv(describe(two_models_roofline(5))), std::regex("\"[^\"]*\""), "");
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const auto fields = std::ranges::count(line, ',');
+  std::size_t rows = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::ranges::count(line, ','), fields) << line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 3u + 2);
+}
+
+TEST(as_csv, quotes_names_and_leaves_empty_what_is_not_known) {
+  EXPECT_EQ(as_csv(small({
+                {{"a,\"b\"", "k", ns(1.5), {}, {}}},
+            })),
+            "level,stage,part,kind,time_ns,secret,share\nstage,\"a,\"\"b\"\"\",,k,1.5,,\n");
+}
+
+TEST(as_csv, is_empty_without_the_table) {
+  EXPECT_EQ(as_csv(describe(samples::uncalibrated())), "");
+}
+
+TEST(write_json, has_tables_facts_and_findings_under_their_keys) {
+  auto result = json::parse(roofline_json(two_models_roofline(5)));
+  EXPECT_TRUE(result.erase("record") == 1);  // which the reader of records is for
+  expect_golden("roofline.json", result.dump(2) + "\n");
+}
+
+TEST(write_json, has_null_for_what_is_not_known) {
+  auto record = two_models_roofline(4);
+  record.stages.stages[2].cost = {};
+  const auto result = json::parse(roofline_json(record));
+  const auto& head = result["stages"][2];
+  for (const auto* key :
+       {"flops", "bytes_read", "intensity", "roofline_time", "bound", "ratio", "measured"}) {
+    EXPECT_TRUE(head.at(key).is_null()) << key;
+  }
+  EXPECT_TRUE(result["totals"]["roofline_time"].is_null());
+}
+
+TEST(write_json, leaves_out_what_takes_a_calibration) {
+  auto record = two_models_roofline(5);
+  record.stages.calibration.reset();
+  record.layers.failure = "out of memory";
+  const auto result = json::parse(roofline_json(record));
+  for (const auto* key : {"calibration", "ceilings", "stages", "totals"}) {
+    EXPECT_FALSE(result.contains(key)) << key;
+  }
+  EXPECT_EQ(result["failure"], "out of memory");
+}
+
+// ---- Markdown -----------------------------------------------------------------------------------
+
+TEST(as_markdown, has_what_a_pull_request_shows) {
+  expect_golden("roofline.md", as_markdown(describe(two_models_roofline(20))));
+}
+
+TEST(as_markdown, shows_names_as_they_are) {
+  auto says = small({{{"<b>|*x*", "k", ns(1), {}, {}}}});
+  EXPECT_THAT(as_markdown(says), HasSubstr("| \\<b\\>\\|\\*x\\* | "));
+}
+
+// ---- HTML ---------------------------------------------------------------------------------------
+
+/// Not through a matcher, which would print the page.
+bool has(const std::string& page, std::string_view part) {
+  return page.find(part) != std::string::npos;
+}
+
+TEST(as_html, is_a_page_by_itself) {
+  const auto page = as_html(describe(two_models_roofline(20)));
+  EXPECT_EQ(page.find(html_beginning), 0u);
+  for (const auto* part : {"<section id=\"findings\"", "<section id=\"stages\"",
+                           "<section id=\"roofline\"", "<section id=\"origin\"",
+                           "<figure class=\"drawn\" data-chart=\"{&quot;kind&quot;:&quot;roofline",
+                           "two_models.yaml"}) {
+    EXPECT_TRUE(has(page, part)) << part;
+  }
+}
+
+TEST(as_html, has_numbers_to_sort_by_and_words_below_names) {
+  const auto page =
+      as_html(small({{{"a", "net", ns(1.5e6), {}, part(0.5)}}, {{"b", {}, {}, {}, {}}, 1}}));
+  for (const auto* part : {"<td class=\"number\" data-value=\"1500000\">1.50</td>",
+                           "<span class=\"under\"><bdi class=\"name\">net</bdi></span>",
+                           "<tr class=\"inner\"><th scope=\"row\"><bdi class=\"name\">b"}) {
+    EXPECT_TRUE(has(page, part)) << part;
+  }
+  EXPECT_FALSE(has(page, "secret"));
+}
+
+TEST(as_html, is_not_broken_by_names) {
+  const auto plain = as_html(describe(samples::calibrated_two_models()));
+  const auto odd = as_html(describe(samples::calibrated_odd_names()));
+  for (const char* mark : {"</script", "<script", "<!--", "<img", "<b>", "<i>"}) {
+    EXPECT_EQ(samples::times_in(odd, mark), samples::times_in(plain, mark)) << mark;
+  }
+  EXPECT_FALSE(first_invalid_utf8(odd));
+  EXPECT_TRUE(has(odd, "&lt;img src=x onerror=alert(1)>"));
+}
+
+}  // namespace
+}  // namespace graphline::report
