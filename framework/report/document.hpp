@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
+#include "framework/base/clock.hpp"
 #include "framework/base/quantity.hpp"
 
 namespace graphline::report {
@@ -28,10 +29,13 @@ enum place : unsigned {
 
 struct fact;
 
+/// Raw, in nanoseconds; in data only.
+using raw_times = std::vector<nanoseconds>;
+
 /// A value, or nothing where it is not known.
 struct cell {
   using content = std::variant<std::monostate, bool, std::string, quantity,
-                               std::vector<std::string>, std::vector<fact>>;
+                               std::vector<std::string>, std::vector<fact>, raw_times>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -39,6 +43,7 @@ struct cell {
   cell(const std::string& text) : value(text) {}
   cell(const char* text) : value(std::string(text)) {}
   cell(std::vector<std::string> list) : value(std::move(list)) {}
+  cell(raw_times times) : value(std::move(times)) {}
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
   cell(std::vector<fact> facts);
@@ -75,10 +80,13 @@ struct column {
   std::string key;
   std::string title;
   std::optional<unit> in = {};  ///< of its numbers; nothing for words
-  int rank = 0;                 ///< left out where there is no room, the greatest first; 0 never
-  std::string help = {};        ///< what it is, for the notes
+  /// Left out where there is no room, the greatest first; 0 never, from 10 on before names are cut.
+  int rank = 0;
+  std::string help = {};  ///< what it is, for the notes
   unsigned where = everywhere;
   bool compared = false;  ///< between two results
+  /// The columns that hold its range; beyond each other's, two values differ by more than that.
+  std::pair<std::string, std::string> range = {};
 };
 
 struct row {
@@ -143,8 +151,9 @@ struct document {
   std::string description;
   std::vector<std::string> lines;  ///< what ran, where and how
   std::vector<part> parts;
-  std::vector<finding> findings;  ///< failures stand before all parts
-  std::string table_of_csv;       ///< the key of the table that a CSV file holds
+  std::vector<finding> findings;       ///< failures stand before all parts
+  std::string table_of_csv;            ///< the key of the table that a CSV file holds
+  std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
 };
 
 }  // namespace graphline::report

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"

@@ -10,6 +10,7 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/run_json.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
 
@@ -31,6 +32,11 @@ inline std::string trace_json(const run_record& record) {
 
 inline std::string roofline_json(const roofline_record& record) {
   return text_by(report::write_result, report::describe(record), record);
+}
+
+inline std::string calibration_json(const calibration_record& record) {
+  return text_by([](text_sink& to, const report::document& of) { report::write_json(to, of); },
+                 report::describe(record));
 }
 
 inline std::string experiment_json(const experiment_record& record,

@@ -10,9 +10,10 @@
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/cache_folder.hpp"
-#include "framework/report/json/calibration_json.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/report/terminal/calibration_table.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/run/calibrate/calibration.hpp"
 #include "framework/run/execute/environment.hpp"
@@ -42,8 +43,7 @@ std::unique_ptr<device> open(const calibrate_arguments& given) {
   auto opened = open_device(given.device, given.threads);
   if (given.clock_mhz && opened->properties().backend == "host") {
     throw input_error(
-        fmt::format("--clock {:g}: it is that of theoretical peaks, of which a processor has none "
-                    "that could be told; leave it away for 'host'",
+        fmt::format("--clock {:g} applies to GPU theoretical peaks; omit it with --device host",
                     *given.clock_mhz));
   }
   return opened;
@@ -63,18 +63,22 @@ std::vector<std::pair<std::string, std::string>> environment_on(const std::strin
   return result;
 }
 
+std::string json_of(const calibration_record& record, const calibrate_arguments& given) {
+  return text_by([](text_sink& to, const report::document& of) { report::write_json(to, of); },
+                 report::describe(record, {given.clock_mhz, {}, {}}));
+}
+
 exit_status show_kept(const calibrate_arguments& given) {
   const auto device = open(given)->properties();
   const auto record = kept_calibration(device);
   result_outputs outputs({{"--json", given.json, json_beginning}}, {});
   if (!given.quiet) {
-    const calibration_notes notes{given.clock_mhz,
-                                  stale_reasons(record, device, environment_on(device.backend)),
-                                  calibration_store(cache_folder()).path_of(device)};
-    outputs.show(calibration_table(record, notes, look_of(outputs.for_people())));
+    const report::calibration_notes notes{
+        given.clock_mhz, stale_reasons(record, device, environment_on(device.backend)),
+        calibration_store(cache_folder()).path_of(device)};
+    outputs.show(report::as_text(report::describe(record, notes), look_of(outputs.for_people())));
   }
-  outputs.write("--json",
-                [&](text_sink& to) { to.append(calibration_json(record, given.clock_mhz)); });
+  outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
   return exit_status::done;
 }
@@ -102,18 +106,17 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   // Half of a calibration would be worse than the one before.
   if (!record.interrupted) {
     outputs.attempt([&] {
-      kept.commit(calibration_json(record, given.clock_mhz));
+      kept.commit(json_of(record, given));
       kept_in = kept.path();
     });
   }
   if (given.quiet) {
     print_warnings(record.warnings);
   } else {
-    outputs.show(
-        calibration_table(record, {given.clock_mhz, {}, kept_in}, look_of(outputs.for_people())));
+    outputs.show(report::as_text(report::describe(record, {given.clock_mhz, {}, kept_in}),
+                                 look_of(outputs.for_people())));
   }
-  outputs.write("--json",
-                [&](text_sink& to) { to.append(calibration_json(record, given.clock_mhz)); });
+  outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
   return record.interrupted ? exit_status::interrupted : exit_status::done;
 }

@@ -22,10 +22,19 @@ struct diff_arguments {
   std::string json;
 };
 
-void show_rooflines(const diff_arguments& given, result_outputs& outputs) {
-  const auto described = [](const std::string& file) {
-    return report::describe(std::get<roofline_record>(read_record(file)));
+report::document described(const std::string& file) {
+  const auto describe = [](const auto& record) -> report::document {
+    using kind = std::decay_t<decltype(record)>;
+    if constexpr (std::is_same_v<kind, roofline_record> ||
+                  std::is_same_v<kind, calibration_record>) {
+      return report::describe(record);
+    }
+    return {};
   };
+  return std::visit(describe, read_record(file));
+}
+
+void show_documents(const diff_arguments& given, result_outputs& outputs) {
   const auto diff =
       report::diff(described(given.before), described(given.after), given.before, given.after);
   outputs.show(report::as_text(diff, look_of(outputs.for_people())));
@@ -44,8 +53,8 @@ exit_status show_difference(const diff_arguments& given) {
   };
   std::visit(
       [&](const auto& before) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(before)>, saved_roofline>) {
-          show_rooflines(given, outputs);
+        if constexpr (std::is_same_v<std::decay_t<decltype(before)>, saved_document>) {
+          show_documents(given, outputs);
         } else {
           show(before);
         }

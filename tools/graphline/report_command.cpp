@@ -92,27 +92,34 @@ void make_reports(const report_arguments& given, const experiment_record& record
   outputs.finish();
 }
 
-void make_reports(const report_arguments& given, const roofline_record& record) {
+/// Of what is not about single frames. `what`: "a roofline".
+void make_reports(const report_arguments& given, const report::document& says,
+                  std::string_view what) {
   if (!given.trace.empty()) {
-    throw input_error(
-        fmt::format("--trace {}: {} holds a roofline, and a trace shows one run; make it by "
-                    "'graphline run' with --trace FILE",
-                    quote(given.trace, 200), quote(given.result, 200)));
+    throw input_error(fmt::format(
+        "--trace {}: {} holds {}, and a trace shows one run; make it by 'graphline run' with "
+        "--trace FILE",
+        quote(given.trace, 200), quote(given.result, 200), what));
   }
   if (!given.frames.empty()) {
     throw input_error(
-        fmt::format("--frame {}: {} holds a roofline, whose page shows no single frames; leave "
-                    "--frame away",
-                    given.frames.front(), quote(given.result, 200)));
+        fmt::format("--frame {}: {} holds {}, whose page shows no single frames; omit --frame",
+                    given.frames.front(), quote(given.result, 200), what));
   }
-  result_outputs outputs(
-      {{"--html", given.html, html_beginning}, {"--csv", given.csv, "level,stage,part,"}},
-      {given.result});
-  const auto says = report::describe(record);
+  result_outputs outputs({{"--html", given.html, html_beginning}, {"--csv", given.csv, ""}},
+                         {given.result});
   if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
   outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
   outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
   outputs.finish();
+}
+
+void make_reports(const report_arguments& given, const roofline_record& record) {
+  make_reports(given, report::describe(record), "a roofline");
+}
+
+void make_reports(const report_arguments& given, const calibration_record& record) {
+  make_reports(given, report::describe(record), "a calibration");
 }
 
 exit_status make_reports(const report_arguments& given) {
@@ -129,7 +136,9 @@ exit_status make_reports(const report_arguments& given) {
 void add_report_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("report", "Show a saved result, or make files of it");
   auto given = std::make_shared<report_arguments>();
-  command->add_option("RESULT.json", given->result, "What run, compare or roofline wrote to --json")
+  command
+      ->add_option("RESULT.json", given->result,
+                   "What run, compare, roofline or calibrate wrote to --json")
       ->required();
   command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
   command

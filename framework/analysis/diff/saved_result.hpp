@@ -8,10 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "framework/analysis/roofline/roofline.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/record/calibration_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -94,19 +92,13 @@ struct saved_experiment {
   bool interrupted = false;
 };
 
-/// A result of `graphline calibrate`.
-struct saved_calibration {
-  saved_origin origin;  ///< settings: how each ceiling was measured, by what people call it
-  std::vector<ceiling_figure> ceilings;
-  bool interrupted = false;
-};
-
-/// A result of `graphline roofline`: documents of both are made and compared (describe/diff.cpp).
-struct saved_roofline {
+/// A result of `graphline roofline` or `calibrate`: of these, documents are compared
+/// (describe/diff.cpp).
+struct saved_document {
   saved_origin origin;
 };
 
 /// A result file of one of the kinds that can be compared.
-using saved_result = std::variant<saved_run, saved_experiment, saved_calibration, saved_roofline>;
+using saved_result = std::variant<saved_run, saved_experiment, saved_document>;
 
 }  // namespace graphline

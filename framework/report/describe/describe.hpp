@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/analysis/analyze.hpp"
@@ -17,6 +19,14 @@ inline document describe(const roofline_record& record) {
   return describe(record, analyze(record));
 }
 
+/// What a calibration's document says beside what was measured.
+struct calibration_notes {
+  std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given
+  std::vector<std::string> stale = {};   ///< why it may no longer hold
+  std::string kept_in = {};              ///< the file; empty where it is not kept
+};
+document describe(const calibration_record& record, const calibration_notes& notes = {});
+
 /// What changed between two results of one kind: their tables by row and column, their facts by
 /// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
 document diff(const document& before, const document& after, const std::string& file_before,
@@ -32,6 +42,10 @@ void add_failures(document& to, const run_record& record, const std::string& whi
 
 /// Sentences that a run wrote down.
 void add_warnings(document& to, const std::vector<std::string>& warnings);
+
+void add_device(document& to, const device_properties& device);
+void add_environment(document& to,
+                     const std::vector<std::pair<std::string, std::string>>& environment);
 
 /// Settings, device, environment and files that made a run.
 void add_origin(document& to, const run_record& record);

@@ -77,16 +77,38 @@ std::vector<std::pair<std::string, row>> named_rows(const table& of) {
   return rows;
 }
 
+using row_pair = both<std::pair<std::string, row>>;
+
+std::optional<double> number_in(const row& of, const table& in, const std::string& key) {
+  const auto at = std::find_if(in.columns.begin(), in.columns.end(),
+                               [&](const column& one) { return one.key == key; });
+  return number_of(&of.cells[static_cast<std::size_t>(at - in.columns.begin())]);
+}
+
+/// Whether the ranges of two values lie apart.
+cell beyond_range(const column& of, const table& in, const row_pair& rows) {
+  if (rows.before == nullptr || rows.after == nullptr) return {};
+  const auto ends = [&](const row& one) -> std::pair<double, double> {
+    return std::minmax({number_in(one, in, of.range.first).value_or(0),
+                        number_in(one, in, of.range.second).value_or(0)});
+  };
+  const auto first = ends(rows.before->second);
+  const auto second = ends(rows.after->second);
+  return first.second < second.first || second.second < first.first;
+}
+
 table diff_of(const table& before, const table& after) {
   table made{before.key, before.title, before.row_key, before.part_key, {before.columns[0]}, {}};
   std::vector<std::size_t> compared;
   for (std::size_t c = 0; c < before.columns.size(); ++c) {
     const auto& column = before.columns[c];
-    if (!column.compared) continue;
+    if (!column.compared || !column.in) continue;
     compared.push_back(c);
     made.columns.push_back({column.key + "_before", column.title + " before", column.in});
     made.columns.push_back({column.key + "_after", "after", column.in});
     made.columns.push_back({column.key + "_change", "change %", unit::change});
+    if (column.range.first.empty()) continue;
+    made.columns.push_back({column.key + "_beyond_range", "beyond spread"});
   }
   const auto first = named_rows(before);
   const auto second = named_rows(after);
@@ -99,6 +121,8 @@ table diff_of(const table& before, const table& after) {
       made_row.cells.push_back(copy_of(cells.before));
       made_row.cells.push_back(copy_of(cells.after));
       made_row.cells.push_back(change_of(cells));
+      if (before.columns[c].range.first.empty()) continue;
+      made_row.cells.push_back(beyond_range(before.columns[c], before, pair));
     }
     made.rows.push_back(std::move(made_row));
   }
@@ -129,6 +153,7 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
              "name",
              "",
              {{"name", "figure"},
+              {"unit", "", {}, 0, "", in_data},
               {"before", "before", unit::none},
               {"after", "after", unit::none},
               {"change", "change %", unit::change}},
@@ -136,8 +161,9 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
   for (const auto& pair : joined(before, after, key_of)) {
     const both<cell> cells{pair.before ? &pair.before->value : nullptr,
                            pair.after ? &pair.after->value : nullptr};
-    made.rows.push_back({{(pair.before ? pair.before : pair.after)->title, copy_of(cells.before),
-                          copy_of(cells.after), change_of(cells)}});
+    const auto& some = *(pair.before ? pair.before : pair.after);
+    made.rows.push_back({{some.title, symbol_of(std::get<quantity>(some.value.value).in),
+                          copy_of(cells.before), copy_of(cells.after), change_of(cells)}});
   }
   return made;
 }
@@ -171,6 +197,22 @@ void add_differences(table& to, const facts& before, const facts& after) {
   }
 }
 
+/// Words of rows that are compared; as a part where its values have units of their own.
+void add_differences(table& to, const table& before, const table& after) {
+  const auto first = named_rows(before);
+  const auto second = named_rows(after);
+  for (std::size_t c = 0; c < before.columns.size(); ++c) {
+    const auto& column = before.columns[c];
+    if (!column.compared || column.in) continue;
+    for (const auto& pair : joined(first, second, [](const auto& one) { return one.first; })) {
+      if (pair.before == nullptr || pair.after == nullptr) continue;
+      const auto one = shown_value(pair.before->second.cells[c]);
+      const auto other = shown_value(pair.after->second.cells[c]);
+      if (one != other) to.rows.push_back({{pair.before->first + ", " + column.title, one, other}});
+    }
+  }
+}
+
 std::vector<source_record> sources_of(const facts& of) {
   std::vector<source_record> files;
   for (const auto& one : of.list) files.push_back({one.title, shown_value(one.value)});
@@ -185,6 +227,11 @@ table differences(const document& before, const document& after) {
              "",
              {{"name", "differs"}, {"before", "before"}, {"after", "after"}},
              {}};
+  for (const auto* first : parts_of<table>(before)) {
+    for (const auto* second : parts_of<table>(after)) {
+      if (first->key == second->key) add_differences(made, *first, *second);
+    }
+  }
   for (const auto* first : parts_of<facts>(before)) {
     for (const auto* second : parts_of<facts>(after)) {
       if (first->key != second->key || (first->where & in_text) != 0 || first->key.empty())
@@ -205,20 +252,23 @@ table differences(const document& before, const document& after) {
 // ---- The document -------------------------------------------------------------------------------
 
 /// "most changed: 'head', p50 403 us before, 202 us after, -50.0 %", by the first column that is
-/// compared.
+/// compared; as a part where its values have units of their own.
 std::string answer(const table& rows) {
   const row* most = nullptr;
   double by = 0;
   for (const auto& one : rows.rows) {
     const auto before = number_of(&one.cells[1]);
     const auto after = number_of(&one.cells[2]);
-    if (one.level > 0 || !before || !after || std::abs(*after - *before) < by) continue;
-    by = std::abs(*after - *before);
+    const auto change = number_of(&one.cells[3]);
+    if (one.level > 0 || !before || !after || !change) continue;
+    const double size = std::abs(rows.columns[1].in == unit::none ? *change : *after - *before);
+    if (size < by) continue;
+    by = size;
     most = &one;
   }
   const auto& in = rows.row_key;
   if (most == nullptr) return fmt::format("no {} was measured in both", in);
-  if (by == 0) return fmt::format("each {} takes as long as before", in);
+  if (by == 0) return fmt::format("each {} is as it was before", in);
   return fmt::format("most changed: '{}', {} {}, after {}, {}", shown_value(most->cells[0]),
                      rows.columns[1].title, shown_value(most->cells[1]),
                      shown_value(most->cells[2]),
@@ -247,10 +297,10 @@ void add_failures(document& to, const document& from, const std::string& file) {
 
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after) {
-  document made{"diff", before.title, before.description, {}, {}, {}, ""};
+  document made{"diff", before.title, before.description, {}, {}, {}, "", before.title_key};
   if (before.title != after.title) {
     made.lines.push_back(
-        fmt::format("different pipelines: {} before, {} after", before.title, after.title));
+        fmt::format("different subjects: {} before, {} after", before.title, after.title));
   }
   made.parts.push_back(facts{"",
                              "",
@@ -259,7 +309,7 @@ document diff(const document& before, const document& after, const std::string& 
                               {"after", "", file_after, ""}},
                              in_data});
   for (const auto* first : parts_of<table>(before)) {
-    const auto is_compared = [](const column& of) { return of.compared; };
+    const auto is_compared = [](const column& of) { return of.compared && of.in; };
     if (std::none_of(first->columns.begin(), first->columns.end(), is_compared)) continue;
     for (const auto* second : parts_of<table>(after)) {
       if (first->key != second->key) continue;

@@ -98,11 +98,19 @@ void add_warnings(document& to, const std::vector<std::string>& warnings) {
   }
 }
 
+void add_device(document& to, const device_properties& device) {
+  to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data});
+}
+
+void add_environment(document& to,
+                     const std::vector<std::pair<std::string, std::string>>& environment) {
+  to.parts.push_back(facts{"environment", "Environment", facts_of(environment), in_page | in_data});
+}
+
 void add_origin(document& to, const run_record& record) {
   to.parts.push_back(facts{"settings", "Settings", settings_of(record), in_page | in_data});
-  to.parts.push_back(facts{"device", "Device", device_facts(record.device), in_page | in_data});
-  to.parts.push_back(
-      facts{"environment", "Environment", facts_of(record.environment), in_page | in_data});
+  add_device(to, record.device);
+  add_environment(to, record.environment);
   if (record.conditions) {
     to.parts.push_back(facts{"", "Machine during the run",
                              facts_of(graphline::facts_of(*record.conditions)), in_page});

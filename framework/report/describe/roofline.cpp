@@ -5,23 +5,12 @@
 #include <set>
 
 #include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/report/describe/ceilings.hpp"
 #include "framework/report/describe/describe.hpp"
 
 namespace graphline::report {
 
 namespace {
-
-unit unit_in(ceiling what) {
-  switch (unit_of(what)) {
-    case ceiling_unit::bandwidth:
-      return unit::bytes_per_second;
-    case ceiling_unit::rate:
-      return unit::flops_per_second;
-    case ceiling_unit::duration:
-      break;
-  }
-  return unit::duration;
-}
 
 /// FLOP/s of work that has any FLOPs; nothing where a figure is not known.
 std::optional<double> rate_over(const cost_record& cost, const std::optional<double>& ns) {
@@ -176,36 +165,6 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
   return made;
 }
 
-table ceiling_table(const roofline_summary& summary, const calibration& from) {
-  table made{"ceilings",
-             "Ceilings of the device",
-             "ceiling",
-             "",
-             {{"name", "ceiling"},
-              {"ceiling", "", {}, 0, "", in_data},
-              {"precision", "", {}, 0, "", in_data},
-              {"unit", "", {}, 0, "", in_data},
-              {"value", "median", unit::none},
-              {"worst", "at p90 of times", unit::none},
-              {"best", "at p10 of times", unit::none},
-              {"ridge_point", "ridge point", unit::flops_per_byte}},
-             {},
-             in_page | in_data};
-  for (const auto& figure : from.ceilings) {
-    const auto in = unit_in(figure.what);
-    const bool computes = in == unit::flops_per_second;
-    cell ridge;
-    for (const auto& of : summary.compute) {
-      if (computes && of.rate == figure) ridge = quantity{of.ridge_point, unit::flops_per_byte};
-    }
-    made.rows.push_back({{label_of(figure.what, figure.arithmetic), to_word(figure.what),
-                          computes ? cell(to_word(figure.arithmetic)) : cell(), symbol_of(in),
-                          quantity{figure.value, in}, quantity{figure.worst, in},
-                          quantity{figure.best, in}, ridge}});
-  }
-  return made;
-}
-
 // ---- The chart ----------------------------------------------------------------------------------
 
 /// All that is known of a point.
@@ -306,7 +265,9 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     made.parts.push_back(totals(analysis));
     made.parts.push_back(ceilings_used(summary, *run.calibration));
     made.parts.push_back(chart_of(run, summary, analysis.layers));
-    made.parts.push_back(ceiling_table(summary, *run.calibration));
+    auto ceilings = ceiling_table(run.calibration->ceilings);
+    ceilings.where = in_page | in_data;
+    made.parts.push_back(std::move(ceilings));
     std::vector<std::string> first;
     for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
     made.parts.push_back(facts{"", "", {{"by_gain", "", first, ""}}, in_data});

@@ -23,6 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
+    {"calibration_interrupted", "INTERRUPTED: not all was measured, and nothing is kept of it"},
     {"stale_calibration",
      "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},
     {"noisy_calibration",

@@ -6,9 +6,6 @@
 #include <string_view>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/theoretical_peak.hpp"
-#include "framework/report/json/common_json.hpp"
-#include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/json/roofline_inputs_json.hpp"
 
@@ -16,32 +13,7 @@ namespace graphline {
 
 namespace {
 
-using json = nlohmann::ordered_json;
 using texts = std::vector<std::pair<std::string, std::string>>;
-
-json ceiling_json(const ceiling_record& record) {
-  json result = {{"what", to_word(record.what)}};
-  const auto unit = unit_of(record.what);
-  if (unit == ceiling_unit::rate) result["precision"] = to_word(record.arithmetic);
-  result["how"] = record.how;
-  result["unit"] = unit_name(unit);
-  // Nothing where there is no sample.
-  for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {
-    result["value"] = figure.value;
-    result["worst"] = figure.worst;
-    result["best"] = figure.best;
-  }
-  result["amount"] = record.amount;
-  result["times_ns"] = record.times;
-  return result;
-}
-
-json peak_json(const theoretical_peak& peak) {
-  return {{"name", peak.name},
-          {"unit", unit_name(peak.name == "memory" ? ceiling_unit::bandwidth : ceiling_unit::rate)},
-          {"value", or_null(peak.value)},
-          {"formula", peak.formula}};
-}
 
 /// An object of texts, in its order.
 texts texts_from(const json_part& from) {
@@ -84,24 +56,6 @@ ceiling_record ceiling_from(const json_part& from) {
 std::string_view unit_name(ceiling_unit unit) noexcept {
   if (unit == ceiling_unit::duration) return "ns";
   return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
-}
-
-std::string calibration_json(const calibration_record& record, std::optional<double> clock_mhz) {
-  auto result = json::object();
-  result["schema"] = "graphline.calibration/1";
-  result["device"] = device_json(record.device);
-  result["environment"] = texts_json(record.environment);
-  json ceilings = json::array();
-  for (const auto& measured : record.ceilings) ceilings.push_back(ceiling_json(measured));
-  result["ceilings"] = std::move(ceilings);
-  json peaks = json::array();
-  for (const auto& peak : theoretical_peaks(record.device, clock_mhz)) {
-    peaks.push_back(peak_json(peak));
-  }
-  result["theoretical_peaks"] = std::move(peaks);
-  result["warnings"] = record.warnings;
-  result["interrupted"] = record.interrupted;
-  return json_text(result);
 }
 
 calibration_record calibration_record_from(const json_part& from) {

@@ -5,7 +5,6 @@
 
 #include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/analysis/stats/shown_percentiles.hpp"
-#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/json_text.hpp"
 
 namespace graphline {
@@ -128,15 +127,6 @@ json configuration_json(const configuration_change& change) {
   return named;
 }
 
-json ceiling_json(const ceiling_change& change) {
-  const auto unit = unit_of(change.what);
-  json result = {{"what", to_word(change.what)}};
-  if (unit == ceiling_unit::rate) result["precision"] = to_word(change.arithmetic);
-  result.update(change_json(change.value(), unit_name(unit), 1));
-  result["beyond_spread"] = or_null(change.beyond_spread());
-  return result;
-}
-
 }  // namespace
 
 std::string diff_json(const run_diff& diff) {
@@ -165,13 +155,6 @@ std::string diff_json(const experiment_diff& diff) {
   result["changes"] = list_of(diff.changes, configuration_json);
   result["only_before"] = diff.only_before;
   result["only_after"] = diff.only_after;
-  result["interrupted"] = interrupted_json(diff.interrupted);
-  return json_text(result);
-}
-
-std::string diff_json(const calibration_diff& diff) {
-  json result = beginning_of(diff.origin);
-  result["ceilings"] = list_of(diff.ceilings, ceiling_json);
   result["interrupted"] = interrupted_json(diff.interrupted);
   return json_text(result);
 }

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "framework/analysis/diff/calibration_diff.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/analysis/diff/result_diff.hpp"
 #include "framework/report/json/json_beginning.hpp"
@@ -14,6 +13,5 @@ namespace graphline {
 
 std::string diff_json(const run_diff& diff);
 std::string diff_json(const experiment_diff& diff);
-std::string diff_json(const calibration_diff& diff);
 
 }  // namespace graphline

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,9 @@ std::string field_of(const cell& of) {
   if (!of.known()) return {};
   if (const auto* number = std::get_if<quantity>(&of.value)) {
     return std::isfinite(number->value) ? fmt::to_string(number->value) : std::string();
+  }
+  if (const auto* times = std::get_if<raw_times>(&of.value)) {
+    return fmt::format("{}", fmt::join(*times, " "));
   }
   if (const auto* yes = std::get_if<bool>(&of.value)) return *yes ? "true" : "false";
   return csv_field(shown_value(of));

@@ -9,11 +9,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json json_of(const quantity& of) {
-  if (of.in == unit::duration) return milliseconds(of.value);
+json number_of(const quantity& of) {
   const bool counts = of.in == unit::none || of.in == unit::bytes || of.in == unit::flops;
   const bool whole = counts && of.value == std::round(of.value) && std::abs(of.value) < 0x1p63;
   return whole ? json(static_cast<std::int64_t>(of.value)) : json(of.value);
+}
+
+json json_of(const quantity& of) {
+  return of.in == unit::duration ? json(milliseconds(of.value)) : number_of(of);
 }
 
 json json_of(const std::vector<fact>& list);
@@ -26,6 +29,7 @@ json json_of(const cell& of) {
     json operator()(const quantity& number) const { return json_of(number); }
     json operator()(const std::vector<std::string>& list) const { return list; }
     json operator()(const std::vector<fact>& list) const { return json_of(list); }
+    json operator()(const raw_times& times) const { return times; }
   } made;
   return std::visit(made, of.value);
 }
@@ -50,7 +54,10 @@ json json_of(const row& of, const table& in) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if ((in.columns[c].where & in_data) == 0) continue;
     add_time_unit(made, in.columns[c].in == unit::duration);
-    made[in.columns[c].key] = json_of(of.cells[c]);
+    // Where the column has no unit of its own, a number is as its unit says.
+    const auto* number = std::get_if<quantity>(&of.cells[c].value);
+    const bool raw = number != nullptr && in.columns[c].in != unit::duration;
+    made[in.columns[c].key] = raw ? number_of(*number) : json_of(of.cells[c]);
   }
   return made;
 }
@@ -106,9 +113,11 @@ void add_part(json& to, const table& of) {
 }  // namespace
 
 void write_json(text_sink& to, const document& of, const last_entry* last) {
-  json made = {{"schema", "graphline." + of.kind + "/1"},
-               {"pipeline", of.title},
-               {"description", of.description}};
+  json made = {{"schema", "graphline." + of.kind + "/1"}};
+  if (!of.title_key.empty()) {
+    made[of.title_key] = of.title;
+    made["description"] = of.description;
+  }
   for (const auto& part : of.parts) {
     if (const auto* some = std::get_if<facts>(&part)) add_part(made, *some);
   }

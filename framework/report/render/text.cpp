@@ -26,7 +26,8 @@ std::string text_of(const table& of, const look& as) {
   std::vector<text_table::column> columns;
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
-    columns.push_back({shown.titles[i], align_of(from), i == 0 ? least_name : 0, from.rank});
+    columns.push_back(
+        {shown.titles[i], align_of(from), i == 0 ? least_name : 0, from.rank, from.rank >= 10});
   }
   text_table made(std::move(columns));
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
@@ -44,6 +45,7 @@ std::string text_of(const facts& of, const look& as) {
   std::size_t values = 0;
   for (const auto& one : of.list) {
     titles = std::max(titles, text_width(one.title));
+    if (one.note.empty()) continue;
     values = std::max(values, text_width(shown_value(one.value)));
   }
   auto text = toned(of.title, tone::heading, as) + '\n';
@@ -65,7 +67,13 @@ std::string text_of(const chart& of, const look& as) {
 }
 
 std::string text_of(const note& of, const look& as) {
-  return paragraph(of.text, 2, as, tone::faint);
+  std::string text;
+  for (std::size_t at = 0; at < of.text.size();) {
+    const auto end = std::min(of.text.find('\n', at), of.text.size());
+    text += paragraph(printable(of.text.substr(at, end - at)), 2, as, tone::faint);
+    at = end + 1;
+  }
+  return text;
 }
 
 bool is_in_text(const document::part& part) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "framework/base/error.hpp"
+#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/store/result_file.hpp"
@@ -15,9 +16,11 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind kinds[] = {{"graphline.run", "a run", "run"},
-                                 {"graphline.experiment", "an experiment", "compare"},
-                                 {"graphline.roofline", "a roofline", "roofline"}};
+constexpr result_kind kinds[] = {
+    {"graphline.run", "a run", "run"},
+    {"graphline.experiment", "an experiment", "compare"},
+    {"graphline.roofline", "a roofline", "roofline"},
+    {"graphline.calibration", "a calibration of a device", "calibrate"}};
 
 constexpr result_kind others[] = {
     {"graphline.overhead", "a comparison of timing methods", "overhead",
@@ -26,16 +29,14 @@ constexpr result_kind others[] = {
     {"graphline.capacity", "a search for the highest rate", "capacity",
      "no report is made of it; 'graphline run' with --arrival, --rate and --html FILE makes that "
      "of a run at one of its rates"},
-    {"graphline.calibration", "a calibration of a device", "calibrate",
-     "no report is made of it; 'graphline calibrate --show' shows what is kept of a device"},
     {"graphline.diff", "a difference of two results", "diff",
      "no report is made of it; name one of the two results"}};
 
 /// Figures that were made of the record are made anew.
 bool raw(std::size_t depth, std::string_view, std::string_view key) {
-  constexpr std::string_view made[] = {
-      "end_to_end",        "stages",     "load",        "attribution", "comparisons", "outputs",
-      "stage_comparisons", "steadiness", "environment", "findings"};
+  constexpr std::string_view made[] = {"end_to_end",        "stages",      "load",
+                                       "attribution",       "comparisons", "outputs",
+                                       "stage_comparisons", "steadiness",  "findings"};
   return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
 }
 
@@ -85,7 +86,12 @@ any_record experiment_of(const json_part& result) {
   return experiment_from(result);
 }
 
-any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of};
+any_record calibration_of(const json_part& result) {
+  return calibration_record_from(result);
+}
+
+any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of,
+                                                   calibration_of};
 static_assert(std::size(kinds) == std::size(readers));
 
 }  // namespace

@@ -26,8 +26,8 @@ saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_run_of(result); },
     [](const json_part& result) -> saved_result { return saved_overhead_of(result); },
     [](const json_part& result) -> saved_result { return saved_experiment_of(result); },
-    [](const json_part& result) -> saved_result { return saved_calibration_of(result); },
-    [](const json_part& /*result*/) -> saved_result { return saved_roofline(); }};
+    [](const json_part& /*result*/) -> saved_result { return saved_document(); },
+    [](const json_part& /*result*/) -> saved_result { return saved_document(); }};
 static_assert(std::size(kinds) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials. Of a

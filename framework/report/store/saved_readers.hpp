@@ -8,9 +8,8 @@ namespace graphline {
 // A result file of each kind, read back as far as two of a kind are compared. Everything throws an
 // `input_error` that names the key.
 
-saved_run saved_run_of(const json_part& result);                  ///< graphline.run/1
-saved_experiment saved_overhead_of(const json_part& result);      ///< graphline.overhead/1
-saved_experiment saved_experiment_of(const json_part& result);    ///< graphline.experiment/1
-saved_calibration saved_calibration_of(const json_part& result);  ///< graphline.calibration/1
+saved_run saved_run_of(const json_part& result);                ///< graphline.run/1
+saved_experiment saved_overhead_of(const json_part& result);    ///< graphline.overhead/1
+saved_experiment saved_experiment_of(const json_part& result);  ///< graphline.experiment/1
 
 }  // namespace graphline

@@ -23,8 +23,8 @@ std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t around = 32768;       // device, settings, environment, of both runs
   constexpr std::uint64_t around_stage = 8192;  // its figures and those of its parts
   constexpr std::uint64_t stamp = sizeof "123456789012,";
-  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  return around + stages * around_stage + 2 * samples * (3 + 4 * stages) * stamp;
+  const auto stamps = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  return around + stages * around_stage + 2 * stamps * (3 + 4 * stages) * stamp;
 }
 
 }  // namespace graphline::report

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "framework/analysis/diff/calibration_diff.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/analysis/diff/result_diff.hpp"
 #include "framework/report/terminal/look.hpp"
@@ -15,6 +14,5 @@ namespace graphline {
 
 std::string diff_table(const run_diff& diff, const look& as = {});
 std::string diff_table(const experiment_diff& diff, const look& as = {});
-std::string diff_table(const calibration_diff& diff, const look& as = {});
 
 }  // namespace graphline

@@ -2,8 +2,9 @@
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/report/terminal/calibration_table.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/report/sample_calibrations.hpp"
 
@@ -21,9 +22,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::read_or_refuse<input_error>([&] {
     const auto found = store.find(sample.device);
     figures_of(*found);
-    calibration_notes notes;
+    report::calibration_notes notes;
     notes.stale = stale_reasons(*found, sample.device, sample.environment);
-    calibration_table(*found, notes);
+    report::as_text(report::describe(*found, notes));
   });
   return 0;
 }

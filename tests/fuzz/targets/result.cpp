@@ -38,8 +38,7 @@ void show(const experiment_record& record) {
   experiment_csv(record);
 }
 
-void show(const roofline_record& record) {
-  const auto says = report::describe(record);
+void show(const report::document& says) {
   report::as_text(says);
   report::as_html(says);
   report::as_csv(says);
@@ -47,11 +46,19 @@ void show(const roofline_record& record) {
   report::as_text(report::diff(says, says, "before", "after"));
 }
 
+void show(const roofline_record& record) {
+  show(report::describe(record));
+}
+
+void show(const calibration_record& record) {
+  show(report::describe(record));
+}
+
 void show(const before_after<saved_result>& results) {
   std::visit(
       [&](const auto& before) {
         using kind = std::decay_t<decltype(before)>;
-        if constexpr (!std::is_same_v<kind, saved_roofline>) {
+        if constexpr (!std::is_same_v<kind, saved_document>) {
           const auto diff = compare(before, std::get<kind>(results.after));
           diff_table(diff);
           diff_json(diff);

@@ -89,7 +89,7 @@ TEST(diff, lists_settings_and_sources_that_differ) {
 
 TEST(diff, says_that_nothing_changed) {
   const auto text = as_text(diff_of(two_models_roofline(45), two_models_roofline(45)));
-  EXPECT_THAT(text, HasSubstr("each stage takes as long as before"));
+  EXPECT_THAT(text, HasSubstr("each stage is as it was before"));
   EXPECT_THAT(text, HasSubstr("Source, settings, device and environment are the same."));
 }
 

@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "framework/base/error.hpp"
-#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "tests/analysis/sample_records.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "framework/report/csv/run_csv.hpp"
-#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"

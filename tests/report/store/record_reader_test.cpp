@@ -23,6 +23,7 @@
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/random_records.hpp"
 #include "tests/report/result_texts.hpp"
+#include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/store/result_files.hpp"
 
@@ -61,6 +62,13 @@ class record_reader : public samples::result_files {
     EXPECT_EQ(experiment_csv(back), experiment_csv(record));
     EXPECT_EQ(experiment_json(back), experiment_json(record));
     EXPECT_TRUE(experiment_html(back) == experiment_html(record)) << "the pages differ";
+  }
+
+  void expect_equal_reports(const calibration_record& record) const {
+    const auto back =
+        std::get<calibration_record>(read_record(write("c.json", calibration_json(record))));
+    EXPECT_EQ(report::as_text(report::describe(back)), report::as_text(report::describe(record)));
+    EXPECT_EQ(calibration_json(back), calibration_json(record));
   }
 
   void expect_equal_reports(const roofline_record& record) const {
@@ -197,6 +205,13 @@ TEST_F(record_reader, reads_an_experiment_of_an_earlier_version) {
   EXPECT_TRUE(back.trials[0].members[0].tensors.empty());
 }
 
+TEST_F(record_reader, makes_the_same_reports_of_a_calibration) {
+  for (auto record : {samples::host_calibration(), samples::gpu_calibration()}) {
+    record.environment.emplace_back("date", "2026-11-20T12:00:00Z");
+    expect_equal_reports(record);
+  }
+}
+
 TEST_F(record_reader, makes_the_same_reports_of_a_roofline) {
   auto record = samples::two_models_roofline(20);
   expect_equal_reports(record);
@@ -231,14 +246,13 @@ TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
                                "(graphline.overhead/1); "),
                     HasSubstr("vary: {timing: ["), HasSubstr("compare"), HasSubstr("--html")));
   EXPECT_THAT(refusal(R"({"schema": "graphline.capacity/1"})"), HasSubstr("'graphline run'"));
-  EXPECT_THAT(refusal(R"({"schema": "graphline.calibration/1"})"), HasSubstr("calibrate --show"));
   EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
   EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
               AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));
-  EXPECT_THAT(
-      refusal(R"({"schema": "graphline.run/2"})"),
-      AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
-            HasSubstr("reads graphline.run/1, graphline.experiment/1 and graphline.roofline/1")));
+  EXPECT_THAT(refusal(R"({"schema": "graphline.run/2"})"),
+              AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
+                    HasSubstr("reads graphline.run/1, graphline.experiment/1, "
+                              "graphline.roofline/1 and graphline.calibration/1")));
   EXPECT_THAT(refusal(R"({"schema": "trace"})"), HasSubstr("this is 'trace'; "));
   EXPECT_THAT(refusal("{}"), HasSubstr("does not say its 'schema'"));
 }

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
-#include "framework/report/json/calibration_json.hpp"
 #include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "tests/analysis/sample_records.hpp"

@@ -6,7 +6,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/calibration_table.hpp"
 #include "framework/report/terminal/capacity_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
@@ -174,9 +173,10 @@ TEST(widths, are_kept_by_calibrations) {
     record.interrupted = seed % 3 == 0;
     record.warnings = {name()};
     for (auto& ceiling : record.ceilings) ceiling.how = name() + " " + name();
-    const calibration_notes notes{{}, {name()}, name()};
-    expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return calibration_table(record, notes, as); });
+    const report::calibration_notes notes{{}, {name()}, name()};
+    expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {
+      return report::as_text(report::describe(record, notes), as);
+    });
   }
 }
 
