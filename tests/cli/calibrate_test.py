@@ -75,8 +75,8 @@ class calibrate(Case):
 
     def test_it_shows_what_it_measured_and_where_it_is_kept(self):
         kept = self.measured / "cache" / "calibrations" / self.kept.name
-        self.expect(self.done, 0, "host: ", "(1 compute thread)", "memory, read", "convolution, float32",
-                    "launch a graph", "ridge point in FLOP/B", "matrix product, float32: [",
+        self.expect(self.done, 0, "host: ", "(1 compute thread)", "memory, read",
+                    "convolution, float32", "launch a graph", "ridge point in FLOP/B", "matrix product, float32: [",
                     stream="stdout")
         self.assertIn(str(kept), " ".join(self.done.stdout.split()))
         self.assertEqual(self.done.stderr, "")
@@ -155,7 +155,8 @@ class calibrate(Case):
         self.assertIn("days old; " + REMEDY, warnings[0])
         self.assertEqual(len(result["record"]["calibration"]["stale"]), 2)
         self.assertEqual(len(result["record"]["calibration"]["ceilings"]), 13)
-        self.expect(self.show(), 0, "the calibration may no longer hold: graphline was 0.0.1", stream="stdout")
+        self.expect(self.show(), 0, "the calibration may no longer hold: graphline was 0.0.1",
+                    stream="stdout")
         again = self.with_cache("report", self.folder / "run.json")
         self.assertEqual(again.stdout, done.stdout)
 
