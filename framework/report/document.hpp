@@ -27,7 +27,11 @@ enum place : unsigned {
   everywhere = shown | in_data
 };
 
-struct fact;
+/// One of several values that stand together, such as a parameter.
+struct named_value {
+  std::string key;
+  std::variant<bool, std::string, quantity> value;
+};
 
 /// Raw, in nanoseconds; in data only.
 using raw_times = std::vector<nanoseconds>;
@@ -35,7 +39,7 @@ using raw_times = std::vector<nanoseconds>;
 /// A value, or nothing where it is not known.
 struct cell {
   using content = std::variant<std::monostate, bool, std::string, quantity,
-                               std::vector<std::string>, std::vector<fact>, raw_times>;
+                               std::vector<std::string>, std::vector<named_value>, raw_times>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -46,7 +50,10 @@ struct cell {
   cell(raw_times times) : value(std::move(times)) {}
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
-  cell(std::vector<fact> facts);
+  cell(std::vector<named_value> values) : value(std::move(values)) {}
+  cell(const named_value& of) {
+    std::visit([this](const auto& some) { value = some; }, of.value);
+  }
 
   /// A number that may not be known.
   template <class T>
@@ -66,8 +73,6 @@ struct fact {
   cell value;
   std::string note;
 };
-
-inline cell::cell(std::vector<fact> facts) : value(std::move(facts)) {}
 
 struct facts {
   std::string key;  ///< of the object in data; empty: its facts stand at the top

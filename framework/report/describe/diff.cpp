@@ -169,23 +169,26 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
 }
 
 /// What is nested as "params.batch".
-void flatten(const std::vector<fact>& list, const std::string& before, std::vector<fact>& to) {
+std::vector<fact> flattened(const std::vector<fact>& list) {
+  std::vector<fact> flat;
   for (const auto& one : list) {
-    if (const auto* nested = std::get_if<std::vector<fact>>(&one.value.value)) {
-      flatten(*nested, before + one.title + '.', to);
+    const auto name = one.title.empty() ? one.key : one.title;
+    if (const auto* nested = std::get_if<std::vector<named_value>>(&one.value.value)) {
+      for (const auto& inner : *nested) {
+        const auto whole = name + '.' + inner.key;
+        flat.push_back({whole, whole, inner, ""});
+      }
     } else {
-      const auto name = before + (one.title.empty() ? one.key : one.title);
-      to.push_back({name, name, one.value, ""});
+      flat.push_back({name, name, one.value, ""});
     }
   }
+  return flat;
 }
 
 /// Facts that are not the same in both; dates of results are never the same.
 void add_differences(table& to, const facts& before, const facts& after) {
-  std::vector<fact> first;
-  std::vector<fact> second;
-  flatten(before.list, "", first);
-  flatten(after.list, "", second);
+  const auto first = flattened(before.list);
+  const auto second = flattened(after.list);
   for (const auto& pair : joined(first, second, key_of)) {
     const auto* some = pair.before == nullptr ? pair.after : pair.before;
     const auto text = [](const fact* of) { return of == nullptr ? "-" : shown_value(of->value); };

@@ -14,7 +14,7 @@ cell whole(std::int64_t number) {
 }
 
 /// Text that is a number or a boolean as such.
-cell typed(const std::string& text) {
+std::variant<bool, std::string, quantity> typed(const std::string& text) {
   const auto value = find_json(text);
   if (value && value->is_number()) return quantity{value->get<double>(), unit::none};
   if (value && value->is_boolean()) return value->get<bool>();
@@ -23,9 +23,10 @@ cell typed(const std::string& text) {
 
 std::vector<fact> settings_of(const run_record& record) {
   const auto& run = record.run;
-  std::vector<fact> parameters;
-  for (const auto& [name, value] : record.parameters)
-    parameters.push_back({name, name, typed(value), ""});
+  std::vector<named_value> parameters;
+  for (const auto& [name, value] : record.parameters) {
+    parameters.push_back({name, typed(value)});
+  }
   std::vector<fact> list;
   const auto add = [&](const char* key, cell value) {
     list.push_back({key, key, std::move(value), ""});
@@ -54,13 +55,15 @@ std::vector<fact> settings_of(const run_record& record) {
 }
 
 std::vector<fact> device_facts(const device_properties& device) {
+  std::vector<named_value> details;
+  for (const auto& [name, text] : device.details) details.push_back({name, text});
   return {{"backend", "backend", device.backend, ""},
           {"name", "name", device.name, ""},
           {"memory_bytes", "memory",
            quantity{static_cast<double>(device.memory_bytes), unit::bytes}, ""},
           {"compute_threads", "compute threads", whole(device.compute_threads), ""},
           {"priority_levels", "priority levels", whole(device.priority_levels), ""},
-          {"details", "details", facts_of(device.details), ""}};
+          {"details", "details", std::move(details), ""}};
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ std::string shown_value(const cell& of) {
       return fmt::format("{}", fmt::join(list, "; "));
     }
     std::string operator()(const raw_times& times) const { return std::to_string(times.size()); }
-    std::string operator()(const std::vector<fact>& list) const {
+    std::string operator()(const std::vector<named_value>& list) const {
       std::string text;
       for (const auto& one : list) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", one.title, shown_value(one.value));
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", one.key, shown_value(one));
       }
       return text;
     }

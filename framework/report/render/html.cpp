@@ -147,16 +147,22 @@ std::string figures_of(const facts& of) {
   return text + "</dl>\n";
 }
 
+std::string html_row(const std::string& name, const cell& value) {
+  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", named(name),
+                     named(shown_value(value)));
+}
+
 /// What is nested as "params.batch".
-void add_rows(std::string& to, const std::vector<fact>& list, const std::string& before) {
+std::string rows_of(const std::vector<fact>& list) {
+  std::string rows;
   for (const auto& one : list) {
-    if (const auto* nested = std::get_if<std::vector<fact>>(&one.value.value)) {
-      add_rows(to, *nested, before + one.title + '.');
+    if (const auto* nested = std::get_if<std::vector<named_value>>(&one.value.value)) {
+      for (const auto& inner : *nested) rows += html_row(one.title + '.' + inner.key, inner);
     } else {
-      to += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", named(before + one.title),
-                        named(shown_value(one.value)));
+      rows += html_row(one.title, one.value);
     }
   }
+  return rows;
 }
 
 /// The text of a file, each line by itself, so that a style can number it.
@@ -181,12 +187,10 @@ std::string folded(const facts& of) {
     }
     return text;
   }
-  std::string rows;
-  add_rows(rows, of.list, "");
   return fmt::format(
       "<details class=\"facts\"><summary>{0}</summary><div class=\"scroll\" role=\"region\" "
       "aria-label=\"{0}\"><table><tbody>{1}</tbody></table></div></details>\n",
-      escaped(of.title), rows);
+      escaped(of.title), rows_of(of.list));
 }
 
 // ---- The page -----------------------------------------------------------------------------------

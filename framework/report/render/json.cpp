@@ -19,8 +19,6 @@ json json_of(const quantity& of) {
   return of.in == unit::duration ? json(milliseconds(of.value)) : number_of(of);
 }
 
-json json_of(const std::vector<fact>& list);
-
 json json_of(const cell& of) {
   struct {
     json operator()(std::monostate) const { return {}; }
@@ -28,7 +26,11 @@ json json_of(const cell& of) {
     json operator()(const std::string& text) const { return text; }
     json operator()(const quantity& number) const { return json_of(number); }
     json operator()(const std::vector<std::string>& list) const { return list; }
-    json operator()(const std::vector<fact>& list) const { return json_of(list); }
+    json operator()(const std::vector<named_value>& list) const {
+      json nested = json::object();
+      for (const auto& one : list) nested[one.key] = json_of(cell(one));
+      return nested;
+    }
     json operator()(const raw_times& times) const { return times; }
   } made;
   return std::visit(made, of.value);

@@ -37,7 +37,7 @@ document diff_of(const roofline_record& before, const roofline_record& after) {
 TEST(diff, shows_rows_of_both_and_what_changed) {
   const auto says = diff_of(two_models_roofline(45), later_roofline());
   samples::expect_golden("diff_roofline.txt", as_text(says));
-  for (const std::size_t width : {40, 60, 80, 120}) {
+  for (const std::size_t width : {40U, 60U, 80U, 120U}) {
     EXPECT_LE(widest_line(as_text(says, {.width = width})), width);
   }
 }
