@@ -83,7 +83,7 @@ std::string html_of(const table& of) {
   const shown_table shown(of, in_page);
   std::string text = fmt::format(
       "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\"><table class=\"sorted\">"
-      "<caption>{0}</caption><thead><tr>",
+      "<caption class=\"unseen\">{0}</caption><thead><tr>",
       escaped(of.title));
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& column = of.columns[shown.columns[i]];
@@ -139,8 +139,9 @@ std::string figures_of(const facts& of) {
   std::string text = "<dl class=\"figures\">";
   for (const auto& one : of.list) {
     if (!one.value.known()) continue;
-    text += fmt::format("<div><dt>{}</dt><dd class=\"value\">{}</dd>", escaped(one.title),
-                        figure_value(one.value));
+    const bool number = std::holds_alternative<quantity>(one.value.value);
+    text += fmt::format("<div><dt>{}</dt><dd class=\"{}\">{}</dd>", escaped(one.title),
+                        number ? "value" : "words", figure_value(one.value));
     if (!one.note.empty()) text += fmt::format("<dd class=\"note\">{}</dd>", escaped(one.note));
     text += "</div>";
   }
@@ -216,38 +217,44 @@ struct section {
   std::string body;
 };
 
-/// Facts that follow facts share a section, and so do notes with what they follow.
+section section_of(const document::part& part) {
+  const auto of = [](const auto& some) { return section{some.key, some.title, ""}; };
+  if (const auto* some = std::get_if<table>(&part)) return of(*some);
+  if (const auto* some = std::get_if<chart>(&part)) return of(*some);
+  auto made = of(std::get<facts>(part));
+  if (made.id.empty()) made.id = "more";
+  return made;
+}
+
+/// Figures that follow figures share a section, and notes have that of what they follow. What made
+/// the result comes last, wherever the document has it.
 std::vector<section> sections_of(const document& of) {
   std::vector<section> list;
   std::string findings;
   for (const auto& found : of.findings) {
-    if (found.how == finding_severity::note)
-      findings += fmt::format("<li>{}</li>", named(sentence_of(found)));
+    if (found.how != finding_severity::note) continue;
+    findings += fmt::format("<li>{}</li>", named(sentence_of(found)));
   }
   if (!findings.empty()) {
     list.push_back(
         {"findings", "Findings", fmt::format("<ul class=\"findings\">{}</ul>\n", findings)});
   }
-  const document::part* before = nullptr;
+  section origin{"origin", "What made this", ""};
+  bool after_figures = false;
   for (const auto& part : of.parts) {
     if (!is_on_page(part)) continue;
-    const bool joins =
-        std::holds_alternative<note>(part) ||
-        (before != nullptr && std::holds_alternative<facts>(part) &&
-         std::holds_alternative<facts>(*before) && is_figures(part) == is_figures(*before));
-    if (!joins || list.empty()) {
-      if (const auto* some = std::get_if<table>(&part))
-        list.push_back({some->key, some->title, ""});
-      if (const auto* some = std::get_if<chart>(&part))
-        list.push_back({some->key, some->title, ""});
-      if (const auto* some = std::get_if<facts>(&part)) {
-        list.push_back(is_figures(part) ? section{some->key, some->title, ""}
-                                        : section{"origin", "What made this", ""});
-      }
+    const auto body = std::visit([](const auto& some) { return html_of(some); }, part);
+    if (std::holds_alternative<facts>(part) && !is_figures(part)) {
+      origin.body += body;
+      continue;
     }
-    list.back().body += std::visit([](const auto& some) { return html_of(some); }, part);
-    before = &part;
+    const bool joins = std::holds_alternative<note>(part) || (after_figures && is_figures(part));
+    if (!joins) list.push_back(section_of(part));
+    if (list.empty()) list.push_back({"more", "Notes", ""});
+    list.back().body += body;
+    after_figures = is_figures(part);
   }
+  if (!origin.body.empty()) list.push_back(std::move(origin));
   return list;
 }
 

@@ -188,6 +188,16 @@ TEST(as_html, is_a_page_by_itself) {
   }
 }
 
+TEST(as_html, has_a_place_for_what_has_no_key_and_ends_with_what_made_it) {
+  auto says = small({{{"a", "k", ns(1), {}, {}}}});
+  says.parts.insert(says.parts.begin(), facts{"device", "Device", {{"k", "k", "v", ""}}, in_page});
+  says.parts.push_back(facts{"", "Notes", {{"kept", "kept in", "x.json", ""}}, shown});
+  const auto page = as_html(says);
+  EXPECT_FALSE(has(page, "id=\"\""));
+  EXPECT_TRUE(has(page, "<section id=\"more\""));
+  EXPECT_LT(page.find("<section id=\"more\""), page.find("<section id=\"origin\""));
+}
+
 TEST(as_html, has_numbers_to_sort_by_and_words_below_names) {
   const auto page =
       as_html(small({{{"a", "net", ns(1.5e6), {}, part(0.5)}}, {{"b", {}, {}, {}, {}}, 1}}));
