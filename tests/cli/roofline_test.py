@@ -116,6 +116,9 @@ class roofline(Case):
         again = self.graphline("report", files["json"])
         self.expect(again, 0)
         self.assertEqual(again.stdout, done.stdout)
+        done = self.graphline("roofline", self.pipeline(), "--device", "host", "--quiet",
+                              "--markdown", "-")
+        self.expect(done, 0, "| stage (", "| net |", "### Ceilings", stream="stdout")
         for form in ("html", "csv"):
             other = self.folder / f"again.{form}"
             self.expect(self.graphline("report", files["json"], f"--{form}", other), 0)

@@ -33,6 +33,7 @@ struct roofline_arguments {
   std::string json;
   std::string html;
   std::string csv;
+  std::string markdown;
   bool quiet = false;
 };
 
@@ -107,7 +108,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
   result_outputs outputs({{"--json", given.json, json_beginning,
                            report::expected_roofline_bytes(p.run.frames, p.stages.size())},
                           {"--html", given.html, html_beginning},
-                          {"--csv", given.csv, "level,stage,part,"}},
+                          {"--csv", given.csv, "level,stage,part,"},
+                          {"--markdown", given.markdown, "## "}},
                          given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
@@ -126,6 +128,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
   outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
+  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
   outputs.finish();
   if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
   const bool interrupted = record.stages.interrupted || record.layers.interrupted;
@@ -144,6 +147,8 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   command->add_option("--html", given->html, "Write a page for a browser: the roofline and figures")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write a row for each stage and part")
+      ->type_name("FILE");
+  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
       ->type_name("FILE");
   add_quiet_option(*command, given->quiet);
   command->footer(

@@ -13,7 +13,7 @@ namespace {
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {
-    if (std::string_view("\\`*_{}[]<>()#+!|~").find(c) != std::string_view::npos) result += '\\';
+    if (std::string_view("\\`*_[]<>|~").find(c) != std::string_view::npos) result += '\\';
     result += c;
   }
   return result;
