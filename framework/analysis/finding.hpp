@@ -27,7 +27,7 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
-/// Something the data show, as data: a report makes the sentence of it (describe/sentences.cpp).
+/// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
 struct finding {
   using figure = std::variant<quantity, std::string, std::vector<std::string>>;
 

@@ -96,6 +96,7 @@ std::string to_text(const quantity& of) {
     case unit::ratio:
       return three_digits(of.value, 2) + 'x';
     case unit::none:
+      if (of.value == std::round(of.value)) return fmt::format("{:.0f}", of.value);
       return three_digits(of.value, 2);
     case unit::flops_per_byte:
       return three_digits(of.value, 2) + " FLOP/B";

@@ -94,6 +94,13 @@ struct column {
   std::pair<std::string, std::string> range = {};
 };
 
+/// A column with what it holds of an item, so that both are said in one place.
+template <class Item>
+struct column_of {
+  column is;
+  cell (*value)(const Item&);
+};
+
 struct row {
   std::vector<cell> cells;  ///< as many as there are columns
   int level = 0;            ///< 1: a part of the last row of level 0
@@ -109,6 +116,20 @@ struct table {
   std::vector<row> rows;
   unsigned where = everywhere;
 };
+
+template <class Item>
+std::vector<column> columns_of(const std::vector<column_of<Item>>& list) {
+  std::vector<column> columns;
+  for (const auto& one : list) columns.push_back(one.is);
+  return columns;
+}
+
+template <class Item>
+row row_of(const Item& item, const std::vector<column_of<Item>>& list, int level = 0) {
+  row made{{}, level};
+  for (const auto& one : list) made.cells.push_back(one.value(item));
+  return made;
+}
 
 /// Work under the ceilings of a device: FLOP/s over FLOP/B.
 struct roofline_chart {
@@ -148,10 +169,13 @@ struct note {
   unsigned where = shown;
 };
 
+/// A value by itself, with its unit; "-" where it is not known.
+std::string shown_value(const cell& of);
+
 struct document {
   using part = std::variant<facts, table, chart, note>;
 
-  std::string kind;  ///< "roofline": the command that makes such results
+  std::string kind;  ///< "roofline", of the schema graphline.roofline/1
   std::string title;
   std::string description;
   std::vector<std::string> lines;  ///< what ran, where and how
@@ -160,5 +184,8 @@ struct document {
   std::string table_of_csv;            ///< the key of the table that a CSV file holds
   std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
 };
+
+/// Whether a part is shown there; a chart is wherever people look.
+bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

@@ -75,14 +75,14 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   layers.stages[0].parts[1].device = five_times(590 * us);
   const auto far = find(findings(made, &layers), "far_from_roofline");
   ASSERT_TRUE(far);
-  EXPECT_EQ(std::get<std::string>(*far->find("part")), "1.gelu");
-  EXPECT_EQ(std::get<std::string>(*far->find("part_bound")), "memory");
+  EXPECT_EQ(std::get<std::string>(*far.value().find("part")), "1.gelu");
+  EXPECT_EQ(std::get<std::string>(*far.value().find("part_bound")), "memory");
   EXPECT_THAT(figure(*far, "part_measured"), Optional(DoubleEq(590 * us)));
   EXPECT_THAT(figure(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
   // Neither has most of it: 110 us and 90 us above.
   layers.stages[0].parts[0].device = five_times(500 * us);
   layers.stages[0].parts[1].device = five_times(200 * us);
-  EXPECT_EQ(find(findings(made, &layers), "far_from_roofline")->find("part"), nullptr);
+  EXPECT_EQ(find(findings(made, &layers), "far_from_roofline").value().find("part"), nullptr);
 }
 
 TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
@@ -117,7 +117,7 @@ TEST(roofline_findings, leave_what_is_below_its_roofline_out_of_what_is_near_it)
   auto made = one_after_another({{"x", 1100 * us}, {"y", 1100 * us}, {"z", 1100 * us}});
   made.record.stages[0].cost = made.record.stages[1].cost = work(0, 1'000'000'000);
   made.record.stages[2].cost = work(0, 10'000'000'000);
-  EXPECT_THAT(find(findings(made), "near_roofline")->subjects, ElementsAre("x", "y"));
+  EXPECT_THAT(find(findings(made), "near_roofline").value().subjects, ElementsAre("x", "y"));
 }
 
 TEST(roofline_findings, say_what_is_launch_bound) {
@@ -163,8 +163,9 @@ TEST(roofline_findings, name_together_what_is_below_its_roofline_for_one_reason)
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(300 * us);
   layers.stages[0].parts[1].device = five_times(50 * us);
-  EXPECT_THAT(find(findings(made, &layers), "fewer_flops")->subjects, ElementsAre("net/0.conv2d"));
-  EXPECT_THAT(find(findings(made, &layers), "cached")->subjects, ElementsAre("net/1.gelu"));
+  const auto of_parts = findings(made, &layers);
+  EXPECT_THAT(find(of_parts, "fewer_flops").value().subjects, ElementsAre("net/0.conv2d"));
+  EXPECT_THAT(find(of_parts, "below_roofline").value().subjects, ElementsAre("net/1.gelu"));
 
   auto many = one_after_another({{"a", us}, {"b", us}, {"c", us}});
   for (auto& stage : many.record.stages) stage.cost = work(0, 10'000'000);
@@ -179,7 +180,7 @@ TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
   const auto found = find(findings(made), "stale_calibration");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->how, finding_severity::warning);
-  EXPECT_EQ(std::get<std::vector<std::string>>(*found->find("why")),
+  EXPECT_EQ(std::get<std::vector<std::string>>(*found.value().find("why")),
             made.record.calibration->stale);
 }
 
@@ -190,7 +191,7 @@ TEST(roofline_findings, say_which_precision_was_not_calibrated) {
   const auto found = find(findings(made), "rate_not_calibrated");
   ASSERT_TRUE(found);
   EXPECT_THAT(found->subjects, ElementsAre("x", "y"));
-  EXPECT_EQ(std::get<std::string>(*found->find("precision")), "tf32");
+  EXPECT_EQ(std::get<std::string>(*found.value().find("precision")), "tf32");
 }
 
 TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
@@ -203,7 +204,7 @@ TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
   ceilings.back().worst = 9 * ceilings.back().value;  // a cost of the host
   const auto found = find(findings(made), "noisy_calibration");
   ASSERT_TRUE(found);
-  EXPECT_THAT(std::get<std::vector<std::string>>(*found->find("ceilings")),
+  EXPECT_THAT(std::get<std::vector<std::string>>(*found.value().find("ceilings")),
               ElementsAre("memory, read (30 %)"));
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/report/describe/sentences.hpp"
+#include "framework/report/sentences.hpp"
 #include "framework/report/document.hpp"
 
 namespace graphline::samples {

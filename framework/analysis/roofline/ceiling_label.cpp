@@ -8,47 +8,42 @@ namespace graphline {
 
 namespace {
 
-struct ceiling_words {
-  std::string_view whole;
-  std::string_view brief;  ///< where there is little room
-};
-
-ceiling_words words_for(ceiling what) {
+std::string_view words_for(ceiling what) {
   switch (what) {
     case ceiling::read:
-      return {"memory, read", "read"};
+      return "memory, read";
     case ceiling::write:
-      return {"memory, written", "written"};
+      return "memory, written";
     case ceiling::copy:
-      return {"memory, copied", "copied"};
+      return "memory, copied";
     case ceiling::host_to_device_pinned:
-      return {"host to device, pinned", "to device, pinned"};
+      return "host to device, pinned";
     case ceiling::device_to_host_pinned:
-      return {"device to host, pinned", "to host, pinned"};
+      return "device to host, pinned";
     case ceiling::host_to_device_pageable:
-      return {"host to device, pageable", "to device, pageable"};
+      return "host to device, pageable";
     case ceiling::device_to_host_pageable:
-      return {"device to host, pageable", "to host, pageable"};
+      return "device to host, pageable";
     case ceiling::convolution:
-      return {"convolution", "conv"};
+      return "convolution";
     case ceiling::matmul:
-      return {"matrix product", "matmul"};
+      return "matrix product";
     case ceiling::launch:
-      return {"launch a graph", "launch"};
+      return "launch a graph";
     case ceiling::event:
-      return {"record an event", "record an event"};
+      return "record an event";
     case ceiling::synchronize:
-      return {"wait when idle", "wait when idle"};
+      return "wait when idle";
     case ceiling::round_trip:
-      return {"launch and see the end", "until seen"};
+      return "launch and see the end";
   }
-  return {"?", "?"};
+  return "?";
 }
 
 }  // namespace
 
-std::string label_of(ceiling what, precision arithmetic, bool brief) {
-  const auto words = brief ? words_for(what).brief : words_for(what).whole;
+std::string label_of(ceiling what, precision arithmetic) {
+  const auto words = words_for(what);
   if (unit_of(what) != ceiling_unit::rate) return std::string(words);
   return fmt::format("{}, {}", words, to_word(arithmetic));
 }

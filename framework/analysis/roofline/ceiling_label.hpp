@@ -6,8 +6,7 @@
 
 namespace graphline {
 
-/// What people call a ceiling: "memory, read"; "convolution, float16". `brief`: where there is
-/// little room, "read", "conv, float16".
-std::string label_of(ceiling what, precision arithmetic, bool brief = false);
+/// What people call a ceiling: "memory, read"; "convolution, float16".
+std::string label_of(ceiling what, precision arithmetic);
 
 }  // namespace graphline

@@ -28,7 +28,7 @@ bool is_far(const roofline_stage& stage) {
   return matters(stage) && stage.figures.ratio.value_or(0) > near_roofline;
 }
 
-/// Measured time, bound and roofline time, each key after `prefix`.
+/// Measured time, bound and roofline time.
 void add_times(finding& to, const roofline_metrics& of, bool part = false) {
   to.with(part ? "part_measured" : "measured", of.measured, unit::duration);
   if (of.by) to.with(part ? "part_bound" : "bound", std::string(to_word(*of.by)));
@@ -36,10 +36,10 @@ void add_times(finding& to, const roofline_metrics& of, bool part = false) {
 }
 
 std::optional<double> time_of_parts(const roofline_stage& stage) {
-  std::optional<double> sum = 0;
+  double sum = 0;
   for (const auto& part : stage.parts) {
     if (!part.measured) return std::nullopt;
-    *sum += *part.measured;
+    sum += *part.measured;
   }
   return sum;
 }

@@ -6,8 +6,7 @@
 
 #include "framework/analysis/diff/source_diff.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/describe/sentences.hpp"
-#include "framework/report/render/cells.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline::report {
 
@@ -46,10 +45,36 @@ std::vector<const Part*> parts_of(const document& of) {
   return list;
 }
 
+// ---- Tables -------------------------------------------------------------------------------------
+
+struct named_row {
+  std::string name;
+  const row* of;
+};
+
+/// Rows of a level are joined within the row above that they belong to.
+std::vector<named_row> named_rows(const table& of) {
+  std::vector<named_row> rows;
+  std::string whole;
+  for (const auto& one : of.rows) {
+    const auto name = shown_value(one.cells.front());
+    if (one.level == 0) whole = name;
+    rows.push_back({one.level == 0 ? name : whole + '\n' + name, &one});
+  }
+  return rows;
+}
+
+std::string key_of(const named_row& of) {
+  return of.name;
+}
+
+std::string key_of(const fact& of) {
+  return of.key;
+}
+
 /// The first's in its order, then what only the second has; by `key_of`.
-template <class T, class Key>
-std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after,
-                            const Key& key_of) {
+template <class T>
+std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<both<T>> list;
   std::map<std::string, std::size_t> places;
   for (const auto& one : before) {
@@ -63,22 +88,6 @@ std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& 
   return list;
 }
 
-// ---- Tables -------------------------------------------------------------------------------------
-
-/// Rows of a level are joined within the row above that they belong to.
-std::vector<std::pair<std::string, row>> named_rows(const table& of) {
-  std::vector<std::pair<std::string, row>> rows;
-  std::string whole;
-  for (const auto& one : of.rows) {
-    const auto name = shown_value(one.cells.front());
-    if (one.level == 0) whole = name;
-    rows.emplace_back(one.level == 0 ? name : whole + '\n' + name, one);
-  }
-  return rows;
-}
-
-using row_pair = both<std::pair<std::string, row>>;
-
 std::optional<double> number_in(const row& of, const table& in, const std::string& key) {
   const auto at = std::find_if(in.columns.begin(), in.columns.end(),
                                [&](const column& one) { return one.key == key; });
@@ -86,19 +95,20 @@ std::optional<double> number_in(const row& of, const table& in, const std::strin
 }
 
 /// Whether the ranges of two values lie apart.
-cell beyond_range(const column& of, const table& in, const row_pair& rows) {
+cell beyond_range(const column& of, const table& in, const both<named_row>& rows) {
   if (rows.before == nullptr || rows.after == nullptr) return {};
   const auto ends = [&](const row& one) -> std::pair<double, double> {
     return std::minmax({number_in(one, in, of.range.first).value_or(0),
                         number_in(one, in, of.range.second).value_or(0)});
   };
-  const auto first = ends(rows.before->second);
-  const auto second = ends(rows.after->second);
+  const auto first = ends(*rows.before->of);
+  const auto second = ends(*rows.after->of);
   return first.second < second.first || second.second < first.first;
 }
 
 table diff_of(const table& before, const table& after) {
-  table made{before.key, before.title, before.row_key, before.part_key, {before.columns[0]}, {}};
+  table made{before.key,          before.title, before.row_key, before.part_key,
+             {before.columns[0]}, {},           before.where};
   std::vector<std::size_t> compared;
   for (std::size_t c = 0; c < before.columns.size(); ++c) {
     const auto& column = before.columns[c];
@@ -112,12 +122,12 @@ table diff_of(const table& before, const table& after) {
   }
   const auto first = named_rows(before);
   const auto second = named_rows(after);
-  for (const auto& pair : joined(first, second, [](const auto& one) { return one.first; })) {
+  for (const auto& pair : joined(first, second)) {
     const auto* some = pair.before == nullptr ? pair.after : pair.before;
-    row made_row{{some->second.cells.front()}, some->second.level};
+    row made_row{{some->of->cells.front()}, some->of->level};
     for (const auto c : compared) {
-      const both<cell> cells{pair.before ? &pair.before->second.cells[c] : nullptr,
-                             pair.after ? &pair.after->second.cells[c] : nullptr};
+      const both<cell> cells{pair.before ? &pair.before->of->cells[c] : nullptr,
+                             pair.after ? &pair.after->of->cells[c] : nullptr};
       made_row.cells.push_back(copy_of(cells.before));
       made_row.cells.push_back(copy_of(cells.after));
       made_row.cells.push_back(change_of(cells));
@@ -130,10 +140,6 @@ table diff_of(const table& before, const table& after) {
 }
 
 // ---- Facts --------------------------------------------------------------------------------------
-
-std::string key_of(const fact& of) {
-  return of.key;
-}
 
 /// What stands by its figures alone, of all facts that are shown.
 std::vector<fact> figures_of(const document& of) {
@@ -158,7 +164,7 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
               {"after", "after", unit::none},
               {"change", "change %", unit::change}},
              {}};
-  for (const auto& pair : joined(before, after, key_of)) {
+  for (const auto& pair : joined(before, after)) {
     const both<cell> cells{pair.before ? &pair.before->value : nullptr,
                            pair.after ? &pair.after->value : nullptr};
     const auto& some = *(pair.before ? pair.before : pair.after);
@@ -189,7 +195,7 @@ std::vector<fact> flattened(const std::vector<fact>& list) {
 void add_differences(table& to, const facts& before, const facts& after) {
   const auto first = flattened(before.list);
   const auto second = flattened(after.list);
-  for (const auto& pair : joined(first, second, key_of)) {
+  for (const auto& pair : joined(first, second)) {
     const auto* some = pair.before == nullptr ? pair.after : pair.before;
     const auto text = [](const fact* of) { return of == nullptr ? "-" : shown_value(of->value); };
     if (text(pair.before) == text(pair.after) ||
@@ -200,18 +206,18 @@ void add_differences(table& to, const facts& before, const facts& after) {
   }
 }
 
-/// Words of rows that are compared; as a part where its values have units of their own.
+/// Words of rows that are compared.
 void add_differences(table& to, const table& before, const table& after) {
   const auto first = named_rows(before);
   const auto second = named_rows(after);
   for (std::size_t c = 0; c < before.columns.size(); ++c) {
     const auto& column = before.columns[c];
     if (!column.compared || column.in) continue;
-    for (const auto& pair : joined(first, second, [](const auto& one) { return one.first; })) {
+    for (const auto& pair : joined(first, second)) {
       if (pair.before == nullptr || pair.after == nullptr) continue;
-      const auto one = shown_value(pair.before->second.cells[c]);
-      const auto other = shown_value(pair.after->second.cells[c]);
-      if (one != other) to.rows.push_back({{pair.before->first + ", " + column.title, one, other}});
+      const auto one = shown_value(pair.before->of->cells[c]);
+      const auto other = shown_value(pair.after->of->cells[c]);
+      if (one != other) to.rows.push_back({{pair.before->name + ", " + column.title, one, other}});
     }
   }
 }
@@ -278,21 +284,26 @@ std::string answer(const table& rows) {
                      to_text(std::get<quantity>(most->cells[3].value)));
 }
 
-/// ", 2026-11-20T12:00:00Z"; empty where it is not known.
+/// Empty where it is not known.
 std::string date_of(const document& of) {
   for (const auto* some : parts_of<facts>(of)) {
     for (const auto& one : some->list) {
-      if (some->key == "environment" && one.key == "date") return ", " + shown_value(one.value);
+      if (some->key == "environment" && one.key == "date") return shown_value(one.value);
     }
   }
   return "";
 }
 
-void add_failures(document& to, const document& from, const std::string& file) {
+std::string file_line(std::string_view word, const std::string& file, const std::string& date) {
+  return fmt::format("{:<8}{}{}{}", word, file, date.empty() ? "" : ", ", date);
+}
+
+/// What ended a result early, and what its figures may not be.
+void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
-    if (found.how != finding_severity::failure) continue;
+    if (found.how == finding_severity::note) continue;
     to.findings.push_back(
-        finding{"", found.how, {}, {}}.with("text", file + ": " + sentence(found)));
+        finding{"of_result", found.how, {}, {}}.with("file", file).with("why", sentence(found)));
   }
 }
 
@@ -311,21 +322,28 @@ document diff(const document& before, const document& after, const std::string& 
                               {"before", "", file_before, ""},
                               {"after", "", file_after, ""}},
                              in_data});
+  bool answered = false;
   for (const auto* first : parts_of<table>(before)) {
     const auto is_compared = [](const column& of) { return of.compared && of.in; };
     if (std::none_of(first->columns.begin(), first->columns.end(), is_compared)) continue;
     for (const auto* second : parts_of<table>(after)) {
       if (first->key != second->key) continue;
       auto rows = diff_of(*first, *second);
-      if (made.table_of_csv.empty()) {
-        made.table_of_csv = rows.key;
+      if (!answered) {
+        answered = true;
         made.lines.push_back(fmt::format("{}: {}", before.title, answer(rows)));
       }
       made.parts.push_back(std::move(rows));
     }
   }
-  made.lines.push_back("before  " + file_before + date_of(before));
-  made.lines.push_back("after   " + file_after + date_of(after));
+  const auto date_before = date_of(before);
+  const auto date_after = date_of(after);
+  made.lines.push_back(file_line("before", file_before, date_before));
+  made.lines.push_back(file_line("after", file_after, date_after));
+  // Dates of this form are ordered as texts.
+  if (!date_after.empty() && date_before > date_after) {
+    made.lines.push_back("What stands as before is the newer of the two.");
+  }
   auto figures = diff_of(figures_of(before), figures_of(after));
   if (!figures.rows.empty()) made.parts.push_back(std::move(figures));
   auto other = differences(before, after);
@@ -337,8 +355,8 @@ document diff(const document& before, const document& after, const std::string& 
   made.parts.push_back(
       note{"One run each: how much runs vary is not known, so there is no verdict; 'graphline "
            "compare' gives one."});
-  add_failures(made, before, file_before);
-  add_failures(made, after, file_after);
+  add_troubles(made, before, file_before);
+  add_troubles(made, after, file_after);
   return made;
 }
 

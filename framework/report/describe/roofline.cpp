@@ -42,77 +42,90 @@ std::set<precision> precisions_used(const roofline_summary& summary) {
 
 // ---- Stages and parts ---------------------------------------------------------------------------
 
-std::vector<column> stage_columns() {
+/// A stage or a part of one. Of a CPU stage, for which no ceiling stands, only a time is known.
+struct piece {
+  const std::string& name;
+  const stage_record& stage;
+  const part_record* part = nullptr;
+  const roofline_metrics& of;
+  std::optional<double> share = {};
+};
+
+const std::vector<column_of<piece>>& piece_columns() {
   using enum unit;
   constexpr auto hidden = in_page | in_data;
-  return {{"name", "stage"},
-          {"kind", "kind", {}, 0, "", hidden},
-          {"on", "", {}, 0, "", in_data},
-          {"kernel", "kernel", {}, 0, "", hidden},
-          {"precision", "precision", {}, 0, "", hidden},
-          {"flops", "FLOPs", flops, 4},
-          {"bytes", "bytes", bytes, 5, "", shown},
-          {"bytes_read", "", bytes, 0, "", in_data},
-          {"bytes_written", "", bytes, 0, "", in_data},
-          {"intensity", "FLOP/B", flops_per_byte, 3},
-          {"bound", "limit", {}, 2},
-          {"memory_time", "", duration, 0, "", in_data},
-          {"compute_time", "", duration, 0, "", in_data},
-          {"roofline_time", "bound", duration, 0,
-           "roofline time, the larger of bytes over bandwidths and FLOPs over rate; for a stage "
-           "with parts, their sum"},
-          {"best_roofline_time", "", duration, 0, "", in_data},
-          {"measured", "p50", duration, 0,
-           "the median measured time; for parts, under timing layers", everywhere, true},
-          {"ratio", "ratio", ratio, 0, "p50 over bound; docs/roofline.md says what it means",
-           everywhere, true},
-          {"below_roofline", "", {}, 0, "", in_data},
-          {"share_of_critical_path", "path", share, 1, "% of the critical path of a frame"}};
+  using p = const piece&;
+  static const std::vector<column_of<piece>> columns = {
+      {{"name", "stage"}, [](p x) -> cell { return x.name; }},
+      {{"kind", "kind", {}, 0, "", hidden},
+       [](p x) { return x.part == nullptr ? cell(x.stage.kind) : cell(); }},
+      {{"on", "", {}, 0, "", in_data}, [](p x) -> cell { return to_word(x.stage.on); }},
+      {{"kernel", "kernel", {}, 0, "", hidden},
+       [](p x) { return x.part && !x.part->choice.empty() ? cell(x.part->choice) : cell(); }},
+      {{"precision", "precision", {}, 0, "", hidden},
+       [](p x) {
+         return x.stage.on == side::device ? cell(to_word(x.of.cost.arithmetic)) : cell();
+       }},
+      {{"flops", "FLOPs", flops, 4}, [](p x) { return cell(x.of.cost.flops, flops); }},
+      {{"bytes", "bytes", bytes, 5, "", shown},
+       [](p x) { return cell(bytes_of(x.of.cost), bytes); }},
+      {{"bytes_read", "", bytes, 0, "", in_data},
+       [](p x) { return cell(x.of.cost.bytes_read, bytes); }},
+      {{"bytes_written", "", bytes, 0, "", in_data},
+       [](p x) { return cell(x.of.cost.bytes_written, bytes); }},
+      {{"intensity", "FLOP/B", flops_per_byte, 3},
+       [](p x) { return cell(x.of.intensity, flops_per_byte); }},
+      {{"bound", "limit", {}, 2}, [](p x) { return x.of.by ? cell(to_word(*x.of.by)) : cell(); }},
+      {{"memory_time", "", duration, 0, "", in_data},
+       [](p x) { return cell(x.of.memory_time, duration); }},
+      {{"compute_time", "", duration, 0, "", in_data},
+       [](p x) { return cell(x.of.compute_time, duration); }},
+      {{"roofline_time", "bound", duration, 0,
+        "roofline time, the larger of bytes over bandwidths and FLOPs over rate; for a stage with "
+        "parts, their sum"},
+       [](p x) { return cell(x.of.roofline_time, duration); }},
+      {{"best_roofline_time", "", duration, 0, "", in_data},
+       [](p x) { return cell(x.of.best_roofline_time, duration); }},
+      {{"measured", "p50", duration, 0, "the median measured time; for parts, under timing layers",
+        everywhere, true},
+       [](p x) { return cell(x.of.measured, duration); }},
+      {{"ratio", "ratio", ratio, 0, "p50 over bound; docs/roofline.md says what it means",
+        everywhere, true},
+       [](p x) { return cell(x.of.ratio, ratio); }},
+      {{"below_roofline", "", {}, 0, "", in_data},
+       [](p x) { return x.stage.on == side::device ? cell(x.of.below_roofline) : cell(); }},
+      {{"share_of_critical_path", "path", share, 1, "% of the critical path of a frame"},
+       [](p x) { return cell(x.share, share); }}};
+  return columns;
 }
 
-row row_of(const std::string& name, const stage_record& stage, const std::string& kernel,
-           const roofline_metrics& of, const std::optional<double>& share_of_path, int level) {
-  using enum unit;
-  return {
-      {name, level == 0 ? cell(stage.kind) : cell(), to_word(stage.on),
-       kernel.empty() ? cell() : cell(kernel), to_word(of.cost.arithmetic),
-       cell(of.cost.flops, flops), cell(bytes_of(of.cost), bytes), cell(of.cost.bytes_read, bytes),
-       cell(of.cost.bytes_written, bytes), cell(of.intensity, flops_per_byte),
-       of.by ? cell(to_word(*of.by)) : cell(), cell(of.memory_time, duration),
-       cell(of.compute_time, duration), cell(of.roofline_time, duration),
-       cell(of.best_roofline_time, duration), cell(of.measured, duration), cell(of.ratio, ratio),
-       of.below_roofline, cell(share_of_path, share)},
-      level};
-}
-
-/// Which no ceiling stands for.
-row cpu_row(const stage_record& stage) {
+roofline_metrics cpu_metrics(const stage_record& stage) {
   roofline_metrics only_measured;
   if (const auto median = median_cpu_time(stage)) {
     only_measured.measured = static_cast<double>(*median);
   }
-  auto made = row_of(stage.name, stage, "", only_measured, std::nullopt, 0);
-  made.cells[4] = {};
-  made.cells[17] = {};
-  return made;
+  return only_measured;
 }
 
 table stage_table(const run_record& run, const roofline_summary& summary,
                   const run_summary& layers) {
-  table made{"stages", "Stages and parts", "stage", "part", stage_columns(), {}};
+  const auto& columns = piece_columns();
+  table made{"stages", "Stages and parts", "stage", "part", columns_of(columns), {}};
   auto next = summary.stages.begin();
   for (std::size_t s = 0; s < run.stages.size(); ++s) {
     const auto& stage = run.stages[s];
     if (next == summary.stages.end() || next->stage != s) {
-      made.rows.push_back(cpu_row(stage));
+      made.rows.push_back(row_of(piece{stage.name, stage, nullptr, cpu_metrics(stage)}, columns));
       continue;
     }
     const auto& held = *next++;
-    made.rows.push_back(row_of(stage.name, stage, "", held.figures, held.share_of_path, 0));
+    made.rows.push_back(
+        row_of(piece{stage.name, stage, nullptr, held.figures, held.share_of_path}, columns));
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
       const auto& part = stage.parts[p];
       made.rows.push_back(
-          row_of(part.name, stage, part.choice, held.parts[p], share_of_part(held, layers, p), 1));
+          row_of(piece{part.name, stage, &part, held.parts[p], share_of_part(held, layers, p)},
+                 columns, 1));
     }
   }
   return made;

@@ -43,15 +43,19 @@ std::string script_text(const json& data) {
 
 }  // namespace
 
-std::string html_page(std::string_view title, const json& data) {
-  std::string page(html_beginning);
-  page += fmt::format(
+std::string page_head(std::string_view title, std::string_view style) {
+  return fmt::format(
       "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>\n{}</style>\n</head>\n",
-      escaped(printable(title)), page_style);
+      escaped(printable(title)), style);
+}
+
+std::string html_page(std::string_view title, const json& data) {
+  std::string page(html_beginning);
+  page += page_head(title, page_style);
   page +=
       "<body>\n<header></header>\n<nav aria-label=\"Sections\"><ul></ul></nav>\n<main></main>\n"
       "<footer></footer>\n"

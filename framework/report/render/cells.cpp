@@ -1,7 +1,6 @@
 #include "framework/report/render/cells.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,36 +57,18 @@ std::string text_in(const cell& of, const column& in, const std::optional<time_u
 
 }  // namespace
 
-std::string shown_value(const cell& of) {
-  struct {
-    std::string operator()(std::monostate) const { return "-"; }
-    std::string operator()(bool yes) const { return yes ? "yes" : "no"; }
-    std::string operator()(const std::string& text) const { return text; }
-    std::string operator()(const quantity& number) const {
-      const bool whole = number.in == unit::none && number.value == std::round(number.value);
-      return whole ? fmt::format("{:.0f}", number.value) : to_text(number);
-    }
-    std::string operator()(const std::vector<std::string>& list) const {
-      return fmt::format("{}", fmt::join(list, "; "));
-    }
-    std::string operator()(const raw_times& times) const { return std::to_string(times.size()); }
-    std::string operator()(const std::vector<named_value>& list) const {
-      std::string text;
-      for (const auto& one : list) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", one.key, shown_value(one));
-      }
-      return text;
-    }
-  } text;
-  return std::visit(text, of.value);
-}
-
-shown_table::shown_table(const table& shown, place where) : of(shown) {
+std::vector<std::size_t> shown_columns(const table& of, place where) {
+  std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < of.columns.size(); ++c) {
     const bool any = std::any_of(of.rows.begin(), of.rows.end(),
                                  [c](const row& row) { return row.cells[c].known(); });
     if (any && (of.columns[c].where & where) != 0) columns.push_back(c);
   }
+  return columns;
+}
+
+shown_table::shown_table(const table& shown, place where)
+    : of(shown), columns(shown_columns(shown, where)) {
   const auto time = time_unit_of(of, columns);
   for (const auto c : columns) titles.push_back(of.columns[c].title);
   if (time && !titles.empty()) titles.front() += fmt::format(" ({})", time->name);

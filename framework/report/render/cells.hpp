@@ -8,9 +8,11 @@
 
 namespace graphline::report {
 
+/// The columns of a table that are shown there and of which anything is known.
+std::vector<std::size_t> shown_columns(const table& of, place where);
+
 /// A table as texts, for whoever shows it to people: one unit of time for all of it, beside the
-/// heading of the rows; other units in the cells. "-" is what is not known, columns of nothing else
-/// are left out.
+/// heading of the rows; other units in the cells. "-" is what is not known.
 struct shown_table {
   /// `where`: in_text or in_page.
   shown_table(const table& of, place where);
@@ -20,8 +22,5 @@ struct shown_table {
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
 };
-
-/// A value by itself, with its unit.
-std::string shown_value(const cell& of);
 
 }  // namespace graphline::report

@@ -5,12 +5,12 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
-#include "framework/report/describe/sentences.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/chart_data.hpp"
 #include "framework/report/render/page_parts.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline::report {
 
@@ -53,13 +53,6 @@ std::string sentence_of(const finding& of) {
   return text;
 }
 
-bool is_on_page(const document::part& part) {
-  if (const auto* some = std::get_if<facts>(&part)) return (some->where & in_page) != 0;
-  if (const auto* some = std::get_if<table>(&part)) return (some->where & in_page) != 0;
-  if (const auto* some = std::get_if<note>(&part)) return (some->where & in_page) != 0;
-  return true;
-}
-
 /// What stands in a row of figures; other facts are lists to look things up in.
 bool is_figures(const document::part& part) {
   const auto* some = std::get_if<facts>(&part);
@@ -88,10 +81,8 @@ std::string html_of(const table& of) {
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& column = of.columns[shown.columns[i]];
     if (stands_below(column)) continue;
-    text +=
-        fmt::format("<th scope=\"col\"{}{}>{}</th>", column.in ? " class=\"number\"" : "",
-                    column.help.empty() ? "" : fmt::format(" title=\"{}\"", escaped(column.help)),
-                    escaped(shown.titles[i]));
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", column.in ? " class=\"number\"" : "",
+                        escaped(shown.titles[i]));
   }
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
@@ -242,7 +233,7 @@ std::vector<section> sections_of(const document& of) {
   section origin{"origin", "What made this", ""};
   bool after_figures = false;
   for (const auto& part : of.parts) {
-    if (!is_on_page(part)) continue;
+    if (!is_in(in_page, part)) continue;
     const auto body = std::visit([](const auto& some) { return html_of(some); }, part);
     if (std::holds_alternative<facts>(part) && !is_figures(part)) {
       origin.body += body;
@@ -288,13 +279,7 @@ std::string as_html(const document& of) {
         one.id, escaped(one.title), one.body);
   }
   std::string page(html_beginning);
-  page += fmt::format(
-      "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      escaped(printable(of.title)), document_style);
+  page += page_head(of.title, document_style) + "<body>\n";
   page += fmt::format("<header>\n{}</header>\n<nav aria-label=\"Sections\"><ul>{}</ul></nav>\n",
                       header_of(of), links);
   page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,

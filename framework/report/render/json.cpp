@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "framework/report/describe/sentences.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline::report {
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "framework/base/utf8.hpp"
-#include "framework/report/describe/sentences.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline::report {
 
@@ -66,12 +66,9 @@ std::string as_markdown(const document& of) {
     if (!list.empty()) text += '\n' + list;
   }
   for (const auto& part : of.parts) {
-    if (const auto* some = std::get_if<facts>(&part); some && (some->where & in_text) != 0) {
-      text += '\n' + text_of(*some);
-    }
-    if (const auto* some = std::get_if<table>(&part); some && (some->where & in_text) != 0) {
-      text += '\n' + text_of(*some);
-    }
+    if (!is_in(in_text, part)) continue;
+    if (const auto* some = std::get_if<facts>(&part)) text += '\n' + text_of(*some);
+    if (const auto* some = std::get_if<table>(&part)) text += '\n' + text_of(*some);
   }
   return text;
 }

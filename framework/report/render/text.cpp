@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "framework/base/utf8.hpp"
-#include "framework/report/describe/sentences.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/roofline_plot.hpp"
+#include "framework/report/sentences.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline::report {
@@ -44,6 +44,7 @@ std::string text_of(const facts& of, const look& as) {
   std::size_t titles = 0;
   std::size_t values = 0;
   for (const auto& one : of.list) {
+    if (!one.value.known()) continue;
     titles = std::max(titles, text_width(one.title));
     if (one.note.empty()) continue;
     values = std::max(values, text_width(shown_value(one.value)));
@@ -76,21 +77,13 @@ std::string text_of(const note& of, const look& as) {
   return text;
 }
 
-bool is_in_text(const document::part& part) {
-  if (const auto* some = std::get_if<facts>(&part)) return (some->where & in_text) != 0;
-  if (const auto* some = std::get_if<table>(&part)) return (some->where & in_text) != 0;
-  if (const auto* some = std::get_if<note>(&part)) return (some->where & in_text) != 0;
-  return true;
-}
-
 /// What the columns of the tables mean.
 std::string column_notes(const document& of, const look& as) {
   std::string notes;
   for (const auto& part : of.parts) {
     const auto* tabled = std::get_if<table>(&part);
-    if (tabled == nullptr || !is_in_text(part)) continue;
-    const shown_table shown(*tabled, in_text);
-    for (const auto c : shown.columns) {
+    if (tabled == nullptr || !is_in(in_text, part)) continue;
+    for (const auto c : shown_columns(*tabled, in_text)) {
       const auto& column = tabled->columns[c];
       if (column.help.empty()) continue;
       notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", column.title, column.help);
@@ -130,7 +123,7 @@ std::string as_text(const document& of, const look& as) {
   }
   add(findings_of(of, finding_severity::failure, as));
   for (const auto& part : of.parts) {
-    if (!is_in_text(part)) continue;
+    if (!is_in(in_text, part)) continue;
     add(std::visit([&](const auto& some) { return text_of(some, as); }, part));
   }
   add(findings_of(of, finding_severity::note, as));

@@ -10,8 +10,7 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind kinds[] = {
-    {"graphline.calibration", "a calibration of a device", "calibrate"}};
+constexpr result_kind readable[] = {result_kinds::calibration};
 
 /// Of results of other kinds a little is enough to tell what they are.
 bool of_a_calibration(std::size_t depth, std::string_view, std::string_view key) {
@@ -21,7 +20,7 @@ bool of_a_calibration(std::size_t depth, std::string_view, std::string_view key)
 }  // namespace
 
 calibration_record read_calibration(const std::string& path) {
-  const auto file = read_result_file(path, kinds, {}, of_a_calibration);
+  const auto file = read_result_file(path, readable, {}, of_a_calibration);
   try {
     return calibration_record_from(json_part(file.content, "calibration"));
   } catch (const input_error& problem) {

@@ -16,14 +16,11 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind kinds[] = {
-    {"graphline.run", "a run", "run"},
-    {"graphline.experiment", "an experiment", "compare"},
-    {"graphline.roofline", "a roofline", "roofline"},
-    {"graphline.calibration", "a calibration of a device", "calibrate"}};
+constexpr result_kind readable[] = {result_kinds::run, result_kinds::experiment,
+                                    result_kinds::roofline, result_kinds::calibration};
 
 constexpr result_kind others[] = {
-    {"graphline.overhead", "a comparison of timing methods", "overhead",
+    {result_kinds::overhead.name, result_kinds::overhead.words, result_kinds::overhead.command,
      "no report is made of it; an experiment with 'vary: {timing: [none, host, sync, event]}' "
      "measures the same, and 'graphline compare' with --html FILE makes its report"},
     {"graphline.capacity", "a search for the highest rate", "capacity",
@@ -92,12 +89,12 @@ any_record calibration_of(const json_part& result) {
 
 any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of,
                                                    calibration_of};
-static_assert(std::size(kinds) == std::size(readers));
+static_assert(std::size(readable) == std::size(readers));
 
 }  // namespace
 
 any_record read_record(const std::string& path) {
-  const auto file = read_result_file(path, kinds, others, raw);
+  const auto file = read_result_file(path, readable, others, raw);
   const json_part result(file.content, "result");
   try {
     return readers[file.number](result);

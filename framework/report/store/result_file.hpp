@@ -17,6 +17,16 @@ struct result_kind {
   std::string_view instead = {};
 };
 
+namespace result_kinds {
+inline constexpr result_kind run{"graphline.run", "a run", "run"};
+inline constexpr result_kind overhead{"graphline.overhead", "a comparison of timing methods",
+                                      "overhead"};
+inline constexpr result_kind experiment{"graphline.experiment", "an experiment", "compare"};
+inline constexpr result_kind calibration{"graphline.calibration", "a calibration of a device",
+                                         "calibrate"};
+inline constexpr result_kind roofline{"graphline.roofline", "a roofline", "roofline"};
+}  // namespace result_kinds
+
 /// A result file whose schema is one that was asked for.
 struct result_file {
   nlohmann::ordered_json content;

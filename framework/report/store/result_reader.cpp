@@ -15,12 +15,9 @@ namespace graphline {
 
 namespace {
 
-constexpr result_kind kinds[] = {
-    {"graphline.run", "a run", "run"},
-    {"graphline.overhead", "a comparison of timing methods", "overhead"},
-    {"graphline.experiment", "an experiment", "compare"},
-    {"graphline.calibration", "a calibration of a device", "calibrate"},
-    {"graphline.roofline", "a roofline", "roofline"}};
+constexpr result_kind readable[] = {result_kinds::run, result_kinds::overhead,
+                                    result_kinds::experiment, result_kinds::calibration,
+                                    result_kinds::roofline};
 
 saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_run_of(result); },
@@ -28,7 +25,7 @@ saved_result (*const readers[])(const json_part&) = {
     [](const json_part& result) -> saved_result { return saved_experiment_of(result); },
     [](const json_part& /*result*/) -> saved_result { return saved_document(); },
     [](const json_part& /*result*/) -> saved_result { return saved_document(); }};
-static_assert(std::size(kinds) == std::size(readers));
+static_assert(std::size(readable) == std::size(readers));
 
 /// Raw samples are most of a file, and nobody looks at them here but at the frames of trials. Of a
 /// record only its source is read.
@@ -43,7 +40,7 @@ bool compared(std::size_t depth, std::string_view section, std::string_view key)
 
 const result_kind& kind_of(const std::string& schema) {
   const auto name = std::string_view(schema).substr(0, schema.rfind('/'));
-  const result_kind* kind = kinds;
+  const result_kind* kind = readable;
   while (kind->name != name) ++kind;
   return *kind;
 }
@@ -55,7 +52,7 @@ const saved_origin& origin_of(const saved_result& result) {
 }  // namespace
 
 saved_result read_result(const std::string& path) {
-  const auto file = read_result_file(path, kinds, {}, compared);
+  const auto file = read_result_file(path, readable, {}, compared);
   try {
     auto result = readers[file.number](json_part(file.content, "result"));
     std::visit(

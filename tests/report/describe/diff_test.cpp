@@ -104,6 +104,24 @@ TEST(diff, says_what_ended_early) {
                           HasSubstr("new.json: no roofline")));
 }
 
+TEST(diff, says_which_result_was_disturbed_and_which_is_the_newer) {
+  auto before = two_models_roofline(45);
+  auto after = before;
+  before.stages.environment.emplace_back("date", "2026-11-21T08:00:00Z");
+  after.stages.environment.emplace_back("date", "2026-11-20T08:00:00Z");
+  after.stages.warnings = {"disturbed (machine noise): other work"};
+  const auto says = diff_of(before, after);
+  EXPECT_THAT(sentences_of(says, finding_severity::warning),
+              ElementsAre("new.json: disturbed (machine noise): other work"));
+  EXPECT_EQ(says.lines.back(), "What stands as before is the newer of the two.");
+  EXPECT_NE(diff_of(after, before).lines.back(), says.lines.back());
+}
+
+TEST(diff, shows_in_text_what_its_results_show_there) {
+  const auto says = diff_of(two_models_roofline(45), later_roofline());
+  EXPECT_EQ(part_of<table>(says, "ceilings").where, in_page | in_data);
+}
+
 TEST(diff, has_its_rows_as_json) {
   const auto text = text_by([](text_sink& to, const document& of) { write_json(to, of); },
                             diff_of(two_models_roofline(45), later_roofline()));
@@ -114,6 +132,10 @@ TEST(diff, has_its_rows_as_json) {
   EXPECT_EQ(result["stages"][2]["name"], "head");
   EXPECT_NEAR(result["stages"][2]["measured_change"].get<double>(), -0.5, 1e-3);
   EXPECT_TRUE(result["stages"][1]["ratio_before"].is_null());
+  ASSERT_EQ(result["findings"].size(), 2u);
+  EXPECT_EQ(result["findings"][0]["severity"], "failure");
+  EXPECT_EQ(result["findings"][0]["figures"]["file"], "new.json");
+  EXPECT_EQ(result["findings"][1]["severity"], "warning");
 }
 
 }  // namespace

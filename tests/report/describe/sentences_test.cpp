@@ -1,4 +1,4 @@
-#include "framework/report/describe/sentences.hpp"
+#include "framework/report/sentences.hpp"
 
 #include <gtest/gtest.h>
 

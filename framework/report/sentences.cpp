@@ -1,4 +1,4 @@
-#include "framework/report/describe/sentences.hpp"
+#include "framework/report/sentences.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,6 +18,7 @@ namespace {
 // unless all it names is known.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
+    {"of_result", "{file}: {why}"},
     {"failed", "FAILED{under}: {failure}"},
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
     {"no_roofline",
