@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/report/sentences.hpp"
 #include "framework/report/document.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline::samples {
 
