@@ -49,7 +49,7 @@
 #include "framework/analysis/diff/experiment_diff.hpp"  // one saved experiment against another
 #include "framework/analysis/diff/result_diff.hpp"      // one saved run against another
 #include "framework/analysis/experiment/capacity.hpp"  // which rates held, with the intervals that show it
-#include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, in sentences
+#include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, as findings
 #include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment/experiment_summary.hpp"  // configurations compared, with verdicts
 #include "framework/analysis/experiment/overhead.hpp"  // costs of timing methods, with their intervals
@@ -69,8 +69,7 @@
 #include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
 #include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
 #include "framework/report/html/run_page.hpp"         // a run as a page of HTML
-#include "framework/report/json/capacity_json.hpp"  // the highest rate and all that were tried, as JSON
-#include "framework/report/json/diff_json.hpp"      // two results side by side, as JSON
+#include "framework/report/json/diff_json.hpp"        // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
 #include "framework/report/json/inspect_json.hpp"     // what a plan amounts to, as JSON
 #include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
@@ -79,8 +78,7 @@
 #include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
 #include "framework/report/store/result_reader.hpp"  // a saved result as far as two are compared
 #include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end
-#include "framework/report/terminal/capacity_table.hpp"    // likewise, as a table
-#include "framework/report/terminal/diff_table.hpp"        // likewise, as a table
+#include "framework/report/terminal/diff_table.hpp"  // likewise, as a table
 #include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
 #include "framework/report/terminal/inspect_table.hpp"     // what a plan amounts to, as a table
 #include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/analysis/stats/shown_percentiles.hpp"
 
 namespace graphline {
@@ -43,6 +44,12 @@ roofline_analysis analyze(const roofline_record& record) {
     if (same == result.warnings.end()) result.warnings.push_back(warning);
   }
   return result;
+}
+
+capacity_analysis analyze(const capacity_record& record) {
+  auto summary = summarize(record);
+  auto findings = findings_of(summary, record.how);
+  return {std::move(summary), std::move(findings)};
 }
 
 }  // namespace graphline

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/experiment/capacity.hpp"
 #include "framework/analysis/roofline/roofline.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
@@ -32,5 +33,11 @@ struct roofline_analysis {
   std::vector<std::string> warnings;  ///< of the two runs, each once
 };
 roofline_analysis analyze(const roofline_record& record);
+
+struct capacity_analysis {
+  capacity_summary summary;
+  std::vector<finding> findings;
+};
+capacity_analysis analyze(const capacity_record& record);
 
 }  // namespace graphline

@@ -64,6 +64,8 @@ std::string_view symbol_of(unit in) noexcept {
       return "FLOP/s";
     case unit::flops_per_byte:
       return "FLOP/B";
+    case unit::frames_per_second:
+      return "frame/s";
     case unit::share:
     case unit::change:
       return "%";
@@ -76,6 +78,12 @@ std::string_view symbol_of(unit in) noexcept {
 }
 
 namespace {
+
+/// "31.42": all of those before the point.
+std::string four_digits(double value) {
+  const auto before = static_cast<int>(std::floor(std::log10(std::max(value, 1e-6))));
+  return fmt::format("{:.{}f}", value, std::clamp(3 - before, 0, 9));
+}
 
 /// "10" of "10.0".
 std::string without_zeros(std::string number) {
@@ -98,6 +106,8 @@ std::string to_text(const quantity& of) {
     case unit::none:
       if (of.value == std::round(of.value)) return fmt::format("{:.0f}", of.value);
       return three_digits(of.value, 2);
+    case unit::frames_per_second:
+      return four_digits(of.value) + " frame/s";
     case unit::flops_per_byte:
       return three_digits(of.value, 2) + " FLOP/B";
     default:

@@ -16,6 +16,7 @@ enum class unit {
   bytes_per_second,
   flops_per_second,
   flops_per_byte,
+  frames_per_second,
   share,
   change,
   ratio

@@ -3,7 +3,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace graphline::report {
+
+std::string interval_text(const estimate& of) {
+  const auto text = [&of](double value) { return to_text({value, of.value.in}); };
+  if (!of.low && !of.high) return "no 95 % interval";
+  if (!of.high) return fmt::format("95 % interval from {}", text(*of.low));
+  if (!of.low) return fmt::format("95 % interval up to {}", text(*of.high));
+  auto low = text(*of.low);
+  const auto high = text(*of.high);
+  const auto unit = low.substr(std::min(low.find(' '), low.size()));
+  if (high.ends_with(unit)) low.resize(low.size() - unit.size());  // once is enough
+  return fmt::format("95 % interval {} to {}", low, high);
+}
+
+std::optional<quantity> cell::number() const {
+  if (const auto* alone = std::get_if<quantity>(&value)) return *alone;
+  if (const auto* with_interval = std::get_if<estimate>(&value)) return with_interval->value;
+  return std::nullopt;
+}
 
 std::string shown_value(const cell& of) {
   struct {
@@ -11,6 +31,9 @@ std::string shown_value(const cell& of) {
     std::string operator()(bool yes) const { return yes ? "yes" : "no"; }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(const quantity& number) const { return to_text(number); }
+    std::string operator()(const estimate& some) const {
+      return fmt::format("{} ({})", to_text(some.value), interval_text(some));
+    }
     std::string operator()(const std::vector<std::string>& list) const {
       return fmt::format("{}", fmt::join(list, "; "));
     }
@@ -29,6 +52,9 @@ std::string shown_value(const cell& of) {
 bool is_in(place where, const document::part& part) {
   return std::visit(
       [where](const auto& some) {
+        if constexpr (requires { some.rows; }) {
+          if (some.rows.empty()) return (some.where & where & in_data) != 0;
+        }
         if constexpr (requires { some.where; }) return (some.where & where) != 0;
         return (shown & where) != 0;
       },

@@ -33,12 +33,19 @@ struct named_value {
   std::variant<bool, std::string, quantity> value;
 };
 
+/// A value with its 95 % interval, an end of which may not be known.
+struct estimate {
+  quantity value;
+  std::optional<double> low;
+  std::optional<double> high;
+};
+
 /// Raw, in nanoseconds; in data only.
 using raw_times = std::vector<nanoseconds>;
 
 /// A value, or nothing where it is not known.
 struct cell {
-  using content = std::variant<std::monostate, bool, std::string, quantity,
+  using content = std::variant<std::monostate, bool, std::string, quantity, estimate,
                                std::vector<std::string>, std::vector<named_value>, raw_times>;
 
   cell() = default;
@@ -50,6 +57,7 @@ struct cell {
   cell(raw_times times) : value(std::move(times)) {}
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
+  cell(const estimate& of) : value(of) {}
   cell(std::vector<named_value> values) : value(std::move(values)) {}
   cell(const named_value& of) {
     std::visit([this](const auto& some) { value = some; }, of.value);
@@ -62,11 +70,12 @@ struct cell {
   }
 
   bool known() const noexcept { return value.index() != 0; }
+  std::optional<quantity> number() const;  ///< of a quantity or an estimate
 
   content value;
 };
 
-/// A named value. `note`: a few words beside it.
+/// A named value; in data only where it has no title. `note`: a few words beside it.
 struct fact {
   std::string key;
   std::string title;
@@ -106,7 +115,7 @@ struct row {
   int level = 0;            ///< 1: a part of the last row of level 0
 };
 
-/// The first column names the rows.
+/// The first column names the rows. Without rows it is in data only.
 struct table {
   std::string key;
   std::string title;
@@ -168,6 +177,9 @@ struct note {
   std::string text;
   unsigned where = shown;
 };
+
+/// "95 % interval 9.497 frame/s to 9.608 frame/s".
+std::string interval_text(const estimate& of);
 
 /// A value by itself, with its unit; "-" where it is not known.
 std::string shown_value(const cell& of);

@@ -24,6 +24,41 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
+    {"capacity",
+     "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
+     "{runs} runs together, {frames} frames"},
+    {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
+    {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
+    {"interval_with_one_end",
+     "the interval has one end only: rates on both sides of it were not found"},
+    {"interval_too_wide",
+     "the interval is {width} wide, not {within}[; --frames {frames} would make it about that "
+     "narrow]"},
+    {"runs_unsteady",
+     "in more than two fifths of the runs, frames took longer for themselves: all count, but the "
+     "machine may have been disturbed"},
+    {"runs_disturbed",
+     "disturbed runs left out and repeated: {runs}; frames took longer for themselves in them than "
+     "in the others (machine noise)"},
+    {"share_of_closed_loop",
+     "this is {share} of the {closed_loop} of frames that are all due at once"},
+    {"runs_too_short",
+     "the rate may be too high: under a bound that is long compared with a frame, a queue takes "
+     "longer than {frames} frames to build up; --frames {needed} would show it"},
+    {"no_rate_possible",
+     "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
+     "before them, {late} of {frames} are late[ and it is {alone}][ (95 % interval {low} to "
+     "{high})][; the highest rate that held is {held}][; {held_in_some} held in {held_runs} of "
+     "{of_runs} runs]"},
+    {"no_rate_judged", "no rate was judged"},
+    {"no_rate_held",
+     "no rate was found at which {percentile} is within {bound}; the lowest that was judged is "
+     "{lowest}[; {held_in_some} held in {held_runs} of {of_runs} runs]"},
+    {"every_rate_held",
+     "{percentile} is within {bound} at every rate that was judged, up to {highest}"},
+    {"search_ended_early",
+     "the search ended before there were runs to estimate the capacity from[; the highest rate "
+     "that held is {held}][; {held_in_some} held in {held_runs} of {of_runs} runs]"},
     {"calibration_interrupted", "INTERRUPTED: not all was measured, and nothing is kept of it"},
     {"stale_calibration",
      "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},

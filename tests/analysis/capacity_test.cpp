@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "framework/analysis/experiment/capacity_findings.hpp"
@@ -13,10 +14,8 @@ namespace graphline {
 namespace {
 
 using samples::simulated_queue;
-using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr simulated_queue one_millisecond{arrival::constant, 1e6, false};
 
@@ -60,6 +59,16 @@ capacity_record three_at_each(const std::vector<double>& rates) {
     runs.push_back(pooled_at(rates[i % rates.size()], i % rates.size()));
   }
   return record_of(runs);
+}
+
+std::vector<std::string_view> keys(const std::vector<finding>& list) {
+  std::vector<std::string_view> found;
+  for (const auto& one : list) found.push_back(one.key);
+  return found;
+}
+
+double figure(const finding& of, std::string_view key) {
+  return std::get<quantity>(*of.find(key)).value;
 }
 
 TEST(capacity, run_below_the_throughput_holds) {
@@ -151,8 +160,12 @@ TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {
   EXPECT_THAT(found.disturbed, ElementsAre(false, false, true, false, false, false));
   EXPECT_FALSE(found.unsteady);
   EXPECT_EQ(found.runs, 5U);
-  EXPECT_THAT(findings_of(summarize(record), record.how),
-              Contains(HasSubstr("1 disturbed run was left out and repeated")));
+  const auto says = findings_of(summarize(record), record.how);
+  ASSERT_THAT(keys(says), Contains("runs_disturbed"));
+  EXPECT_EQ(figure(*std::find_if(says.begin(), says.end(),
+                                 [](const auto& one) { return one.key == "runs_disturbed"; }),
+                   "runs"),
+            1);
 }
 
 TEST(capacity, leaves_no_run_out_when_many_look_disturbed) {
@@ -201,9 +214,12 @@ TEST(capacity, tells_frames_that_are_late_without_any_queue) {
   const auto summary = summarize(record);
   EXPECT_EQ(summary.alone.frames, 240U);
   EXPECT_EQ(summary.alone.verdict, bound_verdict::fails);
-  EXPECT_THAT(findings_of(summary, record.how),
-              ElementsAre(AllOf(HasSubstr("no rate can keep p95 within 900 us"),
-                                HasSubstr("it is 1.00 ms"), HasSubstr("240 of 240 frames late"))));
+  const auto says = findings_of(summary, record.how);
+  ASSERT_THAT(keys(says), ElementsAre("no_rate_possible"));
+  EXPECT_EQ(figure(says[0], "bound"), 900'000);
+  EXPECT_EQ(figure(says[0], "alone"), 1'000'000);
+  EXPECT_EQ(figure(says[0], "late"), 240);
+  EXPECT_EQ(figure(says[0], "frames"), 240);
 }
 
 TEST(capacity, takes_frames_beside_others_for_no_measure_of_frames_alone) {
@@ -212,29 +228,36 @@ TEST(capacity, takes_frames_beside_others_for_no_measure_of_frames_alone) {
   EXPECT_EQ(summarize(record).alone.frames, 0U);
 }
 
-TEST(capacity, is_told_in_sentences) {
+TEST(capacity, is_found_as_a_rate_with_its_interval) {
   auto record = three_at_each({995, 1005});
   auto found = findings_of(summarize(record), record.how);
-  EXPECT_THAT(found, Contains(AllOf(HasSubstr("p95 stays within 5.00 ms up to 99"),
-                                    HasSubstr("to 1005 frame/s), from 6 runs together, 5184 "
-                                              "frames"))));
-  EXPECT_THAT(found, Contains(HasSubstr("of the 1000 frame/s of frames that are all due at once")));
-  EXPECT_EQ(found.size(), 2U);
+  ASSERT_THAT(keys(found), ElementsAre("capacity", "share_of_closed_loop"));
+  EXPECT_EQ(figure(found[0], "bound"), 5'000'000);
+  EXPECT_NEAR(figure(found[0], "rate"), 997, 8);
+  EXPECT_EQ(figure(found[0], "high"), 1005);
+  EXPECT_EQ(figure(found[0], "runs"), 6);
+  EXPECT_EQ(figure(found[0], "frames"), 5184);
+  EXPECT_NEAR(figure(found[1], "closed_loop"), 1000, 0.5);
   record.how.within = 0.005;
   found = findings_of(summarize(record), record.how);
-  EXPECT_THAT(found, Contains(HasSubstr("% wide, not 0.5 %")));
+  ASSERT_THAT(keys(found), ElementsAre("capacity", "interval_too_wide", "share_of_closed_loop"));
+  EXPECT_EQ(figure(found[1], "within"), 0.005);
+  EXPECT_GT(figure(found[1], "width"), 0.005);
 }
 
 TEST(capacity, without_an_estimate_names_the_highest_rate_that_held) {
   auto record = record_of({run_at(500, 0), run_at(900, 1), run_at(1200, 2)});
-  EXPECT_THAT(findings_of(summarize(record), record.how),
-              ElementsAre("the search ended before there were runs to estimate the capacity from; "
-                          "the highest rate that held is 900.0 frame/s"));
+  auto found = findings_of(summarize(record), record.how);
+  ASSERT_THAT(keys(found), ElementsAre("search_ended_early"));
+  EXPECT_EQ(figure(found[0], "held"), 900);
   record.runs.erase(record.runs.begin());
   for (auto& run : record.runs) run.probe = 0, run.rate = 900;
-  EXPECT_THAT(findings_of(summarize(record), record.how),
-              ElementsAre("no rate was found at which p95 is within 5.00 ms; the lowest that was "
-                          "judged is 900.0 frame/s; 900.0 frame/s held in 1 of 2 runs"));
+  found = findings_of(summarize(record), record.how);
+  ASSERT_THAT(keys(found), ElementsAre("no_rate_held"));
+  EXPECT_EQ(figure(found[0], "lowest"), 900);
+  EXPECT_EQ(figure(found[0], "held_in_some"), 900);
+  EXPECT_EQ(figure(found[0], "held_runs"), 1);
+  EXPECT_EQ(figure(found[0], "of_runs"), 2);
 }
 
 TEST(capacity, of_a_disturbed_search_has_the_warning_of_a_run) {
@@ -250,7 +273,7 @@ TEST(capacity, of_nothing_says_so) {
   const auto summary = summarize(capacity_record{});
   EXPECT_FALSE(summary.estimate.rate);
   EXPECT_FALSE(summary.closed_loop);
-  EXPECT_THAT(findings_of(summary, {}), ElementsAre("no rate was judged"));
+  EXPECT_THAT(keys(findings_of(summary, {})), ElementsAre("no_rate_judged"));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
+#include "tests/report/sample_capacity.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/store/sample_plan.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
@@ -85,8 +86,8 @@ void write_results(const fs::path& folder) {
           "small",
           {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
   add("overhead.json", overhead_json(samples::two_models_overhead(2)));
-  const auto roofline = samples::two_models_roofline(2);
-  add("roofline.json", text_by(report::write_result, report::describe(roofline), roofline));
+  add("roofline.json", result_json(samples::two_models_roofline(2)));
+  add("capacity.json", result_json(samples::two_models_capacity({6})));
   add("calibration.json", calibration_json(samples::host_calibration()));
   auto long_name = samples::two_models(timing_method::event, 2);
   long_name.stages.front().name = std::string(many, 'x');

@@ -30,8 +30,11 @@ inline std::string trace_json(const run_record& record) {
   return text_by(write_trace, record);
 }
 
-inline std::string roofline_json(const roofline_record& record) {
-  return text_by(report::write_result, report::describe(record), record);
+/// The result file of a kind that is described: a roofline, a capacity search.
+template <class Record>
+std::string result_json(const Record& record) {
+  const auto says = report::describe(record);
+  return text_by([&](text_sink& to) { report::write_result(to, says, record); });
 }
 
 inline std::string calibration_json(const calibration_record& record) {

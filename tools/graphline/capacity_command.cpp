@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment/capacity.hpp"
-#include "framework/analysis/experiment/capacity_findings.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/diagnostic.hpp"
+#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/json/capacity_json.hpp"
-#include "framework/report/terminal/capacity_table.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/run/capacity/capacity_probe.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -88,6 +90,10 @@ arrival read_arrivals(const std::string& text) {
                                 suggestion(text, {"constant", "poisson"})));
 }
 
+std::string rate_text(double frames_a_second) {
+  return to_text(quantity{frames_a_second, unit::frames_per_second});
+}
+
 /// Makes frames arrive: as the file says or the option, else at a constant rate.
 void set_load(settings& run, const std::string& arrivals) {
   if (!arrivals.empty()) {
@@ -148,13 +154,13 @@ bool failed(const capacity_record& record) {
 
 /// On standard error, whatever becomes of the table: the run that failed and ended the search; and
 /// warnings where no table has them.
-void tell_trouble(const capacity_record& record, bool no_table) {
+void tell_trouble(const capacity_record& record, const std::vector<std::string>& warnings) {
   const auto tell = [](const run_record& run) {
     if (run.failure) print(stderr, fmt::format("error: {}\n", printable(*run.failure)));
   };
   tell(record.closed_loop);
   for (const auto& run : record.runs) tell(run.record);
-  if (no_table) print_warnings(summarize(record).warnings);
+  print_warnings(warnings);
 }
 
 exit_status measure_capacity(capacity_arguments& given) {
@@ -181,9 +187,11 @@ exit_status measure_capacity(capacity_arguments& given) {
   end_before_first("a frame was done",
                    record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
 
-  if (!given.quiet) outputs.show(capacity_table(record, look_of(outputs.for_people())));
-  tell_trouble(record, given.quiet);
-  outputs.write("--json", [&](text_sink& to) { to.append(capacity_json(record)); });
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
+  if (!given.quiet) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  tell_trouble(record, given.quiet ? analysis.summary.warnings : std::vector<std::string>());
+  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;

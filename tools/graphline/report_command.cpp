@@ -122,6 +122,10 @@ void make_reports(const report_arguments& given, const calibration_record& recor
   make_reports(given, report::describe(record), "a calibration");
 }
 
+void make_reports(const report_arguments& given, const capacity_record& record) {
+  make_reports(given, report::describe(record), "a search for the highest rate");
+}
+
 exit_status make_reports(const report_arguments& given) {
   if (!given.frames.empty() && given.html.empty()) {
     throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
@@ -138,7 +142,7 @@ void add_report_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<report_arguments>();
   command
       ->add_option("RESULT.json", given->result,
-                   "What run, compare, roofline or calibrate wrote to --json")
+                   "What run, compare, roofline, calibrate or capacity wrote to --json")
       ->required();
   command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
   command

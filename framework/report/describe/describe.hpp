@@ -19,6 +19,11 @@ inline document describe(const roofline_record& record) {
   return describe(record, analyze(record));
 }
 
+document describe(const capacity_record& record, const capacity_analysis& analysis);
+inline document describe(const capacity_record& record) {
+  return describe(record, analyze(record));
+}
+
 /// What a calibration's document says beside what was measured.
 struct calibration_notes {
   std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given
@@ -34,6 +39,8 @@ document diff(const document& before, const document& after, const std::string& 
 
 // What the documents have in common.
 
+using name_texts = std::vector<std::pair<std::string, std::string>>;
+
 /// "two_models on host: NAME (1 compute thread)", then how it ran.
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
 
@@ -44,13 +51,21 @@ void add_failures(document& to, const run_record& record, const std::string& whi
 void add_warnings(document& to, const std::vector<std::string>& warnings);
 
 void add_device(document& to, const device_properties& device);
-void add_environment(document& to,
-                     const std::vector<std::pair<std::string, std::string>>& environment);
+void add_environment(document& to, const name_texts& environment);
 
 /// Settings, device, environment and files that made a run.
+struct origin {
+  const settings& run;
+  const name_texts& parameters;
+  const device_properties& device;
+  const name_texts& environment;
+  const std::optional<conditions_record>& conditions;
+  const std::optional<source_record>& source;
+};
+void add_origin(document& to, const origin& of);
 void add_origin(document& to, const run_record& record);
 
 /// Pairs of names and texts.
-std::vector<fact> facts_of(const std::vector<std::pair<std::string, std::string>>& pairs);
+std::vector<fact> facts_of(const name_texts& pairs);
 
 }  // namespace graphline::report

@@ -20,8 +20,8 @@ struct both {
 };
 
 std::optional<double> number_of(const cell* of) {
-  const auto* number = of == nullptr ? nullptr : std::get_if<quantity>(&of->value);
-  return number == nullptr ? std::nullopt : std::optional(number->value);
+  const auto number = of == nullptr ? std::nullopt : of->number();
+  return number ? std::optional(number->value) : std::nullopt;
 }
 
 /// after / before - 1; nothing unless both are known and there is something to be a part of.
@@ -147,7 +147,7 @@ std::vector<fact> figures_of(const document& of) {
   for (const auto* some : parts_of<facts>(of)) {
     if ((some->where & in_text) == 0) continue;
     for (const auto& one : some->list) {
-      if (number_of(&one.value)) list.push_back(one);
+      if (number_of(&one.value) && !one.title.empty()) list.push_back(one);
     }
   }
   return list;
@@ -168,8 +168,8 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
     const both<cell> cells{pair.before ? &pair.before->value : nullptr,
                            pair.after ? &pair.after->value : nullptr};
     const auto& some = *(pair.before ? pair.before : pair.after);
-    made.rows.push_back({{some.title, symbol_of(std::get<quantity>(some.value.value).in),
-                          copy_of(cells.before), copy_of(cells.after), change_of(cells)}});
+    made.rows.push_back({{some.title, symbol_of(some.value.number()->in), copy_of(cells.before),
+                          copy_of(cells.after), change_of(cells)}});
   }
   return made;
 }

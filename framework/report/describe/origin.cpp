@@ -21,12 +21,9 @@ std::variant<bool, std::string, quantity> typed(const std::string& text) {
   return text;
 }
 
-std::vector<fact> settings_of(const run_record& record) {
-  const auto& run = record.run;
+std::vector<fact> settings_of(const settings& run, const name_texts& given) {
   std::vector<named_value> parameters;
-  for (const auto& [name, value] : record.parameters) {
-    parameters.push_back({name, typed(value)});
-  }
+  for (const auto& [name, value] : given) parameters.push_back({name, typed(value)});
   std::vector<fact> list;
   const auto add = [&](const char* key, cell value) {
     list.push_back({key, key, std::move(value), ""});
@@ -44,7 +41,7 @@ std::vector<fact> settings_of(const run_record& record) {
   add("threads", whole(run.threads));
   add("arrival", to_word(run.arrival));
   if (run.arrival != arrival::closed) {
-    add("rate", cell(run.rate, unit::none));
+    if (run.rate) add("rate", cell(run.rate, unit::none));
     add("queue", whole(run.queue));
     add("when_full", to_word(run.when_full));
   }
@@ -68,7 +65,7 @@ std::vector<fact> device_facts(const device_properties& device) {
 
 }  // namespace
 
-std::vector<fact> facts_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+std::vector<fact> facts_of(const name_texts& pairs) {
   std::vector<fact> list;
   for (const auto& [name, text] : pairs) list.push_back({name, name, text, ""});
   return list;
@@ -105,25 +102,28 @@ void add_device(document& to, const device_properties& device) {
   to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data});
 }
 
-void add_environment(document& to,
-                     const std::vector<std::pair<std::string, std::string>>& environment) {
+void add_environment(document& to, const name_texts& environment) {
   to.parts.push_back(facts{"environment", "Environment", facts_of(environment), in_page | in_data});
 }
 
+void add_origin(document& to, const origin& of) {
+  to.parts.push_back(
+      facts{"settings", "Settings", settings_of(of.run, of.parameters), in_page | in_data});
+  add_device(to, of.device);
+  add_environment(to, of.environment);
+  if (of.conditions) {
+    to.parts.push_back(facts{"conditions", "Machine during the run",
+                             facts_of(graphline::facts_of(*of.conditions)), in_page | in_data});
+  }
+  if (of.source) {
+    to.parts.push_back(facts{
+        "sources", "Files", {{of.source->file, of.source->file, of.source->text, ""}}, in_page});
+  }
+}
+
 void add_origin(document& to, const run_record& record) {
-  to.parts.push_back(facts{"settings", "Settings", settings_of(record), in_page | in_data});
-  add_device(to, record.device);
-  add_environment(to, record.environment);
-  if (record.conditions) {
-    to.parts.push_back(facts{"", "Machine during the run",
-                             facts_of(graphline::facts_of(*record.conditions)), in_page});
-  }
-  if (record.source) {
-    to.parts.push_back(facts{"sources",
-                             "Files",
-                             {{record.source->file, record.source->file, record.source->text, ""}},
-                             in_page});
-  }
+  add_origin(to, {record.run, record.parameters, record.device, record.environment,
+                  record.conditions, record.source});
 }
 
 }  // namespace graphline::report

@@ -7,23 +7,10 @@
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
 namespace {
-
-using texts = std::vector<std::pair<std::string, std::string>>;
-
-/// An object of texts, in its order.
-texts texts_from(const json_part& from) {
-  if (!from.json().is_object()) from.fail("an object");
-  texts result;
-  for (const auto& [name, value] : from.json().items()) {
-    result.emplace_back(name, from.at(name).text());
-  }
-  return result;
-}
 
 ceiling_record ceiling_from(const json_part& from) {
   ceiling_record record;
@@ -60,9 +47,8 @@ std::string_view unit_name(ceiling_unit unit) noexcept {
 
 calibration_record calibration_record_from(const json_part& from) {
   calibration_record record;
-  const auto device = from.at("device");
-  record.device = device_from(device, texts_from(device.at("details")));
-  record.environment = texts_from(from.at("environment"));
+  record.device = device_from(from.at("device"));
+  record.environment = from.at("environment").pairs();
   from.at("environment").at("date");  // what is kept of it says when it was made
   for (const auto& measured : from.at("ceilings").items()) {
     record.ceilings.push_back(ceiling_from(measured));

@@ -1,6 +1,6 @@
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/experiment_parts_json.hpp"
-#include "framework/report/json/roofline_inputs_json.hpp"
+#include "framework/report/json/record_json.hpp"
 
 namespace graphline {
 

@@ -10,7 +10,6 @@
 #include "framework/report/json/experiment_parts_json.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/report/json/roofline_inputs_json.hpp"
 #include "framework/report/json/sweep_json.hpp"
 
 namespace graphline {

@@ -68,6 +68,10 @@ double json_part::number() const {
 
 std::vector<std::pair<std::string, std::string>> json_part::pairs() const {
   std::vector<std::pair<std::string, std::string>> result;
+  if (value_->is_object()) {
+    for (const auto& [name, text] : value_->items()) result.emplace_back(name, at(name).text());
+    return result;
+  }
   for (const auto& item : items()) {
     const auto pair = item.items();
     if (pair.size() != 2) item.fail("a name and a text");

@@ -57,7 +57,7 @@ class json_part {
     return result;
   }
 
-  /// A list of [name, text].
+  /// A list of [name, text], or an object of texts, in its order.
   std::vector<std::pair<std::string, std::string>> pairs() const;
 
   /// A word of the language.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "framework/base/error.hpp"
+#include "framework/report/json/record_fields.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/report/json/roofline_inputs_json.hpp"
 
 namespace graphline {
 
@@ -31,8 +32,8 @@ std::vector<nanoseconds> times_from(const json_part& from) {
 /// The columns of a table, named `names`, all of one length, in each row of which no time lies
 /// before that of the column before.
 template <std::size_t N>
-std::array<std::vector<nanoseconds>, N> columns(const json_part& from,
-                                                const std::array<const char*, N>& names) {
+std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
+                                                     const std::array<const char*, N>& names) {
   std::array<std::vector<nanoseconds>, N> result;
   for (std::size_t i = 0; i < N; ++i) {
     result[i] = times_from(from.at(names[i]));
@@ -51,25 +52,6 @@ std::array<std::vector<nanoseconds>, N> columns(const json_part& from,
   return result;
 }
 
-std::vector<frame_record> frames_from(const json_part& from) {
-  const auto [due, begin, end] = columns<3>(from, {"due", "begin", "end"});
-  std::vector<frame_record> frames(due.size());
-  for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = {due[i], begin[i], end[i]};
-  return frames;
-}
-
-/// The items of a list that results of earlier versions do not have.
-std::vector<json_part> items_of(const json_part& from, const char* name) {
-  const auto list = from.find(name);
-  return list ? list->items() : std::vector<json_part>();
-}
-
-/// Not known in results of earlier versions.
-cost_record known_cost_of(const json_part& from) {
-  const auto cost = from.find("cost");
-  return cost ? cost_from(*cost) : cost_record();
-}
-
 /// Reports look up what an index names.
 std::size_t index_below(const json_part& from, std::size_t end) {
   const auto index = from.whole<std::size_t>();
@@ -83,284 +65,223 @@ void expect_entries(const json_part& column, std::size_t entries, std::size_t fr
                                 entries, frames));
 }
 
-/// A column that is missing was not filled; one that is there has an entry for each frame.
-std::vector<stamp_pair> stamps_from(const json_part& from, const char* name, std::size_t frames) {
-  const auto table = from.find(name);
-  if (!table) return {};
-  const auto [begin, end] = columns<2>(*table, {"begin", "end"});
-  expect_entries(*table, begin.size(), frames);
-  std::vector<stamp_pair> stamps(frames);
-  for (std::size_t i = 0; i < frames; ++i) stamps[i] = {begin[i], end[i]};
-  return stamps;
-}
+/// Reads what `fields` names, and checks all that reports rely on.
+class record_reader {
+ public:
+  explicit record_reader(const json_part& from) : from_(from) {}
+  record_reader(const json_part& from, const record_reader& above)
+      : stages(above.stages), threads(above.threads), from_(from), frames_(above.frames_) {}
 
-/// At work at most from one event to the other.
-std::vector<nanoseconds> busy_from(const json_part& from, const std::vector<stamp_pair>& device) {
-  const auto column = from.find("busy");
-  if (!column) return {};
-  auto busy = times_from(*column);
-  expect_entries(*column, busy.size(), device.size());
-  for (std::size_t i = 0; i < busy.size(); ++i) {
-    if (busy[i] < 0 || busy[i] > device[i].length()) {
-      column->items()[i].fail("nanoseconds of the time between the stage's events");
+  std::size_t stages = 0;   ///< those before it, of a stage
+  std::size_t threads = 0;  ///< of the run
+
+  template <class T>
+  void value(const char* key, T& item) {
+    read(from_.at(key), item);
+  }
+  /// Keeps what is there where the key is missing.
+  template <class T>
+  void newer(const char* key, T& item) {
+    if (const auto part = from_.find(key)) read(*part, item);
+    if constexpr (std::same_as<T, std::vector<std::string>>) threads = item.size();
+  }
+  template <class T>
+  void optional(const char* key, std::optional<T>& item) {
+    if (const auto part = from_.find(key)) read(*part, item.emplace());
+  }
+  void time(const char* key, nanoseconds& item) { item = time_from(from_.at(key)); }
+  void times(const char* key, std::vector<nanoseconds>& list) { list = times_from(from_.at(key)); }
+  void optional_time(const char* key, std::optional<nanoseconds>& item) {
+    if (const auto part = from_.find(key)) item = time_from(*part);
+  }
+  void rate(const char* key, std::optional<double>& item) {
+    optional(key, item);
+    if (item && !can_be_kept(*item)) {
+      from_.at(key).fail("a rate from 0.000001 to 1,000,000 frames a second");
     }
   }
-  return busy;
-}
-
-stage_record stage_from(const json_part& from, std::size_t number, std::size_t frames,
-                        std::size_t threads) {
-  stage_record stage;
-  stage.name = from.at("name").text();
-  stage.kind = from.at("kind").text();
-  stage.on = from.at("on").word<side>();
-  stage.copy = from.at("copy").boolean();
-  stage.stream = from.at("stream").text();
-  if (const auto priority = from.find("priority")) {
-    stage.priority = priority->word<graphline::priority>();
+  void at_least(const char* key, std::int64_t& item, std::int64_t least) {
+    value(key, item);
+    if (item < least) from_.at(key).fail(fmt::format("a number from {}", least));
   }
-  for (const auto& wait : items_of(from, "waits")) {
-    stage.waits.push_back(
-        {index_below(wait.at("stage"), number), wait.at("how").word<satisfied_by>()});
-  }
-  stage.cost = known_cost_of(from);
-  stage.enqueued = stamps_from(from, "enqueued", frames);
-  stage.device = stamps_from(from, "device", frames);
-  stage.busy = busy_from(from, stage.device);
-  stage.synced = stamps_from(from, "synced", frames);
-  stage.cpu = stamps_from(from, "cpu", frames);
-  if (const auto list = from.find("threads")) {
-    stage.threads = list->wholes<std::uint32_t>();
-    expect_entries(*list, stage.threads.size(), frames);
-    for (const auto thread : stage.threads) {
-      if (thread >= threads) list->fail("indices of threads that the run has");
+  void between(const char* key, double& item, double low, double high) {
+    value(key, item);
+    if (!(item > low && item < high)) {
+      from_.at(key).fail(fmt::format("a number between {} and {}", low, high));
     }
   }
-  for (const auto& part : from.at("parts").items()) {
-    stage.parts.push_back({part.at("name").text(), part.at("choice").text(),
-                           stamps_from(part, "device", frames), known_cost_of(part)});
-    stage.parts.back().busy = busy_from(part, stage.parts.back().device);
+  void index(const char* key, std::size_t& item, std::size_t end) {
+    item = index_below(from_.at(key), end);
   }
-  for (const auto& operation : from.at("operations").items()) {
-    stage.operations.push_back({operation.at("name").text(), times_from(operation.at("calls")),
-                                times_from(operation.at("together"))});
+  void optional_index(const char* key, std::optional<std::size_t>& item, std::size_t end) {
+    if (const auto part = from_.find(key)) item = index_below(*part, end);
   }
-  const auto traced = from.at("traced_runs");
-  stage.traced_runs = traced.whole<std::int64_t>();
-  if (stage.traced_runs < (stage.operations.empty() ? 0 : 1)) {
-    traced.fail("how many runs were traced");
+  void indices(const char* key, std::vector<std::size_t>& list, std::size_t end) {
+    for (const auto& part : from_.at(key).items()) list.push_back(index_below(part, end));
   }
-  return stage;
-}
-
-constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
-
-graph_record graph_from(const json_part& from) {
-  graph_record graph;
-  graph.name = from.at("name").text();
-  graph.operations = from.at("operations").whole<std::size_t>();
-  graph.executables = index_below(from.at("executables"), most_executables);
-  graph.capture = time_from(from.at("capture_ns"));
-  graph.instantiate = time_from(from.at("instantiate_ns"));
-  graph.first_launch = time_from(from.at("first_launch_ns"));
-  graph.later_launch = times_from(from.at("later_launch_ns"));
-  graph.launch = times_from(from.at("launch_ns"));
-  graph.eager = times_from(from.at("eager_ns"));
-  return graph;
-}
-
-memory_usage memory_from(const json_part& from) {
-  memory_usage memory;
-  memory.device_bytes = from.at("device_bytes").whole<std::size_t>();
-  memory.device_peak_bytes = from.at("device_peak_bytes").whole<std::size_t>();
-  memory.pinned_bytes = from.at("pinned_bytes").whole<std::size_t>();
-  memory.pinned_peak_bytes = from.at("pinned_peak_bytes").whole<std::size_t>();
-  memory.allocations = from.at("allocations").whole<std::uint64_t>();
-  return memory;
-}
-
-std::optional<double> number_under(const json_part& from, const char* name) {
-  const auto number = from.find(name);
-  return number ? std::optional(number->number()) : std::nullopt;
-}
-
-std::optional<nanoseconds> time_under(const json_part& from, const char* name) {
-  const auto time = from.find(name);
-  return time ? std::optional(time_from(*time)) : std::nullopt;
-}
-
-std::optional<device_state> state_from(const json_part& from, const char* name) {
-  const auto part = from.find(name);
-  if (!part) return std::nullopt;
-  device_state state;
-  state.clock = number_under(*part, "clock_mhz");
-  state.memory_clock = number_under(*part, "memory_clock_mhz");
-  for (const auto& reason : part->at("slowed_by").items()) {
-    state.slowed_by.push_back(reason.text());
+  /// A column that is missing was not filled; one that is there has an entry for each frame.
+  void indices_by_frame(const char* key, std::vector<std::uint32_t>& list, std::size_t end) {
+    const auto column = from_.find(key);
+    if (!column) return;
+    list = column->wholes<std::uint32_t>();
+    expect_entries(*column, list.size(), frames_);
+    for (const auto item : list) {
+      if (item >= end) column->fail("indices of threads that the run has");
+    }
   }
-  if (const auto others = part->find("other_processes"))
-    state.other_processes = others->whole<int>();
-  return state;
-}
 
-}  // namespace
-
-conditions_record conditions_from(const json_part& from) {
-  conditions_record conditions;
-  conditions.lasted = time_from(from.at("lasted_ns"));
-  conditions.cores = from.at("cores").whole<int>();
-  conditions.load_before = number_under(from, "load_before");
-  conditions.load_after = number_under(from, "load_after");
-  conditions.steal = time_under(from, "steal_ns");
-  conditions.others = time_under(from, "others_ns");
-  conditions.clock_before = number_under(from, "clock_mhz_before");
-  conditions.clock_after = number_under(from, "clock_mhz_after");
-  conditions.device_before = state_from(from, "device_before");
-  conditions.device_after = state_from(from, "device_after");
-  for (const auto& t : from.at("threads").items()) {
-    conditions.threads.push_back(
-        {t.at("thread").text(), time_from(t.at("on_cpu_ns")), time_from(t.at("waited_ns"))});
+  template <class T>
+  void object(const char* key, T& of) {
+    whole(from_.at(key), of);
   }
-  return conditions;
-}
-
-namespace {
-
-tensor_type type_from(const json_part& from) {
-  tensor_type type;
-  const auto extents = from.at("shape");
-  type.shape = shape(extents.wholes<std::int64_t>());
-  if (!type.shape.checked_elements()) extents.fail("the shape of a tensor that can be");
-  const auto element = from.at("dtype");
-  const auto known = dtype_from(element.text());
-  if (!known) element.fail("an element type that this program knows");
-  type.element = *known;
-  return type;
-}
-
-output_record output_from(const json_part& from) {
-  output_record output;
-  output.tensor = from.at("tensor").text();
-  output.type = type_from(from);
-  output.checksum = from.at("checksum").text();
-  output.finite = from.at("finite").boolean();
-  for (const auto& value : from.at("values").items()) output.values.push_back(value.number());
-  return output;
-}
-
-tensor_record tensor_from(const json_part& from, std::size_t stages) {
-  tensor_record tensor;
-  tensor.name = from.at("name").text();
-  tensor.type = type_from(from);
-  tensor.on = from.at("on").word<side>();
-  if (const auto writer = from.find("writer")) tensor.writer = index_below(*writer, stages);
-  for (const auto& reader : from.at("readers").items()) {
-    tensor.readers.push_back(index_below(reader, stages));
+  template <class T>
+  void optional_object(const char* key, std::optional<T>& of) {
+    if (const auto part = from_.find(key)) whole(*part, of.emplace());
   }
-  return tensor;
-}
-
-double rate_from(const json_part& from) {
-  const double rate = from.number();
-  if (!can_be_kept(rate)) from.fail("a rate from 0.000001 to 1,000,000 frames a second");
-  return rate;
-}
-
-load_record load_from(const json_part& from) {
-  load_record load;
-  load.dropped = times_from(from.at("dropped"));
-  load.found_full = from.at("found_full").whole<std::int64_t>();
-  load.longest_queue = from.at("longest_queue").whole<std::int64_t>();
-  return load;
-}
-
-}  // namespace
-
-device_properties device_from(const json_part& from,
-                              std::vector<std::pair<std::string, std::string>> details) {
-  device_properties device;
-  device.backend = from.at("backend").text();
-  device.name = from.at("name").text();
-  device.memory_bytes = from.at("memory_bytes").whole<std::uint64_t>();
-  device.compute_threads = from.at("compute_threads").whole<int>();
-  device.priority_levels = from.at("priority_levels").whole<int>();
-  const auto flag = [&](const char* name) {
-    const auto found = from.find(name);
-    return found && found->boolean();
-  };
-  device.one_at_a_time = flag("one_at_a_time");
-  device.tells_busy_time = flag("tells_busy_time");
-  device.details = std::move(details);
-  return device;
-}
-
-settings settings_from(const json_part& from) {
-  settings run;
-  run.strategy = from.at("strategy").word<strategy>();
-  run.graphs = from.at("graphs").word<graph_mode>();
-  run.timing = from.at("timing").word<timing_method>();
-  run.wait = from.at("wait").word<wait_mode>();
-  run.priorities = from.at("priorities").boolean();
-  run.in_flight = from.at("in_flight").whole<std::int64_t>();
-  run.frames = from.at("frames").whole<std::int64_t>();
-  run.warmup = from.at("warmup").whole<std::int64_t>();
-  run.seed = from.at("seed").whole<std::uint64_t>();
-  run.threads = from.at("threads").whole<std::int64_t>();
-  if (const auto deadline = from.find("deadline_ns")) run.deadline = time_from(*deadline);
-  run.arrival = from.at("arrival").word<arrival>();
-  if (const auto rate = from.find("rate")) run.rate = rate_from(*rate);
-  run.queue = from.at("queue").whole<std::int64_t>();
-  run.when_full = from.at("when_full").word<queue_policy>();
-  return run;
-}
-
-run_record run_from(const json_part& from) {
-  run_record record;
-  record.pipeline = from.at("pipeline").text();
-  record.description = from.at("description").text();
-  if (const auto source = from.find("source")) {
-    record.source = {source->at("file").text(), source->at("text").text()};
+  template <class T>
+  void list(const char* key, std::vector<T>& items) {
+    read_items(from_.at(key), items);
   }
-  record.parameters = from.at("parameters").pairs();
-  record.run = settings_from(from.at("settings"));
-  const auto device = from.at("device");
-  record.device = device_from(device, device.at("details").pairs());
-  if (const auto cores = from.find("cpu_cores")) record.cpu_cores = cores->whole<int>();
-  record.environment = from.at("environment").pairs();
-  record.memory = memory_from(from.at("memory"));
-  record.clock_error = time_from(from.at("clock_error_ns"));
-  record.clock_drift = time_from(from.at("clock_drift_ns"));
-  record.processor_time = time_from(from.at("processor_time_ns"));
-  if (const auto c = from.find("conditions")) record.conditions = conditions_from(*c);
-  record.frames = frames_from(from.at("frames"));
-  record.launches = stamps_from(from, "launches", record.frames.size());
-  for (const auto& name : items_of(from, "threads")) record.threads.push_back(name.text());
-  record.load = load_from(from.at("load"));
-  if (const auto kept = from.find("calibration")) record.calibration = calibration_from(*kept);
-  for (const auto& stage : from.at("stages").items()) {
-    record.stages.push_back(
-        stage_from(stage, record.stages.size(), record.frames.size(), record.threads.size()));
+  template <class T>
+  void newer_list(const char* key, std::vector<T>& items) {
+    if (const auto part = from_.find(key)) read_items(*part, items);
   }
-  for (const auto& tensor : items_of(from, "tensors")) {
-    record.tensors.push_back(tensor_from(tensor, record.stages.size()));
+
+  void columns(const char* key, std::vector<stamp_pair>& stamps) {
+    const auto table = from_.find(key);
+    if (!table) return;
+    const auto [begin, end] = columns_from<2>(*table, {"begin", "end"});
+    expect_entries(*table, begin.size(), frames_);
+    stamps.resize(frames_);
+    for (std::size_t i = 0; i < frames_; ++i) stamps[i] = {begin[i], end[i]};
   }
-  for (const auto& graph : from.at("graphs").items()) record.graphs.push_back(graph_from(graph));
-  for (const auto& output : from.at("outputs").items()) {
-    record.outputs.push_back(output_from(output));
+  void frame_columns(const char* key, std::vector<frame_record>& frames) {
+    const auto [due, begin, end] = columns_from<3>(from_.at(key), {"due", "begin", "end"});
+    frames.resize(due.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = {due[i], begin[i], end[i]};
+    frames_ = frames.size();
   }
-  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
-  record.interrupted = from.at("interrupted").boolean();
-  if (const auto failure = from.find("failure")) record.failure = failure->text();
+  /// At work at most from one event to the other.
+  void busy(const char* key, std::vector<nanoseconds>& list,
+            const std::vector<stamp_pair>& device) {
+    const auto column = from_.find(key);
+    if (!column) return;
+    list = times_from(*column);
+    expect_entries(*column, list.size(), device.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] < 0 || list[i] > device[i].length()) {
+        column->items()[i].fail("nanoseconds of the time between the stage's events");
+      }
+    }
+  }
+  /// Such that some hundred of them can be added up in 64 bits.
+  void count(const char* key, std::optional<std::int64_t>& item) {
+    constexpr std::int64_t most = std::int64_t{1} << 56;  // 72 PFLOP or PB
+    optional(key, item);
+    if (item && (*item < 0 || *item > most)) from_.at(key).fail("a number from 0 to 2^56");
+  }
+  void ceiling_value(const char* key, double& item) {
+    value(key, item);
+    if (!is_ceiling_value(item)) from_.at(key).fail("a number from 0.001 to 10^18");
+  }
+  template <class T>
+  void where(bool, const char* key, T& item) {
+    newer(key, item);
+  }
+  /// Results of earlier versions know it of nothing.
+  template <class T>
+  void known(const char* key, T& of) {
+    if (const auto part = from_.find(key)) whole(*part, of);
+  }
+  void type(tensor_type& of) {
+    const auto extents = from_.at("shape");
+    of.shape = shape(extents.wholes<std::int64_t>());
+    if (!of.shape.checked_elements()) extents.fail("the shape of a tensor that can be");
+    const auto element = from_.at("dtype");
+    const auto known = dtype_from(element.text());
+    if (!known) element.fail("an element type that this program knows");
+    of.element = *known;
+  }
+
+ private:
+  template <class T>
+  static void read(const json_part& from, T& item) {
+    if constexpr (std::is_enum_v<T>) {
+      item = from.word<T>();
+    } else if constexpr (std::same_as<T, bool>) {
+      item = from.boolean();
+    } else if constexpr (std::integral<T>) {
+      item = from.whole<T>();
+    } else if constexpr (std::same_as<T, double>) {
+      item = from.number();
+    } else if constexpr (std::same_as<T, std::string>) {
+      item = from.text();
+    } else if constexpr (std::same_as<T, std::vector<std::pair<std::string, std::string>>>) {
+      item = from.pairs();
+    } else {
+      item.clear();
+      for (const auto& part : from.items()) read(part, item.emplace_back());
+    }
+  }
+
+  template <class T>
+  void whole(const json_part& from, T& of) {
+    record_reader inner(from, *this);
+    fields(inner, of);
+  }
+
+  template <class T>
+  void read_items(const json_part& from, std::vector<T>& items) {
+    for (const auto& part : from.items()) {
+      whole(part, items.emplace_back());
+      if constexpr (std::same_as<T, stage_record>) stages = items.size();
+    }
+  }
+
+  const json_part& from_;
+  std::size_t frames_ = 0;
+};
+
+template <class T>
+T record_from(const json_part& from) {
+  T record;
+  record_reader reader(from);
+  fields(reader, record);
   return record;
 }
 
+}  // namespace
+
+bool is_ceiling_value(double value) noexcept {
+  return value >= 1e-3 && value <= 1e18;
+}
+
+calibration calibration_from(const json_part& from) {
+  return record_from<calibration>(from);
+}
+
+device_properties device_from(const json_part& from) {
+  return record_from<device_properties>(from);
+}
+
+conditions_record conditions_from(const json_part& from) {
+  return record_from<conditions_record>(from);
+}
+
+settings settings_from(const json_part& from) {
+  return record_from<settings>(from);
+}
+
+run_record run_from(const json_part& from) {
+  return record_from<run_record>(from);
+}
+
+capacity_record capacity_from(const json_part& from) {
+  return record_from<capacity_record>(from);
+}
+
 trial_record trial_from(const json_part& from) {
-  trial_record trial;
-  trial.configuration = from.at("configuration").whole<std::size_t>();
-  trial.block = from.at("block").whole<std::size_t>();
-  trial.begun = time_from(from.at("begun_ns"));
-  for (const auto& member : from.at("members").items()) trial.members.push_back(run_from(member));
-  return trial;
+  return record_from<trial_record>(from);
 }
 
 }  // namespace graphline

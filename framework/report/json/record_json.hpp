@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/json_part.hpp"
@@ -15,6 +16,7 @@ namespace graphline {
 /// are in their order. Bytes that are not UTF-8 become U+FFFD.
 void write_record(compact_json& to, const run_record& record);
 void write_record(compact_json& to, const trial_record& trial);
+void write_record(compact_json& to, const capacity_record& record);
 
 /// The same as text on one line, without its end.
 std::string record_text(const trial_record& trial);
@@ -23,6 +25,7 @@ std::string record_text(const trial_record& trial);
 /// should: a time of years, one before that at which it began, an index of what there is not.
 run_record run_from(const json_part& from);
 trial_record trial_from(const json_part& from);
+capacity_record capacity_from(const json_part& from);
 
 /// The machine during a run, which is the `conditions` of its record.
 conditions_record conditions_from(const json_part& from);
@@ -31,8 +34,13 @@ conditions_record conditions_from(const json_part& from);
 void write_settings(compact_json& to, const settings& run);
 settings settings_from(const json_part& from);
 
-/// A device, but for its details, which some results write as a list and others as an object.
-device_properties device_from(const json_part& from,
-                              std::vector<std::pair<std::string, std::string>> details);
+device_properties device_from(const json_part& from);
+
+/// What is kept of a calibration: bandwidths and rates a second, durations in nanoseconds.
+void write_calibration(compact_json& to, const calibration& kept);
+calibration calibration_from(const json_part& from);
+
+/// Whether a ceiling can be of this value: reports divide by it.
+bool is_ceiling_value(double value) noexcept;
 
 }  // namespace graphline

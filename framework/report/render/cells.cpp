@@ -52,10 +52,17 @@ std::string in_column(const quantity& of, const std::optional<time_unit>& time) 
 std::string text_in(const cell& of, const column& in, const std::optional<time_unit>& time) {
   const auto* number = number_in(of);
   if (number == nullptr || in.in != number->in) return shown_value(of);
-  return in_column(*number, time);
+  auto text = in_column(*number, time);
+  const auto unit = symbol_of(number->in);
+  if (in.title == unit && text.ends_with(unit)) text.resize(text.size() - unit.size() - 1);
+  return text;
 }
 
 }  // namespace
+
+bool is_shown(const fact& of) noexcept {
+  return of.value.known() && !of.title.empty();
+}
 
 std::vector<std::size_t> shown_columns(const table& of, place where) {
   std::vector<std::size_t> columns;
@@ -70,8 +77,14 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
 shown_table::shown_table(const table& shown, place where)
     : of(shown), columns(shown_columns(shown, where)) {
   const auto time = time_unit_of(of, columns);
-  for (const auto c : columns) titles.push_back(of.columns[c].title);
-  if (time && !titles.empty()) titles.front() += fmt::format(" ({})", time->name);
+  bool unit_said = !time;
+  for (const auto c : columns) {
+    auto& title = titles.emplace_back(of.columns[c].title);
+    const bool names = titles.size() == 1 && !of.columns[c].in;
+    if (unit_said || !(names || of.columns[c].in == unit::duration)) continue;
+    title += fmt::format(" ({})", time->name);
+    unit_said = true;
+  }
   for (const auto& row : of.rows) {
     auto& texts = rows.emplace_back();
     for (const auto c : columns) texts.push_back(text_in(row.cells[c], of.columns[c], time));

@@ -8,11 +8,15 @@
 
 namespace graphline::report {
 
+/// Whether a fact is for people, and known.
+bool is_shown(const fact& of) noexcept;
+
 /// The columns of a table that are shown there and of which anything is known.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
 /// A table as texts, for whoever shows it to people: one unit of time for all of it, beside the
-/// heading of the rows; other units in the cells. "-" is what is not known.
+/// heading of the rows or, where these are numbers, of the first times; other units in the cells,
+/// unless a heading is the unit itself. "-" is what is not known.
 struct shown_table {
   /// `where`: in_text or in_page.
   shown_table(const table& of, place where);

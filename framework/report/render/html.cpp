@@ -63,8 +63,8 @@ bool is_figures(const document::part& part) {
 
 /// For sorting: the number of a cell, if it is one.
 std::string sort_value(const cell& of) {
-  const auto* number = std::get_if<quantity>(&of.value);
-  return number == nullptr ? "" : fmt::format(" data-value=\"{}\"", number->value);
+  const auto number = of.number();
+  return number ? fmt::format(" data-value=\"{}\"", number->value) : "";
 }
 
 /// Words that the page has and a terminal has no room for stand below the name of their row.
@@ -119,9 +119,10 @@ std::string html_of(const table& of) {
 
 /// "50.6 ms" with its unit apart.
 std::string figure_value(const cell& of) {
-  const auto text = shown_value(of);
+  const auto number = of.number();
+  const auto text = number ? to_text(*number) : shown_value(of);
   const auto space = text.find(' ');
-  if (!std::holds_alternative<quantity>(of.value) || space == text.npos) return named(text);
+  if (!number || space == text.npos) return named(text);
   return fmt::format("{} <span class=\"unit\">{}</span>", escaped(text.substr(0, space)),
                      escaped(text.substr(space + 1)));
 }
@@ -129,10 +130,13 @@ std::string figure_value(const cell& of) {
 std::string figures_of(const facts& of) {
   std::string text = "<dl class=\"figures\">";
   for (const auto& one : of.list) {
-    if (!one.value.known()) continue;
-    const bool number = std::holds_alternative<quantity>(one.value.value);
+    if (!is_shown(one)) continue;
+    const bool number = one.value.number().has_value();
     text += fmt::format("<div><dt>{}</dt><dd class=\"{}\">{}</dd>", escaped(one.title),
                         number ? "value" : "words", figure_value(one.value));
+    if (const auto* some = std::get_if<estimate>(&one.value.value)) {
+      text += fmt::format("<dd class=\"note\">{}</dd>", escaped(interval_text(*some)));
+    }
     if (!one.note.empty()) text += fmt::format("<dd class=\"note\">{}</dd>", escaped(one.note));
     text += "</div>";
   }

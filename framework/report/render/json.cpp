@@ -25,6 +25,7 @@ json json_of(const cell& of) {
     json operator()(bool yes) const { return yes; }
     json operator()(const std::string& text) const { return text; }
     json operator()(const quantity& number) const { return json_of(number); }
+    json operator()(const estimate& some) const { return json_of(some.value); }
     json operator()(const std::vector<std::string>& list) const { return list; }
     json operator()(const std::vector<named_value>& list) const {
       json nested = json::object();
@@ -41,12 +42,25 @@ void add_time_unit(json& to, bool is_time) {
   if (is_time && !to.contains("unit")) to["unit"] = "ms";
 }
 
+/// An end that is not known is null.
+json interval_of(const estimate& of) {
+  json ends = json::array();
+  for (const auto& end : {of.low, of.high}) {
+    ends.push_back(end ? json_of(quantity{*end, of.value.in}) : json());
+  }
+  return ends;
+}
+
+/// An estimate "value" has its interval beside it as "interval", any other as "NAME_interval".
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
   for (const auto& one : list) {
-    const auto* number = std::get_if<quantity>(&one.value.value);
-    add_time_unit(made, number != nullptr && number->in == unit::duration);
+    const auto number = one.value.number();
+    add_time_unit(made, number && number->in == unit::duration);
     made[one.key] = json_of(one.value);
+    const auto* some = std::get_if<estimate>(&one.value.value);
+    if (some == nullptr) continue;
+    made[one.key == "value" ? "interval" : one.key + "_interval"] = interval_of(*some);
   }
   return made;
 }

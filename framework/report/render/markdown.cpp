@@ -40,7 +40,7 @@ std::string text_of(const table& of) {
 std::string text_of(const facts& of) {
   std::string text = fmt::format("### {}\n\n", of.title);
   for (const auto& one : of.list) {
-    if (!one.value.known()) continue;
+    if (!is_shown(one)) continue;
     text += fmt::format("- {}: **{}**{}{}\n", escaped(one.title), escaped(shown_value(one.value)),
                         one.note.empty() ? "" : ", ", escaped(one.note));
   }

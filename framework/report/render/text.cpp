@@ -21,6 +21,21 @@ text_table::align align_of(const column& of) {
   return own_unit ? right : number;
 }
 
+/// What the columns of a table mean.
+std::string column_notes(const shown_table& shown, const look& as) {
+  std::string notes;
+  for (const auto c : shown.columns) {
+    const auto& column = shown.of.columns[c];
+    if (column.help.empty()) continue;
+    notes += paragraph(fmt::format("{}: {}", column.title, column.help), 2, as, tone::faint);
+  }
+  const bool unknown = std::any_of(shown.rows.begin(), shown.rows.end(), [](const auto& texts) {
+    return std::find(texts.begin(), texts.end(), "-") != texts.end();
+  });
+  if (unknown && !notes.empty()) notes += paragraph("-: not known", 2, as, tone::faint);
+  return notes.empty() ? notes : '\n' + notes;
+}
+
 std::string text_of(const table& of, const look& as) {
   shown_table shown(of, in_text);
   std::vector<text_table::column> columns;
@@ -30,6 +45,7 @@ std::string text_of(const table& of, const look& as) {
         {shown.titles[i], align_of(from), i == 0 ? least_name : 0, from.rank, from.rank >= 10});
   }
   text_table made(std::move(columns));
+  const auto notes = column_notes(shown, as);
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     auto& texts = shown.rows[r];
     const auto indent = 2 * static_cast<std::size_t>(of.rows[r].level);
@@ -37,21 +53,21 @@ std::string text_of(const table& of, const look& as) {
     for (std::size_t i = 1; i < texts.size(); ++i) texts[i] = printable(texts[i]);
     made.add_row(std::move(texts));
   }
-  return made.text(as);
+  return made.text(as) + notes;
 }
 
 std::string text_of(const facts& of, const look& as) {
   std::size_t titles = 0;
   std::size_t values = 0;
   for (const auto& one : of.list) {
-    if (!one.value.known()) continue;
+    if (!is_shown(one)) continue;
     titles = std::max(titles, text_width(one.title));
     if (one.note.empty()) continue;
     values = std::max(values, text_width(shown_value(one.value)));
   }
   auto text = toned(of.title, tone::heading, as) + '\n';
   for (const auto& one : of.list) {
-    if (!one.value.known()) continue;
+    if (!is_shown(one)) continue;
     const auto value = printable(shown_value(one.value));
     auto line =
         fmt::format("{}{}  {}", one.title, std::string(titles - text_width(one.title), ' '), value);
@@ -75,21 +91,6 @@ std::string text_of(const note& of, const look& as) {
     at = end + 1;
   }
   return text;
-}
-
-/// What the columns of the tables mean.
-std::string column_notes(const document& of, const look& as) {
-  std::string notes;
-  for (const auto& part : of.parts) {
-    const auto* tabled = std::get_if<table>(&part);
-    if (tabled == nullptr || !is_in(in_text, part)) continue;
-    for (const auto c : shown_columns(*tabled, in_text)) {
-      const auto& column = tabled->columns[c];
-      if (column.help.empty()) continue;
-      notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", column.title, column.help);
-    }
-  }
-  return notes.empty() ? notes : paragraph(notes + "; \"-\": not known", 0, as, tone::faint);
 }
 
 std::string findings_of(const document& of, finding_severity how, const look& as) {
@@ -128,7 +129,6 @@ std::string as_text(const document& of, const look& as) {
   }
   add(findings_of(of, finding_severity::note, as));
   add(findings_of(of, finding_severity::warning, as));
-  add(column_notes(of, as));
   return text;
 }
 

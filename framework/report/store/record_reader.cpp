@@ -17,15 +17,13 @@ namespace graphline {
 namespace {
 
 constexpr result_kind readable[] = {result_kinds::run, result_kinds::experiment,
-                                    result_kinds::roofline, result_kinds::calibration};
+                                    result_kinds::roofline, result_kinds::calibration,
+                                    result_kinds::capacity};
 
 constexpr result_kind others[] = {
     {result_kinds::overhead.name, result_kinds::overhead.words, result_kinds::overhead.command,
      "no report is made of it; an experiment with 'vary: {timing: [none, host, sync, event]}' "
      "measures the same, and 'graphline compare' with --html FILE makes its report"},
-    {"graphline.capacity", "a search for the highest rate", "capacity",
-     "no report is made of it; 'graphline run' with --arrival, --rate and --html FILE makes that "
-     "of a run at one of its rates"},
     {"graphline.diff", "a difference of two results", "diff",
      "no report is made of it; name one of the two results"}};
 
@@ -87,8 +85,12 @@ any_record calibration_of(const json_part& result) {
   return calibration_record_from(result);
 }
 
+any_record capacity_of(const json_part& result) {
+  return capacity_from(raw_of(result));
+}
+
 any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of,
-                                                   calibration_of};
+                                                   calibration_of, capacity_of};
 static_assert(std::size(readable) == std::size(readers));
 
 }  // namespace

@@ -4,20 +4,21 @@
 #include <variant>
 
 #include "framework/record/calibration_record.hpp"
+#include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
-using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record>;
+using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
+                                capacity_record>;
 
-/// Reads all that a result file of at most 1 GiB holds: `graphline.run/1`,
-/// `graphline.experiment/1`, `graphline.roofline/1` or `graphline.calibration/1`. Every report of
-/// what it answers is, byte for byte, the one that was made, or would have been, from the record
-/// that the file was written from. Throws an `input_error` that names the file and says what is
-/// wrong with it and what can be done: where it is no such result, was written before it held all
-/// that reports take, or is damaged.
+/// Reads all that a result file of at most 1 GiB holds, of any of these kinds in its first version
+/// (`graphline.run/1`). Every report of what it answers is, byte for byte, the one that was made,
+/// or would have been, from the record that the file was written from. Throws an `input_error` that
+/// names the file and says what is wrong with it and what can be done: where it is no such result,
+/// was written before it held all that reports take, or is damaged.
 any_record read_record(const std::string& path);
 
 }  // namespace graphline

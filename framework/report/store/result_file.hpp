@@ -24,6 +24,8 @@ inline constexpr result_kind overhead{"graphline.overhead", "a comparison of tim
 inline constexpr result_kind experiment{"graphline.experiment", "an experiment", "compare"};
 inline constexpr result_kind calibration{"graphline.calibration", "a calibration of a device",
                                          "calibrate"};
+inline constexpr result_kind capacity{"graphline.capacity", "a search for the highest rate",
+                                      "capacity"};
 inline constexpr result_kind roofline{"graphline.roofline", "a roofline", "roofline"};
 }  // namespace result_kinds
 

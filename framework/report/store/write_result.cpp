@@ -19,6 +19,15 @@ void write_result(text_sink& to, const document& says, const roofline_record& re
   write_json(to, says, &raw);
 }
 
+void write_result(text_sink& to, const document& says, const capacity_record& record) {
+  const last_entry raw{"record", [&record](text_sink& sink) {
+                         compact_json text(sink);
+                         write_record(text, record);
+                         text.finish();
+                       }};
+  write_json(to, says, &raw);
+}
+
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t around = 32768;       // device, settings, environment, of both runs
   constexpr std::uint64_t around_stage = 8192;  // its figures and those of its parts

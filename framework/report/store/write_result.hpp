@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "framework/base/file/text_sink.hpp"
+#include "framework/record/capacity_record.hpp"
 #include "framework/record/roofline_record.hpp"
 #include "framework/report/document.hpp"
 
@@ -10,6 +11,7 @@ namespace graphline::report {
 
 /// A result file: what the document says and the record it was made of, without loss.
 void write_result(text_sink& to, const document& says, const roofline_record& record);
+void write_result(text_sink& to, const document& says, const capacity_record& record);
 
 /// About how long that is for so many frames and stages.
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages);

@@ -46,11 +46,10 @@ void show(const report::document& says) {
   report::as_text(report::diff(says, says, "before", "after"));
 }
 
-void show(const roofline_record& record) {
-  show(report::describe(record));
-}
-
-void show(const calibration_record& record) {
+template <class Record>
+requires(requires(const Record& record) {
+  report::describe(record);
+}) void show(const Record& record) {
   show(report::describe(record));
 }
 

@@ -211,8 +211,8 @@ TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
   EXPECT_THAT(
       trouble_after([](json& c) { c["ceilings"][0]["amount"] = 1e300; }),
       HasSubstr("a list of times that make a ceiling (calibration.ceilings[0].amount gave"));
-  EXPECT_THAT(trouble_after([](json& c) { c["device"]["details"] = json::array(); }),
-              HasSubstr("device.details is a list, where an object is expected"));
+  EXPECT_THAT(trouble_after([](json& c) { c["device"]["details"] = 2; }),
+              HasSubstr("device.details is 2, where a list is expected"));
   EXPECT_THAT(trouble_after([](json& c) { c["device"]["compute_threads"] = 1LL << 40; }),
               HasSubstr("device.compute_threads is 1099511627776"));
 }

@@ -105,7 +105,7 @@ TEST_F(nanoseconds_of, a_roofline_are_read_back) {
     record.stages.stages[s].cpu = odd.stages[s].cpu;
   }
   record.stages.frames = odd_run(timing_method::event).frames;
-  const auto text = roofline_json(record);
+  const auto text = result_json(record);
   expect_whole(record_of<roofline_record>(text).stages);
 }
 

@@ -24,6 +24,7 @@
 #include "tests/report/random_records.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
+#include "tests/report/sample_capacity.hpp"
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/store/result_files.hpp"
 
@@ -71,14 +72,14 @@ class record_reader : public samples::result_files {
     EXPECT_EQ(calibration_json(back), calibration_json(record));
   }
 
-  void expect_equal_reports(const roofline_record& record) const {
-    const auto back =
-        std::get<roofline_record>(read_record(write("r.json", roofline_json(record))));
+  template <class Record>
+  void expect_equal_documents(const Record& record) const {
+    const auto back = std::get<Record>(read_record(write("r.json", result_json(record))));
     const auto again = report::describe(back);
     const auto first = report::describe(record);
     EXPECT_EQ(report::as_text(again), report::as_text(first));
     EXPECT_EQ(report::as_csv(again), report::as_csv(first));
-    EXPECT_EQ(roofline_json(back), roofline_json(record));
+    EXPECT_EQ(result_json(back), result_json(record));
     EXPECT_TRUE(report::as_html(again) == report::as_html(first)) << "the pages differ";
   }
 
@@ -214,19 +215,28 @@ TEST_F(record_reader, makes_the_same_reports_of_a_calibration) {
 
 TEST_F(record_reader, makes_the_same_reports_of_a_roofline) {
   auto record = samples::two_models_roofline(20);
-  expect_equal_reports(record);
+  expect_equal_documents(record);
   run_record not_run;
   not_run.run.timing = timing_method::layers;
   not_run.device = record.stages.device;
   record.layers = not_run;
   record.stages.failure = "the device was lost";
-  expect_equal_reports(record);
+  expect_equal_documents(record);
 }
 
-TEST_F(record_reader, names_what_a_roofline_lacks) {
-  const auto whole = json::parse(roofline_json(samples::two_models_roofline(5)));
-  const auto without = [&](auto change) {
-    auto cut = whole;
+TEST_F(record_reader, makes_the_same_reports_of_a_capacity_search) {
+  auto record = samples::two_models_capacity({6, 33.33});
+  record.runs[1].cut_off = true;
+  record.runs[0].record.load.dropped = {1, 2, 3};
+  record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2, .others = 1};
+  record.interrupted = true;
+  record.closed_loop.failure = "stage 'noise' failed in frame 3";
+  expect_equal_documents(record);
+}
+
+TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
+  const auto without = [this](auto change) {
+    auto cut = json::parse(result_json(samples::two_models_roofline(5)));
     change(cut);
     return refusal(cut.dump());
   };
@@ -238,6 +248,9 @@ TEST_F(record_reader, names_what_a_roofline_lacks) {
       HasSubstr("result.record.stages.stages[0].parts[0] lacks 'name'"));
   EXPECT_THAT(without([](json& r) { r["schema"] = "graphline.roofline/2"; }),
               HasSubstr("a roofline of another version"));
+  auto search = json::parse(result_json(samples::two_models_capacity({6})));
+  search["record"]["how"]["percentile"] = 1.0;
+  EXPECT_THAT(refusal(search.dump()), HasSubstr("result.record.how.percentile is 1"));
 }
 
 TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
@@ -245,14 +258,14 @@ TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
               AllOf(StartsWith(": error: this is a comparison of timing methods "
                                "(graphline.overhead/1); "),
                     HasSubstr("vary: {timing: ["), HasSubstr("compare"), HasSubstr("--html")));
-  EXPECT_THAT(refusal(R"({"schema": "graphline.capacity/1"})"), HasSubstr("'graphline run'"));
   EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
   EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
               AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));
   EXPECT_THAT(refusal(R"({"schema": "graphline.run/2"})"),
               AllOf(HasSubstr("a run of another version, 'graphline.run/2'"),
                     HasSubstr("reads graphline.run/1, graphline.experiment/1, "
-                              "graphline.roofline/1 and graphline.calibration/1")));
+                              "graphline.roofline/1, graphline.calibration/1 and "
+                              "graphline.capacity/1")));
   EXPECT_THAT(refusal(R"({"schema": "trace"})"), HasSubstr("this is 'trace'; "));
   EXPECT_THAT(refusal("{}"), HasSubstr("does not say its 'schema'"));
 }

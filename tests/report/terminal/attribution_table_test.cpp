@@ -14,20 +14,20 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double ms = 1e6;
+constexpr double one_ms = 1e6;
 
 attribution_summary made_summary() {
   attribution_summary s;
-  s.rows = {{spent::queue_wait, {}, 2 * ms, 1 * ms, 30 * ms},
-            {spent::launch, 0, 0.02 * ms, 0.02 * ms, 0.02 * ms},
-            {spent::stream_wait, 0, 0.03 * ms, 0.01 * ms, 0.05 * ms},
-            {spent::device, 0, 70 * ms, 70 * ms, 71 * ms},
-            {spent::thread_wait, 1, 0, 0, 3 * ms},
-            {spent::turn_wait, 1, 1 * ms, 1 * ms, 1 * ms},
-            {spent::cpu, 1, 16 * ms, 16 * ms, 15.93 * ms},
-            {spent::copy, 2, 0.95 * ms, 0.97 * ms, 1 * ms},
-            {spent::unnoticed, {}, 1 * ms, 1 * ms, 2 * ms}};
-  s.end_to_end = {91 * ms, 90 * ms, 124 * ms};
+  s.rows = {{spent::queue_wait, {}, 2 * one_ms, 1 * one_ms, 30 * one_ms},
+            {spent::launch, 0, 0.02 * one_ms, 0.02 * one_ms, 0.02 * one_ms},
+            {spent::stream_wait, 0, 0.03 * one_ms, 0.01 * one_ms, 0.05 * one_ms},
+            {spent::device, 0, 70 * one_ms, 70 * one_ms, 71 * one_ms},
+            {spent::thread_wait, 1, 0, 0, 3 * one_ms},
+            {spent::turn_wait, 1, 1 * one_ms, 1 * one_ms, 1 * one_ms},
+            {spent::cpu, 1, 16 * one_ms, 16 * one_ms, 15.93 * one_ms},
+            {spent::copy, 2, 0.95 * one_ms, 0.97 * one_ms, 1 * one_ms},
+            {spent::unnoticed, {}, 1 * one_ms, 1 * one_ms, 2 * one_ms}};
+  s.end_to_end = {91 * one_ms, 90 * one_ms, 124 * one_ms};
   s.typical_frames = {4, 5, 6};
   s.slowest_frames = {9};
   s.median_frame = 5;

@@ -6,7 +6,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/capacity_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/overhead_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
@@ -162,7 +161,8 @@ TEST(widths, are_kept_by_rates_that_were_tried) {
     record.runs.push_back({i, rate, i == 0, i == 3, 0, make(rate)});
   }
   record.closed_loop.failure = "stage 'noise' failed in frame 3";
-  expect_to_fit("capacity", [&](const look& as) { return capacity_table(record, as); });
+  expect_to_fit("capacity",
+                [&](const look& as) { return report::as_text(report::describe(record), as); });
 }
 
 TEST(widths, are_kept_by_calibrations) {
