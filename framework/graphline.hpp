@@ -36,13 +36,12 @@
 #include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
 #include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial
-#include "framework/run/experiment/overhead_experiment.hpp"  // what each timing method costs, by experiment
+#include "framework/run/experiment/timing_experiment.hpp"  // what each timing method costs, by experiment
 #include "framework/run/experiment/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples
 #include "framework/record/capacity_record.hpp"     // the runs of a search for the highest rate
 #include "framework/record/experiment_record.hpp"   // the trials of all configurations
-#include "framework/record/overhead_record.hpp"     // those of many runs under each timing method
 #include "framework/record/run_record.hpp"          // the raw samples of a run
 
 #include "framework/analysis/analyze.hpp"               // all that reports of a run share
@@ -52,7 +51,6 @@
 #include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, as findings
 #include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment/experiment_summary.hpp"  // configurations compared, with verdicts
-#include "framework/analysis/experiment/overhead.hpp"  // costs of timing methods, with their intervals
 #include "framework/analysis/roofline/ceilings.hpp"  // figures of a calibration, and whether it still holds
 #include "framework/analysis/run/attribution.hpp"  // the path that bounds a frame, piece by piece
 #include "framework/analysis/run/attribution_summary.hpp"  // likewise for a run, and what makes frames slow
@@ -72,7 +70,6 @@
 #include "framework/report/json/diff_json.hpp"        // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
 #include "framework/report/json/inspect_json.hpp"     // what a plan amounts to, as JSON
-#include "framework/report/json/overhead_json.hpp"    // timing methods side by side, as JSON
 #include "framework/report/json/run_json.hpp"         // a run as JSON
 #include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
 #include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
@@ -81,7 +78,6 @@
 #include "framework/report/terminal/diff_table.hpp"  // likewise, as a table
 #include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
 #include "framework/report/terminal/inspect_table.hpp"     // what a plan amounts to, as a table
-#include "framework/report/terminal/overhead_table.hpp"    // likewise, as a table
 #include "framework/report/terminal/plan_report.hpp"       // a plan as text
 #include "framework/report/terminal/run_table.hpp"         // a run as a table
 #include "framework/report/trace/trace_json.hpp"           // a run as a trace for timeline viewers

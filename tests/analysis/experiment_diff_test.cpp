@@ -168,15 +168,6 @@ TEST(experiment_diff, compares_tails_of_one_percentile_that_the_frames_carry) {
   EXPECT_EQ(compare(before, after).changes.size(), 2U);
 }
 
-TEST(experiment_diff, compares_only_the_medians_of_timing_methods) {
-  auto methods = experiment({configuration("timing=none", std::vector<double>(30, 1e8))});
-  methods.medians_only = true;
-  methods.configurations[0].p50 = 1.5e8;
-  const auto diff = compare(methods, methods);
-  ASSERT_EQ(diff.changes.size(), 1U);
-  EXPECT_THAT(diff.changes[0].values.before, Optional(1.5e8));
-}
-
 TEST(experiment_diff, compares_nothing_of_empty_experiments) {
   EXPECT_THAT(compare(experiment({}), experiment({})).changes, IsEmpty());
   const auto unmeasured = experiment({configuration("a", {})});

@@ -180,27 +180,4 @@ void add_operations(run_record& to) {
   }
 }
 
-overhead_record overhead_of(std::size_t blocks, const std::array<frame_times, 4>& times) {
-  overhead_record record;
-  record.methods = {timing_method::none, timing_method::host, timing_method::sync,
-                    timing_method::event};
-  for (std::size_t block = 0; block < blocks; ++block) {
-    for (std::size_t m = 0; m < record.methods.size(); ++m) {
-      frame_times f = times[m];
-      const double drift = 1 + 1e-3 * wobble(6, block) + 1e-4 * wobble(7, 10 * block + m);
-      f.end_to_end = scaled(f.end_to_end, drift);
-      const std::vector<frame_times> frames(5, f);
-      record.trials.push_back({block, run_of(record.methods[m], frames)});
-    }
-  }
-  return record;
-}
-
-overhead_record two_models_overhead(std::size_t blocks) {
-  frame_times overlapped;
-  frame_times serial;
-  serial.end_to_end = 90'000'000;
-  return overhead_of(blocks, {overlapped, overlapped, serial, overlapped});
-}
-
 }  // namespace graphline::samples

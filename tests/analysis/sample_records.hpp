@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework/record/overhead_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline::samples {
@@ -50,12 +49,5 @@ void add_graphs(run_record& to);
 
 /// Adds the operations of `backbone` as ten traced runs saw them: two calls of one, one of another.
 void add_operations(run_record& to);
-
-/// Blocks of all four methods. Under `method`, block b takes `times[method]` plus up to 0.1 % that
-/// all methods of the block share and 0.01 % that they do not.
-overhead_record overhead_of(std::size_t blocks, const std::array<frame_times, 4>& times);
-
-/// As row 2 of the sources: `sync` serialises 16 ms of CPU work, `event` costs next to nothing.
-overhead_record two_models_overhead(std::size_t blocks);
 
 }  // namespace graphline::samples

@@ -349,14 +349,18 @@ class overhead(Case):
                          "--json", path)
         self.expect(done, 0, "none", "host", "sync", "event", "95 %", stream="stdout")
         result = json.loads(path.read_text())
-        self.assertEqual(result["schema"], "graphline.overhead/1")
-        self.assertEqual([m["timing"] for m in result["methods"]],
-                         ["none", "host", "sync", "event", "layers"])
+        self.assertEqual(result["schema"], "graphline.experiment/1")
+        methods = [c["name"] for c in result["configurations"]]
+        self.assertEqual(methods, ["timing=none", "timing=host", "timing=sync", "timing=event",
+                                   "timing=layers"])
+        self.assertEqual({c["reference"] for c in result["comparisons"]}, {"timing=none"})
+        self.assertRegex(done.stdout, "- event: .*from 4 complete blocks: no\\s+interval")
+        self.expect(graphline("report", path), 0, done.stdout, stream="stdout")
         done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
                          "--frames", "2", "--json", path)
         self.expect(done, 0)
-        self.assertEqual([m["timing"] for m in json.loads(path.read_text())["methods"]],
-                         ["none", "event", "layers"])
+        self.assertEqual([c["name"] for c in json.loads(path.read_text())["configurations"]],
+                         ["timing=none", "timing=event", "timing=layers"])
 
     def test_progress_is_shown_on_a_terminal_only(self):
         text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")

@@ -216,11 +216,6 @@ class report(Case):
         self.assertFalse(page.exists())
 
     def test_results_of_other_kinds_are_refused_with_what_to_do_instead(self):
-        overhead = self.folder / "o.json"
-        self.expect(graphline("overhead", self.pipeline(), "--trials", "1", "--frames", "1",
-                              "--json", overhead), 0)
-        self.expect(graphline("report", overhead), 2, "graphline.overhead/1", "vary: {timing:",
-                    "compare")
         self.experiment_result()
         self.expect(graphline("report", self.folder / "two.trials"), 2, "trials of an experiment",
                     "--resume")

@@ -12,7 +12,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
@@ -85,7 +84,6 @@ void write_results(const fs::path& folder) {
       experiment_json(samples::made_experiment(
           "small",
           {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
-  add("overhead.json", overhead_json(samples::two_models_overhead(2)));
   add("roofline.json", result_json(samples::two_models_roofline(2)));
   add("capacity.json", result_json(samples::two_models_capacity({6})));
   add("calibration.json", calibration_json(samples::host_calibration()));

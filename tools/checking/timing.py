@@ -34,24 +34,26 @@ def overhead_of(context, name, trials, unit, bound):
         outcome.add(f"{name}, overhead", "FAIL", note=done.reason())
         return
     outcome.data.setdefault("overhead", {})[name] = result
-    for method in result["methods"]:
-        cost, timing = method["overhead"], method["timing"]
-        if not cost:
+    for cost in result["comparisons"]:
+        if cost["figure"] != "p50":
             continue
+        timing = cost["configuration"].removeprefix("timing=")
         label = f"{name}, {timing}"
+        percent = 100 * (cost["ratio"] - 1)
+        ends = cost["ratio_interval"]
+        ends = [100 * (end - 1) for end in ends] if ends else None
         if timing == "event" and unit == "percent" and context.on_gpu:
-            outcome.judge_interval(label, cost["percent"], cost["percent_interval"], bound,
-                                   "{:+.3f} %", "of the end-to-end time")
+            outcome.judge_interval(label, percent, ends, bound, "{:+.3f} %",
+                                   "of the end-to-end time")
         elif timing == "event" and unit and context.on_gpu:
-            interval = cost["interval"]
-            interval = [us / DEVICE_STAGES for us in interval] if interval else None
-            outcome.judge_interval(label, cost["median"] / DEVICE_STAGES, interval, bound,
+            interval = cost["difference_interval"]
+            interval = [1e3 * ms / DEVICE_STAGES for ms in interval] if interval else None
+            outcome.judge_interval(label, 1e3 * cost["difference"] / DEVICE_STAGES, interval, bound,
                                    "{:+.2f} us", "a stage")
         else:
-            ends = cost["percent_interval"]
             interval = f" ({ends[0]:+.2f} to {ends[1]:+.2f})" if ends else ""
-            outcome.add(label, SHOWN, f"{cost['percent']:+.2f} %{interval}",
-                        note=f"{cost['median']:+.1f} us end to end")
+            outcome.add(label, SHOWN, f"{percent:+.2f} %{interval}",
+                        note=f"{1e3 * cost['difference']:+.1f} us end to end")
 
 
 def check_launch(context):

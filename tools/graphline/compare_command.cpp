@@ -10,30 +10,27 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/data_files.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/html/experiment_page.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
 #include "framework/report/store/stored_trials.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/terminal/experiment_outline.hpp"
-#include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/run/experiment/experiment.hpp"
 #include "framework/run/experiment/experiment_estimate.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
+#include "tools/graphline/experiment_files.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/number_check.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
-#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -44,9 +41,7 @@ struct compare_arguments {
   std::optional<std::int64_t> trials;
   std::string time_limit;
   std::string store;
-  std::string json;
-  std::string csv;
-  std::string html;
+  experiment_files files;
   bool check = false;
   bool resume = false;
   bool overwrite = false;
@@ -79,17 +74,16 @@ void refuse_to_replace_trials(std::string_view option, const std::string& path) 
 }
 
 result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned) {
-  refuse_to_replace_trials("--json", given.json);
-  refuse_to_replace_trials("--csv", given.csv);
-  refuse_to_replace_trials("--html", given.html);
+  refuse_to_replace_trials("--json", given.files.json);
+  refuse_to_replace_trials("--csv", given.files.csv);
+  refuse_to_replace_trials("--html", given.files.html);
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
-  return result_outputs(
-      {{"--json", given.json, json_beginning, expected_experiment_json_bytes(planned)},
-       {"--csv", given.csv, experiment_csv_beginning, expected_experiment_csv_bytes(planned)},
-       {"--html", given.html, html_beginning, expected_experiment_html_bytes(planned)}},
-      read);
+  return given.files.open({.json = expected_experiment_json_bytes(planned),
+                           .csv = expected_experiment_csv_bytes(planned),
+                           .html = expected_experiment_html_bytes(planned)},
+                          read);
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -136,11 +130,6 @@ experiment_record calibrated(experiment_record record) {
   return record;
 }
 
-exit_status status_of(const experiment_record& record) {
-  if (record.failure) return exit_status::run_failed;
-  return record.interrupted ? exit_status::interrupted : exit_status::done;
-}
-
 /// As a shell takes it for one word.
 std::string in_shell(const std::string& word) {
   constexpr std::string_view plain =
@@ -161,9 +150,9 @@ std::string going_on(const compare_arguments& given) {
   add("--trials", given.trials ? fmt::to_string(*given.trials) : "");
   add("--time-limit", given.time_limit);
   add("--store", given.store);
-  add("--json", given.json);
-  add("--csv", given.csv);
-  add("--html", given.html);
+  add("--json", given.files.json);
+  add("--csv", given.files.csv);
+  add("--html", given.files.html);
   return command + " --resume";
 }
 
@@ -197,15 +186,7 @@ exit_status compare(compare_arguments& given) {
 
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  const auto summary = summarize(record);
-  if (!given.quiet) {
-    outputs.show(experiment_table(record, summary, look_of(outputs.for_people())));
-  }
-  outputs.write("--json", [&](text_sink& to) {
-    write_experiment_json(to, record, summary, findings_of(record, summary));
-  });
-  outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, record); });
-  outputs.write("--html", [&](text_sink& to) { to.append(experiment_html(record, summary)); });
+  given.files.write(outputs, record, summarize(record), given.quiet);
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
@@ -240,12 +221,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
                                    "Go on with the trials of the store; more --trials add to them");
   command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
       ->excludes(resume);
-  command->add_option("--json", given->json, "Write the result, every sample included")
-      ->type_name("FILE");
-  command->add_option("--csv", given->csv, "Write one row per trial, frame and stage")
-      ->type_name("FILE");
-  command->add_option("--html", given->html, "Write a report with figures, to look at in a browser")
-      ->type_name("FILE");
+  given->files.add_to(*command);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });

@@ -4,17 +4,15 @@
 #include <memory>
 #include <string>
 
-#include "framework/analysis/experiment/overhead.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/json/overhead_json.hpp"
-#include "framework/report/terminal/overhead_table.hpp"
-#include "framework/run/experiment/overhead_experiment.hpp"
+#include "framework/run/experiment/timing_experiment.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/experiment_files.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/number_check.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
-#include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -22,54 +20,31 @@ namespace {
 
 struct overhead_arguments {
   pipeline_options pipeline;
-  std::int64_t trials = overhead_options().blocks;
-  std::int64_t frames = 0;
-  std::string json;
+  timing_experiment_options how;
+  experiment_files files;
   bool quiet = false;
 };
-
-/// On standard error, whatever becomes of the table: trials that failed; and warnings where no
-/// table has them.
-void tell_trouble(const overhead_record& record, bool no_table) {
-  for (const auto& trial : record.trials) {
-    if (!trial.record.failure) continue;
-    print(stderr, fmt::format("error: under timing {}: {}\n", to_word(trial.record.run.timing),
-                              printable(*trial.record.failure)));
-  }
-  if (no_table) print_warnings(summarize(record).warnings);
-}
 
 exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);
-  const auto expected =
-      given.frames > 0 ? expected_overhead_json_bytes(given.trials, given.frames) : 0;
-  result_outputs outputs({{"--json", given.json, json_beginning, expected}},
-                         given.pipeline.files_of(p));
+  auto outputs = given.files.open({}, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
-  overhead_options options;
-  options.blocks = given.trials;
-  options.frames_per_trial = given.frames;
-  options.order_seed = s.planned().run.seed;
-  options.stop = &stop;
-  options.on_progress = [&line](const progress& at) {
-    line.show("comparing timing methods", at.done, at.total, "trials");
+  given.how.stop = &stop;
+  given.how.on_progress = [&line](const experiment_progress& at) {
+    line.show("comparing timing methods", at.done, at.total, "trials", at.left);
   };
-  const overhead_record record = run_overhead(s, options);
+  const auto record = compare_timing_methods(s, given.how);
   line.erase();
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  if (!given.quiet) outputs.show(overhead_table(record, look_of(outputs.for_people())));
-  tell_trouble(record, given.quiet);
-  outputs.write("--json", [&](text_sink& to) { to.append(overhead_json(record)); });
+  given.files.write(outputs, record, summarize(record), given.quiet);
+  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
   outputs.finish();
-  if (!record.trials.empty() && record.trials.back().record.failure) {
-    return exit_status::run_failed;
-  }
-  return record.interrupted ? exit_status::interrupted : exit_status::done;
+  return status_of(record);
 }
 
 }  // namespace
@@ -81,18 +56,18 @@ void add_overhead_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command,
                          {"strategy", "graphs", "in_flight", "wait", "priorities", "warmup", "seed",
                           "threads", "arrival", "rate", "queue", "when_full"});
-  command->add_option("--trials", given->trials, "Trials of each method, in random order")
+  command->add_option("--trials", given->how.trials, "Trials of each method, in random order")
       ->type_name("N")
       ->check(whole_number_from(1, 10000))
       ->capture_default_str();
   command
-      ->add_option("-n,--frames", given->frames,
+      ->add_option("-n,--frames", given->how.frames,
                    "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
       ->check(whole_number_from(1, 1'000'000));
-  command->add_option("--json", given->json, "Write the result (- for standard output)")
-      ->type_name("FILE");
+  given->files.add_to(*command);
   add_quiet_option(*command, given->quiet);
+  command->footer("It is an experiment, as of compare. FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return measure_overhead(*given); }; });
 }
 

@@ -55,13 +55,12 @@ std::array<side_figure, all_figures.size()> figures_of(const saved_experiment& e
   for (const auto& trial : configuration.trials) trials.push_back(&trial);
   const auto figures = figures_of(trials, experiment.tail, draws_for(count, 1));
   for (std::size_t i = 0; i < all_figures.size(); ++i) {
-    if (!figures[i] || (experiment.medians_only && all_figures[i] != figure::p50)) continue;
+    if (!figures[i]) continue;
     auto& to = result[i];
     to.value = figures[i]->value;
     to.trials = count;
     if (experiment.complete) to.variance = log_variance(*figures[i], count);
   }
-  if (configuration.p50) result[0].value = configuration.p50;
   return result;
 }
 

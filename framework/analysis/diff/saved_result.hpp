@@ -71,20 +71,14 @@ struct saved_configuration {
   std::string name;
   /// The frames of each trial that counts, and nothing else of it.
   std::vector<run_record> trials;
-  /// Nanoseconds, where the result states another p50 than that of all frames of all trials.
-  std::optional<double> p50;
   configuration_member who = {};  ///< in what the experiment declares
 };
 
-/// A result of `graphline compare`, or one of `graphline overhead`, whose configurations are the
-/// timing methods.
+/// A result of `graphline compare` or `overhead`.
 struct saved_experiment {
   saved_origin origin;
   double margin = 0.01;  ///< a ratio within 1 +- margin counts as the same
   double tail = 0.95;    ///< the percentile
-  /// Each trial is its median frame alone, as in a result of `graphline overhead`: there is neither
-  /// tail nor throughput to compare.
-  bool medians_only = false;
   /// Whether intervals may be drawn from the trials; not where no block of them is complete.
   bool complete = true;
   std::vector<experiment_configuration> declared;

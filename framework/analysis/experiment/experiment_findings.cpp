@@ -50,6 +50,7 @@ std::vector<std::string> findings_of(const experiment_record& record,
   const finding_source from{record, summary, experiment_labels(record.configurations)};
   findings_list findings;
   add_overload_findings(from, findings);
+  add_timing_findings(from, findings);
   add_sweep_findings(from, findings);
   add_output_findings(from, findings);
   add_together_findings(from, findings);

@@ -48,6 +48,9 @@ class grouped_texts {
 
 using findings_list = std::vector<std::string>;
 
+/// What timing methods cost and report, where an experiment compares them with none.
+void add_timing_findings(const finding_source& from, findings_list& to);
+
 /// Whether what was compared computed the same in the last frame of each trial.
 void add_output_findings(const finding_source& from, findings_list& to);
 

@@ -20,12 +20,8 @@ constexpr result_kind readable[] = {result_kinds::run, result_kinds::experiment,
                                     result_kinds::roofline, result_kinds::calibration,
                                     result_kinds::capacity};
 
-constexpr result_kind others[] = {
-    {result_kinds::overhead.name, result_kinds::overhead.words, result_kinds::overhead.command,
-     "no report is made of it; an experiment with 'vary: {timing: [none, host, sync, event]}' "
-     "measures the same, and 'graphline compare' with --html FILE makes its report"},
-    {"graphline.diff", "a difference of two results", "diff",
-     "no report is made of it; name one of the two results"}};
+constexpr result_kind others[] = {{"graphline.diff", "a difference of two results", "diff",
+                                   "no report is made of it; name one of the two results"}};
 
 /// Figures that were made of the record are made anew.
 bool raw(std::size_t depth, std::string_view, std::string_view key) {

@@ -19,8 +19,6 @@ struct result_kind {
 
 namespace result_kinds {
 inline constexpr result_kind run{"graphline.run", "a run", "run"};
-inline constexpr result_kind overhead{"graphline.overhead", "a comparison of timing methods",
-                                      "overhead"};
 inline constexpr result_kind experiment{"graphline.experiment", "an experiment", "compare"};
 inline constexpr result_kind calibration{"graphline.calibration", "a calibration of a device",
                                          "calibrate"};

@@ -95,30 +95,6 @@ saved_facts common_settings(const json_part& result) {
 
 }  // namespace
 
-saved_experiment saved_overhead_of(const json_part& result) {
-  saved_experiment experiment;
-  experiment.origin = origin_of(result, "pipeline");
-  experiment.origin.sources = sources_of_run(result);
-  experiment.medians_only = true;
-  // Without a complete block the methods show what trials there are.
-  experiment.complete = result.at("complete_blocks").whole<std::size_t>() > 0;
-  for (const auto& method : result.at("methods").items()) {
-    auto& configuration = experiment.configurations.emplace_back();
-    const auto timing = method.at("timing").text();
-    configuration.name = fmt::format("timing={}", timing);
-    configuration.who.configuration = experiment.declared.size();
-    experiment.declared.push_back({configuration.name, {{"timing", timing}}, {""}});
-    const auto times = method.find("end_to_end");
-    if (!times) continue;
-    configuration.p50 = static_cast<double>(time_of(times->at("median")));
-    for (const auto& median : times->at("trial_medians").items()) {
-      configuration.trials.emplace_back().frames = {{0, 0, time_of(median)}};
-    }
-  }
-  experiment.interrupted = result.at("interrupted").boolean();
-  return experiment;
-}
-
 saved_experiment saved_experiment_of(const json_part& result) {
   const auto record = record_of(result);
   const auto counted = trials_of(record, result);

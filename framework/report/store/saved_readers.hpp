@@ -9,7 +9,6 @@ namespace graphline {
 // `input_error` that names the key.
 
 saved_run saved_run_of(const json_part& result);                ///< graphline.run/1
-saved_experiment saved_overhead_of(const json_part& result);    ///< graphline.overhead/1
 saved_experiment saved_experiment_of(const json_part& result);  ///< graphline.experiment/1
 
 }  // namespace graphline

@@ -10,7 +10,6 @@
 
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "framework/report/store/record_reader.hpp"
@@ -86,15 +85,6 @@ TEST_F(nanoseconds_of, an_experiment_are_read_back_by_report_and_diff) {
   EXPECT_EQ(frames[0].due, 1'000'000);
   EXPECT_EQ(frames[0].end, 1'235'567'894);
   EXPECT_EQ(frames[4].end - frames[4].due, 1'234'567'893);
-}
-
-TEST_F(nanoseconds_of, the_medians_of_timing_methods_are_read_back_by_diff) {
-  overhead_record record;
-  record.methods = {timing_method::none};
-  record.trials = {{0, odd_run(timing_method::none)}};
-  const auto saved = read_back<saved_experiment>("o.json", overhead_json(record));
-  EXPECT_THAT(saved.configurations[0].p50, Optional(1'234'567'893.0));
-  EXPECT_EQ(saved.configurations[0].trials[0].frames[0].end, 1'234'567'893);
 }
 
 TEST_F(nanoseconds_of, a_roofline_are_read_back) {

@@ -14,7 +14,6 @@
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
@@ -254,10 +253,6 @@ TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
 }
 
 TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
-  EXPECT_THAT(refusal(overhead_json(samples::two_models_overhead(6))),
-              AllOf(StartsWith(": error: this is a comparison of timing methods "
-                               "(graphline.overhead/1); "),
-                    HasSubstr("vary: {timing: ["), HasSubstr("compare"), HasSubstr("--html")));
   EXPECT_THAT(refusal(R"({"schema": "graphline.diff/1"})"), HasSubstr("one of the two results"));
   EXPECT_THAT(refusal("{\"schema\": \"graphline.trials/1\"}\n{\"trial\": {}}\n"),
               AllOf(HasSubstr("trials of an experiment"), HasSubstr("--resume")));

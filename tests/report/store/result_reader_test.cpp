@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
-#include "framework/report/json/overhead_json.hpp"
 #include "framework/report/json/run_json.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/result_texts.hpp"
@@ -103,10 +102,6 @@ TEST_F(result_reader, reads_what_the_machine_was_disturbed_by) {
   record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
   record.conditions->others = 17'000'000'000;
   EXPECT_EQ(run_of(record).origin.disturbed, "other processes kept 1.70 of 2 cores busy");
-  auto overhead = samples::two_models_overhead(2);
-  overhead.conditions = record.conditions;
-  const auto saved = read_back<saved_experiment>("o.json", overhead_json(overhead));
-  EXPECT_EQ(saved.origin.disturbed, "other processes kept 1.70 of 2 cores busy");
 }
 
 TEST_F(result_reader, takes_what_each_timing_method_measures_for_a_stages_time) {
@@ -147,17 +142,6 @@ TEST_F(result_reader, reads_the_values_of_outputs_where_there_are_any) {
   EXPECT_THAT(run.outputs.at(0).values, ElementsAre(Optional(1.5), std::nullopt, Optional(-2.0)));
 }
 
-TEST_F(result_reader, reads_timing_methods_as_configurations) {
-  const auto path = write("o.json", overhead_json(samples::two_models_overhead(8)));
-  const auto experiment = std::get<saved_experiment>(read_result(path));
-  ASSERT_EQ(experiment.configurations.size(), 4U);
-  EXPECT_EQ(experiment.configurations[2].name, "timing=sync");
-  EXPECT_THAT(experiment.configurations[2].p50, Optional(DoubleNear(90e6, 1e6)));
-  EXPECT_EQ(experiment.configurations[2].trials.size(), 8U);
-  EXPECT_TRUE(experiment.medians_only);
-  EXPECT_TRUE(experiment.complete);
-}
-
 TEST_F(result_reader, shows_where_json_is_broken) {
   EXPECT_EQ(refusal("{\"schema\": \"graphline.run/1\",\n \"pipeline\": two_models}\n"),
             ":2:15: error: this is not JSON as 'graphline run --json' writes it: invalid literal; "
@@ -193,9 +177,8 @@ TEST_F(result_reader, refuses_files_that_are_no_results) {
   EXPECT_EQ(refusal(""), ": error: the file is empty");
   EXPECT_THAT(refusal_of(json{{"schema", "nsight.report/4"}}),
               AllOf(HasSubstr("this is 'nsight.report/4'; graphline "),
-                    HasSubstr("reads graphline.run/1, graphline.overhead/1, "
-                              "graphline.experiment/1, graphline.calibration/1 and "
-                              "graphline.roofline/1")));
+                    HasSubstr("reads graphline.run/1, graphline.experiment/1, "
+                              "graphline.calibration/1 and graphline.roofline/1")));
   EXPECT_THAT(refusal_of(json{{"schema", "graphline.diff/1"}}), HasSubstr("'graphline.diff/1'"));
   EXPECT_THAT(refusal("{\"schema\": \"a\", \"x\": 1e999}"), HasSubstr("number"));
 }
@@ -247,17 +230,16 @@ TEST_F(result_reader, survives_any_key_that_is_missing_or_of_another_kind) {
 
 TEST_F(result_reader, compares_only_results_of_one_kind) {
   const auto run = write("run.json", run_json(two_models(timing_method::event, 5)));
-  const auto overhead = write("o.json", overhead_json(samples::two_models_overhead(6)));
+  const auto experiment = write("e.json", experiment_json(samples::two_strategies()));
   EXPECT_NO_THROW(read_results(run, run));
   try {
-    read_results(run, overhead);
-    FAIL() << "a run and a comparison were taken";
+    read_results(run, experiment);
+    FAIL() << "a run and an experiment were taken";
   } catch (const input_error& problem) {
     EXPECT_THAT(problem.what(),
                 AllOf(HasSubstr("run.json holds a run (graphline.run/1), "),
-                      HasSubstr("o.json holds a comparison of timing methods "
-                                "(graphline.overhead/1)"),
-                      HasSubstr("'graphline run'"), HasSubstr("'graphline overhead'")));
+                      HasSubstr("e.json holds an experiment (graphline.experiment/1)"),
+                      HasSubstr("'graphline run'"), HasSubstr("'graphline compare'")));
   }
   const auto calibration = write("c.json", calibration_json(samples::host_calibration()));
   EXPECT_NO_THROW(read_results(calibration, calibration));

@@ -36,6 +36,8 @@ void compare(experiment_summary& summary, const experiment_record& record, std::
     auto& made = summary.comparisons.back();
     const double reach = what == verdict::undecided ? 0.02 : 0.006;
     made.ratio_range = interval{made.ratio - reach, made.ratio + reach};
+    made.difference_range = interval{made.difference - reach * made.reference,
+                                     made.difference + reach * made.reference};
   }
 }
 

@@ -7,7 +7,6 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/overhead_table.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
@@ -106,20 +105,6 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
     expect_to_fit("seed " + std::to_string(seed),
                   [&](const look& as) { return experiment_table(record, summary, as); });
   }
-}
-
-TEST(widths, are_kept_by_what_timing_costs) {
-  auto record = samples::two_models_overhead(8);
-  naming name(1);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < record.trials.front().record.stages.size(); ++i) {
-    names.push_back(name());
-  }
-  for (auto& trial : record.trials) {
-    for (std::size_t i = 0; i < names.size(); ++i) trial.record.stages[i].name = names[i];
-  }
-  record.interrupted = true;
-  expect_to_fit("overhead", [&](const look& as) { return overhead_table(record, as); });
 }
 
 TEST(widths, are_kept_by_rooflines) {

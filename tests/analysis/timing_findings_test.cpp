@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "tests/analysis/made_experiments.hpp"
+
+namespace graphline {
+namespace {
+
+using samples::frame_times;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ContainsRegex;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// Findings on none, host, sync and event. In block b a frame takes what `times` has for the method
+/// plus up to 0.1 % that all methods of the block share and 0.01 % that they do not.
+std::vector<std::string> findings_on(std::size_t blocks, const std::array<frame_times, 4>& times) {
+  constexpr timing_method methods[] = {timing_method::none, timing_method::host,
+                                       timing_method::sync, timing_method::event};
+  experiment_record record;
+  for (std::size_t m = 0; m < times.size(); ++m) {
+    const std::string word(to_word(methods[m]));
+    record.configurations.push_back({"timing=" + word, {{"timing", word}}, {"two_models"}});
+    if (m > 0) record.pairs.push_back({{m, 0}, {0, 0}});
+  }
+  for (std::size_t block = 0; block < blocks; ++block) {
+    for (std::size_t m = 0; m < times.size(); ++m) {
+      auto frame = times[m];
+      const double drift =
+          1 + 1e-3 * samples::wobble(6, block) + 1e-4 * samples::wobble(7, 10 * block + m);
+      frame.end_to_end = samples::scaled(frame.end_to_end, drift);
+      const std::vector<frame_times> frames(5, frame);
+      record.trials.push_back({m, block, 0, {samples::run_of(methods[m], frames)}});
+    }
+  }
+  return findings_of(record, summarize(record));
+}
+
+/// `sync` serializes 16 ms of CPU work, `event` costs next to nothing.
+std::vector<std::string> findings_on_two_models(std::size_t blocks) {
+  frame_times serial;
+  serial.end_to_end = 90'000'000;
+  return findings_on(blocks, {{{}, {}, serial, {}}});
+}
+
+TEST(timing_findings, say_that_sync_lengthens_the_path_and_why) {
+  const auto said = findings_on_two_models(8);
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +15.997 ms (+21.6 %)"),
+                                   HasSubstr("95 % interval"))));
+  EXPECT_THAT(said, Contains(AllOf(HasSubstr("add up to 86.4 ms"), HasSubstr("takes 74.0 ms"))));
+}
+
+TEST(timing_findings, do_not_speak_of_overlap_where_there_was_none) {
+  frame_times serial;
+  serial.end_to_end = 87'000'000;
+  frame_times slower = serial;
+  slower.end_to_end = 90'000'000;
+  const auto said = findings_on(8, {serial, serial, slower, serial});
+  EXPECT_THAT(said, Contains(StartsWith("sync lengthens the path by +")));
+  EXPECT_THAT(said, Each(Not(HasSubstr("overlapped"))));
+}
+
+TEST(timing_findings, call_a_cost_invisible_when_its_interval_includes_zero) {
+  EXPECT_THAT(findings_on_two_models(8),
+              Contains(AllOf(StartsWith("event: "), HasSubstr("no cost visible"))));
+}
+
+TEST(timing_findings, give_no_sign_to_what_rounds_to_nothing) {
+  const auto said = findings_on(8, {{{}, {}, {}, {}}});
+  EXPECT_THAT(said, Contains(HasSubstr("no cost visible")));
+  EXPECT_THAT(said, Each(Not(ContainsRegex("[+-]0(\\.0+)? "))));
+}
+
+TEST(timing_findings, tell_the_launch_from_the_stage) {
+  const auto said = findings_on_two_models(8);
+  EXPECT_THAT(said, Contains("host reports 21.0 us for backbone: the time to launch it, not the "
+                             "70.0 ms it takes (event)"));
+  EXPECT_THAT(said, Each(Not(HasSubstr("for noise"))));
+}
+
+TEST(timing_findings, say_whether_sync_and_event_agree) {
+  EXPECT_THAT(findings_on_two_models(8),
+              Contains(HasSubstr("agree on every device stage to within 2 %")));
+  frame_times slower;
+  slower.head *= 2;
+  const auto said = findings_on(8, {{{}, {}, slower, {}}});
+  EXPECT_THAT(said, Contains("sync and event differ most on head: 800 us by sync, 400 us by event "
+                             "(100.0 %)"));
+}
+
+TEST(timing_findings, tell_large_differences_in_times) {
+  frame_times slower;
+  slower.head *= 534;
+  slower.end_to_end *= 11;
+  const auto said = findings_on(8, {{{}, {}, slower, {}}});
+  EXPECT_THAT(said, Contains("sync and event differ most on head: 214 ms by sync, 400 us by event "
+                             "(534 times as long)"));
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +"),
+                                   HasSubstr(" (11.0 times as long), 95 % interval"))));
+}
+
+TEST(timing_findings, give_no_verdict_on_too_few_blocks) {
+  const auto said = findings_on_two_models(3);
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync: +16.0 ms"),
+                                   HasSubstr("3 complete blocks: no interval and no verdict"))));
+  EXPECT_THAT(said, Each(Not(HasSubstr("lengthens"))));
+}
+
+TEST(timing_findings, do_not_call_a_method_faster_than_none_a_gain) {
+  frame_times faster;
+  faster.end_to_end = 70'000'000;
+  EXPECT_THAT(
+      findings_on(8, {{{}, {}, {}, faster}}),
+      Contains(AllOf(StartsWith("event: -3.996 ms (-5.4 %)"), HasSubstr("shorter than untimed"))));
+}
+
+TEST(timing_findings, are_none_where_something_else_varies_too) {
+  std::vector<samples::made_configuration> grid;
+  for (const char* depth : {"1", "2"}) {
+    for (const auto method : {timing_method::none, timing_method::sync}) {
+      grid.push_back(
+          samples::made_of({{"timing", std::string(to_word(method))}, {"in_flight", depth}}));
+      grid.back().timing = method;
+    }
+  }
+  auto record = samples::made_experiment("grid", grid, 6);
+  record.pairs = {{{1, 0}, {0, 0}}, {{3, 0}, {2, 0}}};
+  EXPECT_THAT(findings_of(record, summarize(record)), Each(Not(HasSubstr("sync"))));
+}
+
+}  // namespace
+}  // namespace graphline
