@@ -54,7 +54,7 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
        {"late", "", none, 0, "", in_data},
        {"late_share", "late %", share, 0,
         "over the bound, dropped, or not waited for any longer in a run that was cut off", shown},
-       {"p50", "p50", duration},
+       {"p50", "p50", duration, 1},
        {"percentile", name, duration},
        {"low", "from", duration, 0, "where the 95 % interval of the percentile begins"},
        {"high", "to", duration},
