@@ -72,6 +72,7 @@ std::string_view symbol_of(unit in) noexcept {
     case unit::ratio:
       return "x";
     case unit::none:
+    case unit::count:
       break;
   }
   return "";

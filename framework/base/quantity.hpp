@@ -10,6 +10,7 @@ namespace graphline {
 /// with its sign; a ratio is so many times as much, "1.38x".
 enum class unit {
   none,
+  count,     ///< of what there may be many: "6.55 M"
   duration,  ///< in nanoseconds
   bytes,
   flops,

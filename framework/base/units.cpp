@@ -57,6 +57,7 @@ std::string format_count(double value, std::string_view unit) {
   const bool whole = prefix.size == 1 && value == std::round(value);
   const std::string digits =
       whole ? fmt::format("{:.0f}", value) : three_digits(value / prefix.size);
+  if (prefix.name.empty() && unit.empty()) return digits;
   return fmt::format("{} {}{}", digits, prefix.name, unit);
 }
 

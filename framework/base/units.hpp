@@ -13,6 +13,7 @@ namespace graphline {
 std::string format_bytes(std::uint64_t bytes);
 
 /// "947 GFLOP" for ("FLOP", 9.47e11): three significant digits, decimal prefixes k M G T P.
+/// Without a unit "947 G" and "45".
 std::string format_count(double value, std::string_view unit);
 
 /// "47.1 ms", "850 ns", "1.25 s": three significant digits in the unit that suits.

@@ -124,6 +124,7 @@ struct table {
   std::vector<column> columns;
   std::vector<row> rows;
   unsigned where = everywhere;
+  std::optional<row> total = {};  ///< of all rows; in JSON its numbers, as the object "total"
 };
 
 template <class Item>

@@ -59,6 +59,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"search_ended_early",
      "the search ended before there were runs to estimate the capacity from[; the highest rate "
      "that held is {held}][; {held_in_some} held in {held_runs} of {of_runs} runs]"},
+    {"flops_not_known", "the total leaves out the MACs and FLOPs of {subjects}: not known"},
+    {"bytes_not_known", "the total leaves out the parameters and bytes of {subjects}: not known"},
     {"calibration_interrupted", "INTERRUPTED: not all was measured, and nothing is kept of it"},
     {"stale_calibration",
      "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},

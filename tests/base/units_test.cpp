@@ -37,6 +37,11 @@ TEST(format_count, shows_small_whole_numbers_as_they_are) {
   EXPECT_EQ(format_count(45, "frame/s"), "45 frame/s");
 }
 
+TEST(format_count, has_nothing_after_a_number_without_prefix_and_unit) {
+  EXPECT_EQ(format_count(45, ""), "45");
+  EXPECT_EQ(format_count(9.47e11, ""), "947 G");
+}
+
 TEST(format_count, says_so_when_a_value_is_not_known) {
   EXPECT_EQ(format_count(std::nan(""), "FLOP"), "unknown FLOP");
 }

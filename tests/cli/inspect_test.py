@@ -62,7 +62,8 @@ class inspect(Case):
         self.assertEqual(conv["macs"], 429_496_729_600)
         self.assertEqual([layer["name"] for layer in conv["layers"]], ["known", "1.flatten"])
         self.assertEqual(conv["layers"][0]["output"],
-                         {"shape": [1, 512, 256, 256], "dtype": "float32"})
+                         "float32 [1, 512, 256, 256]")
+        self.assertEqual(product["output"], {"c": "float32 [600, 200, 8, 1, 1]"})
         product = self.stage(result, "product")
         self.assertEqual(product["flops"], 122_880_000)
         self.assertEqual(product["bytes_read"] + product["bytes_written"], 250_828_800)
@@ -114,8 +115,15 @@ class inspect(Case):
         net = next(row for row in rows if row["stage"] == "net" and row["level"] == "stage")
         for figure in ("parameters", "macs", "flops", "bytes_read", "bytes_written"):
             self.assertEqual(int(net[figure]), sum(int(row[figure]) for row in layers))
-        self.assertEqual(rows[-1]["level"], "pipeline")
+        self.assertEqual(rows[-1]["level"], "total")
         self.assertEqual(rows[-1]["macs"], net["macs"])
+
+    def test_it_is_a_page_and_a_table_for_a_pull_request_too(self):
+        path, page = self.pipeline(KNOWN), self.folder / "costs.html"
+        done = graphline("inspect", path, "--html", page, "--markdown", "-")
+        self.expect(done, 0, "## known", "| all stages |", stream="stdout")
+        self.assertIn("graphline inspect", page.read_text())
+        self.assertIn(">all stages<", page.read_text())
 
     def test_layers_can_be_left_out(self):
         done = graphline("inspect", self.pipeline(), "--stages", "--json", "-")
@@ -124,12 +132,12 @@ class inspect(Case):
 
     def test_what_is_not_known_is_said_and_left_out_of_the_sum(self):
         done = graphline("inspect", self.pipeline(), "--json", "-")
-        self.expect(done, 0, "leaves out the MACs and FLOPs of best (cpu.top_k)")
+        self.expect(done, 0, "leaves out the MACs and FLOPs of 'best': not known")
         result = json.loads(done.stdout)
+        found, = result["findings"]
+        self.assertEqual((found["key"], found["subjects"]), ("flops_not_known", ["best"]))
         self.assertIsNone(self.stage(result, "best")["flops"])
         self.assertEqual(self.stage(result, "pause")["flops"], 0)
-        self.assertEqual(result["total"]["without_flops"], ["best"])
-        self.assertEqual(result["total"]["without_bytes"], [])
         plugged = self.pipeline(f"""pipeline: with_plugin
 plugins: [{PLUGINS / "good.so"}]
 inputs:
@@ -138,7 +146,8 @@ stages:
   - {{name: more, kind: test.add, reads: x}}
 """)
         result = self.figures(plugged)
-        self.assertIn("more", result["total"]["without_bytes"])
+        without = {found["key"]: found["subjects"] for found in result["findings"]}
+        self.assertIn("more", without["bytes_not_known"])
         self.assertIsNone(self.stage(result, "more")["bytes_read"])
 
     def test_every_shipped_pipeline_can_be_inspected_for_either_device(self):

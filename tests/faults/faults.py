@@ -80,7 +80,7 @@ COMMANDS = {
     "run": Command("run", "p.yaml", outputs=ALL),
     "overlap": Command("run", "p.yaml", "--strategy", "overlap", "--in-flight", "2", outputs=ALL),
     "check": Command("check", "p.yaml"),
-    "inspect": Command("inspect", "p.yaml", outputs=("--json", "--csv")),
+    "inspect": Command("inspect", "p.yaml", outputs=ALL),
     "report": Command("report", "kept.json", outputs=("--csv", "--html")),
     "diff": Command("diff", "kept.json", "kept.json", outputs=("--json",)),
     "compare": Command("compare", "e.yaml", "--store", "e.trials", "--overwrite", outputs=ALL,

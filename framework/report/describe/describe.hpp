@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/analyze.hpp"
+#include "framework/plan/cost_summary.hpp"
 #include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
@@ -31,6 +32,9 @@ struct calibration_notes {
   std::string kept_in = {};              ///< the file; empty where it is not kept
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
+
+/// What a pipeline amounts to.
+document describe(const cost_summary& summary);
 
 /// What changed between two results of one kind: their tables by row and column, their facts by
 /// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
@@ -67,5 +71,8 @@ void add_origin(document& to, const run_record& record);
 
 /// Pairs of names and texts.
 std::vector<fact> facts_of(const name_texts& pairs);
+
+/// Of a pipeline, as "params" in data: numbers and booleans as such.
+fact parameters_fact(const name_texts& given);
 
 }  // namespace graphline::report

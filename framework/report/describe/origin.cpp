@@ -22,8 +22,6 @@ std::variant<bool, std::string, quantity> typed(const std::string& text) {
 }
 
 std::vector<fact> settings_of(const settings& run, const name_texts& given) {
-  std::vector<named_value> parameters;
-  for (const auto& [name, value] : given) parameters.push_back({name, typed(value)});
   std::vector<fact> list;
   const auto add = [&](const char* key, cell value) {
     list.push_back({key, key, std::move(value), ""});
@@ -36,7 +34,7 @@ std::vector<fact> settings_of(const settings& run, const name_texts& given) {
   add("frames", whole(run.frames));
   add("warmup", whole(run.warmup));
   add("seed", whole(static_cast<std::int64_t>(run.seed)));
-  add("params", std::move(parameters));
+  list.push_back(parameters_fact(given));
   add("priorities", run.priorities);
   add("threads", whole(run.threads));
   add("arrival", to_word(run.arrival));
@@ -69,6 +67,12 @@ std::vector<fact> facts_of(const name_texts& pairs) {
   std::vector<fact> list;
   for (const auto& [name, text] : pairs) list.push_back({name, name, text, ""});
   return list;
+}
+
+fact parameters_fact(const name_texts& given) {
+  std::vector<named_value> values;
+  for (const auto& [name, value] : given) values.push_back({name, typed(value)});
+  return {"params", "params", std::move(values), ""};
 }
 
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {

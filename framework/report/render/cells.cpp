@@ -16,12 +16,12 @@ const quantity* number_in(const cell& of) {
 }
 
 /// The unit in which the largest of the times that are shown has one to three digits.
-std::optional<time_unit> time_unit_of(const table& of, const std::vector<std::size_t>& columns) {
+std::optional<time_unit> time_unit_of(const shown_table& shown) {
   std::optional<double> largest;
-  for (const auto c : columns) {
-    if (of.columns[c].in != unit::duration) continue;
-    for (const auto& row : of.rows) {
-      const auto* number = number_in(row.cells[c]);
+  for (const auto c : shown.columns) {
+    if (shown.of.columns[c].in != unit::duration) continue;
+    for (const auto* row : shown.lines) {
+      const auto* number = number_in(row->cells[c]);
       largest = std::max(largest.value_or(0), number == nullptr ? 0 : std::abs(number->value));
     }
   }
@@ -33,11 +33,8 @@ std::string in_column(const quantity& of, const std::optional<time_unit>& time) 
   switch (of.in) {
     case unit::duration:
       return in_unit(of.value, *time);
-    case unit::flops: {
-      auto text = format_count(of.value, "");
-      text.erase(text.find_last_not_of(' ') + 1);
-      return text;
-    }
+    case unit::flops:
+      return format_count(of.value, "");
     case unit::flops_per_byte:
       return three_digits(of.value, 2);
     case unit::share:
@@ -64,6 +61,12 @@ bool is_shown(const fact& of) noexcept {
   return of.value.known() && !of.title.empty();
 }
 
+bool is_whole(const quantity& of) noexcept {
+  const bool counts =
+      of.in == unit::none || of.in == unit::count || of.in == unit::bytes || of.in == unit::flops;
+  return counts && of.value == std::round(of.value) && std::abs(of.value) < 0x1p63;
+}
+
 std::vector<std::size_t> shown_columns(const table& of, place where) {
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < of.columns.size(); ++c) {
@@ -76,7 +79,9 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
 
 shown_table::shown_table(const table& shown, place where)
     : of(shown), columns(shown_columns(shown, where)) {
-  const auto time = time_unit_of(of, columns);
+  for (const auto& row : of.rows) lines.push_back(&row);
+  if (of.total) lines.push_back(&*of.total);
+  const auto time = time_unit_of(*this);
   bool unit_said = !time;
   for (const auto c : columns) {
     auto& title = titles.emplace_back(of.columns[c].title);
@@ -85,9 +90,13 @@ shown_table::shown_table(const table& shown, place where)
     title += fmt::format(" ({})", time->name);
     unit_said = true;
   }
-  for (const auto& row : of.rows) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     auto& texts = rows.emplace_back();
-    for (const auto c : columns) texts.push_back(text_in(row.cells[c], of.columns[c], time));
+    for (const auto c : columns) {
+      const auto& cell = lines[i]->cells[c];
+      const bool no_words = i == of.rows.size() && !of.columns[c].in && !cell.known();
+      texts.push_back(no_words ? "" : text_in(cell, of.columns[c], time));
+    }
   }
 }
 

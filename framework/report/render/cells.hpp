@@ -11,6 +11,9 @@ namespace graphline::report {
 /// Whether a fact is for people, and known.
 bool is_shown(const fact& of) noexcept;
 
+/// Whether a number counts something, so that data has it without a fraction or an exponent.
+bool is_whole(const quantity& of) noexcept;
+
 /// The columns of a table that are shown there and of which anything is known.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
@@ -23,6 +26,7 @@ struct shown_table {
 
   const table& of;
   std::vector<std::size_t> columns;  ///< those of the table that are shown
+  std::vector<const row*> lines;     ///< its rows, and then its total
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
 };

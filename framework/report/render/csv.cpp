@@ -15,6 +15,7 @@ namespace {
 std::string field_of(const cell& of) {
   if (!of.known()) return {};
   if (const auto* number = std::get_if<quantity>(&of.value)) {
+    if (is_whole(*number)) return fmt::format("{:.0f}", number->value);
     return std::isfinite(number->value) ? fmt::to_string(number->value) : std::string();
   }
   if (const auto* times = std::get_if<raw_times>(&of.value)) {
@@ -41,22 +42,25 @@ std::string as_csv(const document& of) {
     if ((column.where & in_data) == 0) continue;
     text += fmt::format(",{}{}", column.key, column.in == unit::duration ? "_ns" : "");
   }
+  const auto add = [&](const std::string& names, const row& from) {
+    text += '\n' + names;
+    for (std::size_t c = 1; c < rows.columns.size(); ++c) {
+      if ((rows.columns[c].where & in_data) != 0) text += ',' + field_of(from.cells[c]);
+    }
+  };
   std::string whole;  // of the part that a row is
   for (const auto& row : rows.rows) {
     const auto name = field_of(row.cells.front());
     if (row.level == 0) whole = name;
-    text += '\n';
     if (!nested) {
-      text += name;
+      add(name, row);
     } else if (row.level == 0) {
-      text += fmt::format("{},{},", rows.row_key, name);
+      add(fmt::format("{},{},", rows.row_key, name), row);
     } else {
-      text += fmt::format("{},{},{}", rows.part_key, whole, name);
-    }
-    for (std::size_t c = 1; c < rows.columns.size(); ++c) {
-      if ((rows.columns[c].where & in_data) != 0) text += ',' + field_of(row.cells[c]);
+      add(fmt::format("{},{},{}", rows.part_key, whole, name), row);
     }
   }
+  if (rows.total) add(nested ? "total,," : "total", *rows.total);
   return text + '\n';
 }
 

@@ -86,7 +86,8 @@ std::string html_of(const table& of) {
   }
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
-    const auto& row = of.rows[r];
+    const auto& row = *shown.lines[r];
+    if (r == of.rows.size()) text += "</tbody><tfoot>\n";
     std::string below;
     std::string cells;
     for (std::size_t i = 1; i < shown.columns.size(); ++i) {
@@ -105,7 +106,7 @@ std::string html_of(const table& of) {
         named(shown.rows[r].front()),
         below.empty() ? "" : fmt::format("<span class=\"under\">{}</span>", named(below)), cells);
   }
-  text += "</tbody></table></div>\n";
+  text += of.total ? "</tfoot></table></div>\n" : "</tbody></table></div>\n";
   std::string notes;
   for (const auto c : shown.columns) {
     const auto& column = of.columns[c];

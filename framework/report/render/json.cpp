@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/sentences.hpp"
 
@@ -10,9 +9,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json number_of(const quantity& of) {
-  const bool counts = of.in == unit::none || of.in == unit::bytes || of.in == unit::flops;
-  const bool whole = counts && of.value == std::round(of.value) && std::abs(of.value) < 0x1p63;
-  return whole ? json(static_cast<std::int64_t>(of.value)) : json(of.value);
+  return is_whole(of) ? json(static_cast<std::int64_t>(of.value)) : json(of.value);
 }
 
 json json_of(const quantity& of) {
@@ -65,10 +62,10 @@ json json_of(const std::vector<fact>& list) {
   return made;
 }
 
-json json_of(const row& of, const table& in) {
+json json_of(const row& of, const table& in, bool only_numbers = false) {
   json made = json::object();
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
-    if ((in.columns[c].where & in_data) == 0) continue;
+    if ((in.columns[c].where & in_data) == 0 || (only_numbers && !in.columns[c].in)) continue;
     add_time_unit(made, in.columns[c].in == unit::duration);
     // Where the column has no unit of its own, a number is as its unit says.
     const auto* number = std::get_if<quantity>(&of.cells[c].value);
@@ -123,7 +120,9 @@ void add_part(json& to, const facts& of) {
 }
 
 void add_part(json& to, const table& of) {
-  if ((of.where & in_data) != 0) to[of.key] = json_of(of);
+  if ((of.where & in_data) == 0) return;
+  to[of.key] = json_of(of);
+  if (of.total) to["total"] = json_of(*of.total, of, true);
 }
 
 }  // namespace

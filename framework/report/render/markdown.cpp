@@ -30,7 +30,7 @@ std::string text_of(const table& of) {
   }
   text += '\n' + rule + '\n';
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
-    text += of.rows[r].level > 0 ? "| &nbsp;&nbsp;" : "| ";
+    text += shown.lines[r]->level > 0 ? "| &nbsp;&nbsp;" : "| ";
     for (const auto& value : shown.rows[r]) text += fmt::format("{} | ", escaped(value));
     text.back() = '\n';
   }

@@ -16,8 +16,8 @@ namespace {
 text_table::align align_of(const column& of) {
   using enum text_table::align;
   if (!of.in) return left;
-  const bool own_unit =
-      of.in == unit::bytes || of.in == unit::flops || of.in == unit::ratio || of.in == unit::none;
+  const bool own_unit = of.in == unit::bytes || of.in == unit::flops || of.in == unit::ratio ||
+                        of.in == unit::none || of.in == unit::count;
   return own_unit ? right : number;
 }
 
@@ -48,7 +48,7 @@ std::string text_of(const table& of, const look& as) {
   const auto notes = column_notes(shown, as);
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     auto& texts = shown.rows[r];
-    const auto indent = 2 * static_cast<std::size_t>(of.rows[r].level);
+    const auto indent = 2 * static_cast<std::size_t>(shown.lines[r]->level);
     texts.front() = std::string(indent, ' ') + table_name(texts.front(), as.room(28) - indent);
     for (std::size_t i = 1; i < texts.size(); ++i) texts[i] = printable(texts[i]);
     made.add_row(std::move(texts));

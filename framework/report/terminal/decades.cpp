@@ -14,7 +14,6 @@ std::string tick(int decade) {
   if (decade >= 0 && point != text.npos) {  // 1.00 k
     text.erase(point, text.find(' ') - point);
   }
-  text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }
 

@@ -38,9 +38,9 @@ std::string arrival_of(const settings& run) {
   return text;
 }
 
-std::string parameters_of(const run_record& record) {
+std::string parameters_of(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string text;
-  for (const auto& [name, value] : record.parameters) {
+  for (const auto& [name, value] : parameters) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(name), printable(value));
   }
   return text;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "framework/analysis/experiment/verdicts.hpp"
 #include "framework/analysis/run/summary.hpp"
@@ -27,7 +29,10 @@ std::string way_of(const settings& run);
 std::string arrival_of(const settings& run);
 
 /// "batch=1, side=112"; empty without parameters.
-std::string parameters_of(const run_record& record);
+std::string parameters_of(const std::vector<std::pair<std::string, std::string>>& parameters);
+inline std::string parameters_of(const run_record& record) {
+  return parameters_of(record.parameters);
+}
 
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);

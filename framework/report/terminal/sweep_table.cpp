@@ -22,10 +22,7 @@ using enum text_table::align;
 
 /// "14.8 G", "1.23 MB"; "-" for what is not known.
 std::string count_cell(const std::optional<std::int64_t>& count, std::string_view unit) {
-  if (!count) return "-";
-  auto text = format_count(static_cast<double>(*count), unit);
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
+  return count ? format_count(static_cast<double>(*count), unit) : "-";
 }
 
 std::string number_cell(const std::optional<double>& number, double unit = 1) {

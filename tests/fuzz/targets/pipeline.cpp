@@ -4,7 +4,8 @@
 #include "framework/base/error.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/report/terminal/inspect_table.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/terminal/plan_report.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "stages/builtin.hpp"
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     found.throw_if_errors();
     found.render();
     describe_plan(planned, machine);
-    inspect_table(summarize_cost(planned));
+    report::as_text(report::describe(summarize_cost(planned)));
   });
   return 0;
 }

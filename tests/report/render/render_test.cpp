@@ -51,6 +51,20 @@ cell part(double value) {
   return quantity{value, unit::share};
 }
 
+/// Of a table of data: counts of words and their total.
+document with_total() {
+  document made{"run", "p", "", {"p"}, {}, {}, "stages"};
+  made.parts.push_back(table{"stages",
+                             "Stages",
+                             "stage",
+                             "part",
+                             {{"name", "stage"}, {"kind", "kind"}, {"words", "words", unit::count}},
+                             {{{"a", "k", quantity{6.5e6, unit::count}}}, {{"b", "k", {}}, 1}},
+                             everywhere,
+                             row{{"all", {}, quantity{2e17, unit::count}}}});
+  return made;
+}
+
 // ---- Text ---------------------------------------------------------------------------------------
 
 TEST(as_text, shows_tables_facts_charts_and_findings) {
@@ -92,6 +106,15 @@ TEST(as_text, puts_failures_first_and_warnings_last) {
   EXPECT_LT(at("\n- of note\n"), at("\nwarning: of warning\n"));
 }
 
+TEST(as_text, has_the_total_of_a_table_below_its_rows) {
+  EXPECT_EQ(as_text(with_total()),
+            "p\n\n"
+            "stage  kind   words\n"
+            "a      k     6.50 M\n"
+            "  b    k          -\n"
+            "all           200 P\n");
+}
+
 TEST(as_text, shows_nothing_that_a_terminal_would_act_on) {
   auto says = small({{{"a\x1b[2Jb", "k", ns(1), {}, {}}}});
   says.findings.push_back(
@@ -126,6 +149,12 @@ TEST(as_csv, quotes_names_and_leaves_empty_what_is_not_known) {
             "level,stage,part,kind,time_ns,secret,share\nstage,\"a,\"\"b\"\"\",,k,1.5,,\n");
 }
 
+TEST(as_csv, has_whole_counts_and_a_last_row_for_the_total) {
+  EXPECT_EQ(as_csv(with_total()),
+            "level,stage,part,kind,words\nstage,a,,k,6500000\npart,a,b,k,\n"
+            "total,,,,200000000000000000\n");
+}
+
 TEST(as_csv, is_empty_without_the_table) {
   EXPECT_EQ(as_csv(describe(samples::uncalibrated())), "");
 }
@@ -134,6 +163,12 @@ TEST(write_json, has_tables_facts_and_findings_under_their_keys) {
   auto result = json::parse(result_json(two_models_roofline(5)));
   EXPECT_TRUE(result.erase("record") == 1);  // which the reader of records is for
   expect_golden("roofline.json", result.dump(2) + "\n");
+}
+
+TEST(write_json, has_the_numbers_of_a_total) {
+  const auto result =
+      json::parse(text_by([](text_sink& to) { report::write_json(to, with_total()); }));
+  EXPECT_EQ(result["total"], (json{{"words", 200'000'000'000'000'000}}));
 }
 
 TEST(write_json, has_null_for_what_is_not_known) {
@@ -168,6 +203,10 @@ TEST(as_markdown, has_what_a_pull_request_shows) {
 TEST(as_markdown, shows_names_as_they_are) {
   auto says = small({{{"<b>|*x*", "k", ns(1), {}, {}}}});
   EXPECT_THAT(as_markdown(says), HasSubstr("| \\<b\\>\\|\\*x\\* | "));
+}
+
+TEST(as_markdown, ends_a_table_with_its_total) {
+  EXPECT_THAT(as_markdown(with_total()), testing::EndsWith("| all |  | 200 P |\n"));
 }
 
 // ---- HTML ---------------------------------------------------------------------------------------
@@ -207,6 +246,11 @@ TEST(as_html, has_numbers_to_sort_by_and_words_below_names) {
     EXPECT_TRUE(has(page, part)) << part;
   }
   EXPECT_FALSE(has(page, "secret"));
+}
+
+TEST(as_html, keeps_the_total_out_of_what_is_sorted) {
+  EXPECT_TRUE(has(as_html(with_total()),
+                  "</tbody><tfoot>\n<tr><th scope=\"row\"><bdi class=\"name\">all</bdi></th>"));
 }
 
 TEST(as_html, is_not_broken_by_names) {

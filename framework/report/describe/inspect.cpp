@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/terminal/heading.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+/// A stage, a layer of one, or all stages together.
+struct piece {
+  const std::string& name;
+  const cost_figures& of;
+  const stage_figures* stage = nullptr;
+  const layer_figures* layer = nullptr;
+};
+
+/// The shape, with the element type where that is not the usual float32; of several outputs the
+/// first.
+cell shape_of(const piece& x) {
+  if (x.stage == nullptr) return {};
+  const auto& outputs = x.stage->outputs;
+  if (x.layer == nullptr && outputs.empty()) return "";
+  const auto& type = x.layer != nullptr ? x.layer->output : outputs.front().second;
+  auto text = type.element == dtype::float32 ? to_string(type.shape) : to_string(type);
+  const bool more = x.layer == nullptr && outputs.size() > 1;
+  return more ? text + fmt::format(" and {} more", outputs.size() - 1) : text;
+}
+
+/// Of a stage by the names of its tensors.
+cell output_of(const piece& x) {
+  if (x.stage == nullptr) return {};
+  if (x.layer != nullptr) return to_string(x.layer->output);
+  std::vector<named_value> outputs;
+  for (const auto& [tensor, type] : x.stage->outputs) outputs.push_back({tensor, to_string(type)});
+  return outputs;
+}
+
+const std::vector<column_of<piece>>& piece_columns() {
+  using enum unit;
+  using p = const piece&;
+  static const std::vector<column_of<piece>> columns = {
+      {{"name", "stage"}, [](p x) -> cell { return x.name; }},
+      {{"kind", "kind", {}, 11},
+       [](p x) {
+         if (x.layer != nullptr) return cell(x.layer->kind);
+         return x.stage != nullptr ? cell(x.stage->kind) : cell();
+       }},
+      {{"on", "", {}, 0, "", in_data},
+       [](p x) { return x.stage != nullptr ? cell(to_word(x.stage->on)) : cell(); }},
+      {{"inserted", "", {}, 0, "", in_data},
+       [](p x) { return x.stage != nullptr ? cell(x.stage->inserted) : cell(); }},
+      {{"shape", "output", {}, 1, "", shown}, shape_of},
+      {{"output", "", {}, 0, "", in_data}, output_of},
+      {{"parameters", "params", count}, [](p x) { return cell(x.of.parameters, count); }},
+      {{"macs", "MACs", count, 2}, [](p x) { return cell(x.of.macs, count); }},
+      {{"flops", "FLOPs", flops, 0, "2 for each MAC, 1 for any other arithmetic operation"},
+       [](p x) { return cell(x.of.flops, flops); }},
+      {{"bytes_read", "read", bytes, 0,
+        "each input and weight once, as each output is written; 1 kB is 1000 bytes"},
+       [](p x) { return cell(x.of.bytes_read, bytes); }},
+      {{"bytes_written", "written", bytes}, [](p x) { return cell(x.of.bytes_written, bytes); }},
+      {{"intensity", "FLOP/B", flops_per_byte, 0,
+        "FLOPs over bytes read and written, if there are any; docs/costs.md has all formulas"},
+       [](p x) { return cell(x.of.intensity, flops_per_byte); }}};
+  return columns;
+}
+
+table stage_table(const cost_summary& summary) {
+  const auto& columns = piece_columns();
+  table made{"stages", "Stages and layers", "stage", "layer", columns_of(columns), {}};
+  for (const auto& stage : summary.stages) {
+    made.rows.push_back(row_of(piece{stage.name, stage.figures, &stage}, columns));
+    for (const auto& layer : stage.layers) {
+      made.rows.push_back(row_of(piece{layer.name, layer.figures, &stage, &layer}, columns, 1));
+    }
+  }
+  made.total = row_of(piece{"all stages", summary.total}, columns);
+  return made;
+}
+
+}  // namespace
+
+document describe(const cost_summary& summary) {
+  document made{"inspect", summary.pipeline, summary.description, {}, {}, {}, "stages"};
+  made.lines = {summary.pipeline + ": one frame, layers as written, whatever a device fuses",
+                parameters_of(summary.parameters)};
+  std::erase(made.lines, "");
+  const auto left_out = [&](std::string_view key, const std::vector<std::size_t>& stages) {
+    if (stages.empty()) return;
+    finding found{key, finding_severity::note, {}, {}};
+    for (const auto s : stages) found.subjects.push_back(summary.stages[s].name);
+    made.findings.push_back(std::move(found));
+  };
+  left_out("flops_not_known", summary.without_flops);
+  left_out("bytes_not_known", summary.without_bytes);
+  made.parts.push_back(facts{"", "", {parameters_fact(summary.parameters)}, in_data});
+  made.parts.push_back(stage_table(summary));
+  return made;
+}
+
+}  // namespace graphline::report
