@@ -11,6 +11,7 @@ enum class exit_status : int {
   run_failed = 1,     ///< a stage, the device or an output failed while running
   bad_input = 2,      ///< the command line or a file is wrong
   no_device = 3,      ///< the device asked for cannot be had
+  gate_failed = 4,    ///< all ran, and a --fail-if condition holds or cannot be judged
   interrupted = 130,  ///< Ctrl-C; what was measured so far is reported
 };
 

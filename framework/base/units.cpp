@@ -67,7 +67,10 @@ std::string format_duration(double ns) {
   return fmt::format("{} {}", three_digits(ns / unit.size), unit.name);
 }
 
-std::optional<nanoseconds> parse_duration(std::string_view text) {
+namespace {
+
+/// Takes a number that is not negative from the beginning, and the spaces after it.
+std::optional<double> take_number(std::string_view& text) {
   // from_chars would also take a sign, "inf" and "nan".
   const bool begins = !text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'));
   if (!begins) return std::nullopt;
@@ -76,6 +79,15 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
   if (status != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return value;
+}
+
+}  // namespace
+
+std::optional<nanoseconds> parse_duration(std::string_view text) {
+  const auto number = take_number(text);
+  if (!number) return std::nullopt;
+  double value = *number;
   if (text == "µs") text = "us";
   if (text == "min") {
     value *= 60;
@@ -88,6 +100,11 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
     return static_cast<nanoseconds>(ns);
   }
   return std::nullopt;
+}
+
+std::optional<double> parse_percent(std::string_view text) {
+  const auto percent = take_number(text);
+  return percent && text == "%" ? std::optional(*percent / 100) : std::nullopt;
 }
 
 }  // namespace graphline

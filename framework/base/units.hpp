@@ -22,4 +22,7 @@ std::string format_duration(double ns);
 /// Reads "20ms", "1.5 s", "10 us", "2min". Nothing when the text is no duration or lacks its unit.
 std::optional<nanoseconds> parse_duration(std::string_view text);
 
+/// Reads "2%", "0.5 %" as a part of 1. Nothing when the text is no percentage from 0 on.
+std::optional<double> parse_percent(std::string_view text);
+
 }  // namespace graphline

@@ -173,4 +173,16 @@ std::string sentence(const finding& of) {
   return filled(pattern->second, of).value_or(std::string(of.key));
 }
 
+std::string sentence(const gate_result& of) {
+  auto text = fmt::format("{}: {}", of.condition.text, to_word(of.outcome));
+  if (of.value) {
+    // What differs from the limit by less than is shown is shown to the nanosecond.
+    const bool is_time = of.value->in == unit::duration;
+    const auto shown = to_text(*of.value);
+    const bool alike = is_time && shown == to_text({of.condition.limit, unit::duration});
+    text += ", " + (alike ? fmt::format("{:.15g} ns", of.value->value) : shown);
+  }
+  return of.why.empty() ? text : text + ": " + printable(of.why);
+}
+
 }  // namespace graphline::report

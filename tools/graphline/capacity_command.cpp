@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -67,16 +66,12 @@ nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>
 }
 
 double read_within(const std::string& text) {
-  double percent = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, status] = std::from_chars(text.data(), end, percent);
-  const std::string_view unit(at, static_cast<std::size_t>(end - at));
-  const bool known = unit == "%" || unit == " %";
-  if (status != std::errc() || !known || !(percent >= 0.1 && percent <= 50)) {
+  const auto part = parse_percent(text);
+  if (!part || *part < 0.001 || *part > 0.5) {
     throw input_error(
         fmt::format("--within {}: expected a part of the rate from 0.1% to 50%: 2%", text));
   }
-  return percent / 100;
+  return *part;
 }
 
 arrival read_arrivals(const std::string& text) {

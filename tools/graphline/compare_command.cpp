@@ -26,6 +26,7 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/experiment_files.hpp"
+#include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/number_check.hpp"
@@ -38,6 +39,7 @@ namespace {
 
 struct compare_arguments {
   experiment_arguments experiment;
+  gate_options gates;
   std::optional<std::int64_t> trials;
   std::string time_limit;
   std::string store;
@@ -77,13 +79,14 @@ result_outputs open_outputs(const compare_arguments& given, const experiment_pla
   refuse_to_replace_trials("--json", given.files.json);
   refuse_to_replace_trials("--csv", given.files.csv);
   refuse_to_replace_trials("--html", given.files.html);
+  refuse_to_replace_trials("--junit", given.gates.junit());
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
   return given.files.open({.json = expected_experiment_json_bytes(planned),
                            .csv = expected_experiment_csv_bytes(planned),
                            .html = expected_experiment_html_bytes(planned)},
-                          read);
+                          read, {given.gates.output()});
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -153,6 +156,8 @@ std::string going_on(const compare_arguments& given) {
   add("--json", given.files.json);
   add("--csv", given.files.csv);
   add("--html", given.files.html);
+  for (const auto& one : given.gates.gates()) add("--fail-if", one.text);
+  add("--junit", given.gates.junit());
   return command + " --resume";
 }
 
@@ -186,7 +191,15 @@ exit_status compare(compare_arguments& given) {
 
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  given.files.write(outputs, record, summarize(record), given.quiet);
+  const auto summary = summarize(record);
+  given.files.write(outputs, record, summary, given.quiet);
+  report::gate_suite suite{"graphline compare " + record.name, {}, {}};
+  if (!record.trials.empty()) {
+    const auto& device = record.trials.front().members.front().device;
+    suite.properties.emplace_back("device", device_of(device));
+  }
+  const auto status = given.gates.judge([&](const gate& of) { return judge(of, record, summary); },
+                                        std::move(suite), outputs, given.quiet, status_of(record));
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
@@ -195,7 +208,7 @@ exit_status compare(compare_arguments& given) {
                     going_on(given)));
   }
   outputs.finish();
-  return status_of(record);
+  return status;
 }
 
 }  // namespace
@@ -222,6 +235,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
   command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
       ->excludes(resume);
   given->files.add_to(*command);
+  given->gates.add_to(*command, gated::comparison);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });

@@ -10,6 +10,7 @@
 #include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
@@ -20,6 +21,7 @@ struct diff_arguments {
   std::string before;
   std::string after;
   std::string json;
+  gate_options gates;
 };
 
 report::document described(const std::string& file) {
@@ -41,14 +43,35 @@ void show_documents(const diff_arguments& given, result_outputs& outputs) {
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, diff); });
 }
 
+/// Of the result after, which is the one that passes or fails.
+report::gate_suite suite_of(const origin_diff& origin) {
+  const auto& [before, after] = origin.origins;
+  report::gate_suite suite{
+      "graphline diff " + after.subject, {{"before", before.file}, {"after", after.file}}, {}};
+  for (const auto& [name, text] : after.device) {
+    suite.properties.emplace_back("device." + name, text);
+  }
+  return suite;
+}
+
 exit_status show_difference(const diff_arguments& given) {
   const auto results = read_results(given.before, given.after);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, {given.before, given.after});
+  const bool documents = std::holds_alternative<saved_document>(results.before);
+  if (documents && !given.gates.gates().empty()) {
+    throw input_error(
+        "--fail-if takes results of run, compare and overhead: others say nothing of how much "
+        "frames or trials vary");
+  }
+  result_outputs outputs({{"--json", given.json, json_beginning}, given.gates.output()},
+                         {given.before, given.after});
 
+  auto status = exit_status::done;
   const auto show = [&](const auto& before) {
     // Of the same kind, which reading has made sure of.
     const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
     outputs.show(diff_table(diff, look_of(outputs.for_people())));
+    status = given.gates.judge([&](const gate& of) { return judge(of, diff); },
+                               suite_of(diff.origin), outputs, false, status);
     outputs.write("--json", [&](text_sink& to) { to.append(diff_json(diff)); });
   };
   std::visit(
@@ -61,7 +84,7 @@ exit_status show_difference(const diff_arguments& given) {
       },
       results.before);
   outputs.finish();
-  return exit_status::done;
+  return status;
 }
 
 }  // namespace
@@ -76,6 +99,7 @@ void add_diff_command(CLI::App& program, action& chosen) {
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
   command->add_option("--json", given->json, "Write the difference (- for standard output)")
       ->type_name("FILE");
+  given->gates.add_to(*command, gated::comparison);
   command->callback([&chosen, given] { chosen = [given] { return show_difference(*given); }; });
 }
 

@@ -19,11 +19,12 @@ void experiment_files::add_to(CLI::App& command) {
 }
 
 result_outputs experiment_files::open(const sizes& expected,
-                                      const std::vector<std::string>& read) const {
-  return result_outputs({{"--json", json, json_beginning, expected.json},
-                         {"--csv", csv, experiment_csv_beginning, expected.csv},
-                         {"--html", html, html_beginning, expected.html}},
-                        read);
+                                      const std::vector<std::string>& read,
+                                      std::vector<requested_output> more) const {
+  more.insert(more.begin(), {{"--json", json, json_beginning, expected.json},
+                             {"--csv", csv, experiment_csv_beginning, expected.csv},
+                             {"--html", html, html_beginning, expected.html}});
+  return result_outputs(std::move(more), read);
 }
 
 void experiment_files::write(result_outputs& to, const experiment_record& record,

@@ -27,8 +27,9 @@ struct experiment_files {
     std::uint64_t csv = 0;
     std::uint64_t html = 0;
   };
-  /// `read`: what the command reads, and must not write.
-  result_outputs open(const sizes& expected, const std::vector<std::string>& read) const;
+  /// `read`: what the command reads, and must not write. `more`: files it writes besides.
+  result_outputs open(const sizes& expected, const std::vector<std::string>& read,
+                      std::vector<requested_output> more = {}) const;
 
   /// Shows the table, unless `quiet`, and writes the files.
   void write(result_outputs& to, const experiment_record& record, const experiment_summary& summary,

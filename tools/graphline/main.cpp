@@ -47,7 +47,8 @@ Start here:
   graphline schema pipeline          the JSON Schema of pipeline files, for editors
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
-3 the device cannot be had; 130 interrupted, with what was measured reported;
+3 the device cannot be had; 4 a --fail-if gate failed;
+130 interrupted, with what was measured reported;
 141 whoever read standard output went away, as head does; files are complete all the same.
 
 --color may stand behind a command too. Tables are as wide as the terminal, from 40 columns to

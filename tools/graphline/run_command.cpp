@@ -16,10 +16,12 @@
 #include "framework/report/html/run_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/json/run_json.hpp"
+#include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/pipeline_options.hpp"
@@ -33,6 +35,7 @@ namespace {
 
 struct run_arguments {
   pipeline_options pipeline;
+  gate_options gates;
   std::string json;
   std::string html;
   std::string trace;
@@ -64,7 +67,8 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
        {"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_file_beginning(given.trace),
         expected_trace_file_bytes(given.trace, frames, stages)},
-       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
+       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)},
+       given.gates.output()},
       given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
@@ -117,13 +121,19 @@ exit_status run_pipeline(run_arguments& given) {
   };
   if (!given.quiet) outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
   tell_trouble(record, given.quiet);
+  const auto ended = record.failure ? exit_status::run_failed
+                     : interrupted  ? exit_status::interrupted
+                                    : exit_status::done;
+  const auto status = given.gates.judge(
+      [&](const gate& of) { return judge(of, record, analysis().summary); },
+      {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
+      given.quiet, ended);
   outputs.write("--json", [&](text_sink& to) { write_run_json(to, record, analysis()); });
   outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, analysis())); });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
-  if (record.failure) return exit_status::run_failed;
-  return interrupted ? exit_status::interrupted : exit_status::done;
+  return status;
 }
 
 }  // namespace
@@ -152,6 +162,7 @@ void add_run_command(CLI::App& program, action& chosen) {
                     "Trace the operations of each device stage, after the measured frames");
   command->add_flag("--watch", given->watch,
                     "Show percentiles so far, on standard error, while it runs");
+  given->gates.add_to(*command, gated::run);
   add_quiet_option(*command, given->quiet);
   command->footer(
       "FILE may be - for standard output.\n"

@@ -101,7 +101,8 @@ experiment_diff compare(const saved_experiment& before, const saved_experiment& 
                          .changes = {},
                          .only_before = missing_in(after, before),
                          .only_after = missing_in(before, after),
-                         .interrupted = {before.interrupted, after.interrupted}};
+                         .interrupted = {before.interrupted, after.interrupted},
+                         .failure = {before.failure, after.failure}};
   std::vector<std::optional<log_ratio>> ratios;
   for (const auto& configuration : before.configurations) {
     const auto* other = find(after, configuration.name);

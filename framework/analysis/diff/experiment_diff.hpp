@@ -35,6 +35,7 @@ struct experiment_diff {
   std::vector<std::string> only_before;            ///< configurations
   std::vector<std::string> only_after;
   before_after<bool> interrupted;
+  before_after<std::optional<std::string>> failure = {};
 };
 
 /// Configurations go together by name. Tails are compared where both experiments took the same

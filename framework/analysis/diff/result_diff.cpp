@@ -174,6 +174,7 @@ figure_change run_diff::percentile(double p) const {
 run_diff compare(const saved_run& before, const saved_run& after) {
   return {.origin = compare(before.origin, after.origin),
           .end_to_end = {before.end_to_end, after.end_to_end},
+          .p50_ranges = {before.p50_range, after.p50_range},
           .throughput = {{before.throughput, after.throughput}},
           .device_peak_bytes = {{before.device_peak_bytes, after.device_peak_bytes}},
           .pinned_peak_bytes = {{before.pinned_peak_bytes, after.pinned_peak_bytes}},

@@ -83,8 +83,9 @@ struct output_change {
 struct run_diff {
   origin_diff origin;
   before_after<std::optional<distribution>> end_to_end;
-  figure_change throughput;         ///< frames a second
-  figure_change device_peak_bytes;  ///< of the pipeline's memory
+  before_after<std::optional<interval>> p50_ranges;  ///< with 95 %, in nanoseconds
+  figure_change throughput;                          ///< frames a second
+  figure_change device_peak_bytes;                   ///< of the pipeline's memory
   figure_change pinned_peak_bytes;
   figure_change missed;                ///< frames that missed the deadline, as a part of all
   std::vector<stage_change> stages;    ///< those of the first in its order, then the others

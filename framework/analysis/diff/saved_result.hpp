@@ -10,6 +10,7 @@
 
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/median_interval.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -56,7 +57,8 @@ struct saved_output {
 struct saved_run {
   saved_origin origin;
   std::optional<distribution> end_to_end;
-  std::optional<double> throughput;  ///< frames a second
+  std::optional<interval> p50_range;  ///< in ns; nothing where the frames do not carry both ends
+  std::optional<double> throughput;   ///< frames a second
   double device_peak_bytes = 0;
   double pinned_peak_bytes = 0;
   std::optional<std::size_t> missed_deadline;  ///< frames; nothing without a deadline
@@ -84,6 +86,7 @@ struct saved_experiment {
   std::vector<experiment_configuration> declared;
   std::vector<saved_configuration> configurations;
   bool interrupted = false;
+  std::optional<std::string> failure = {};
 };
 
 /// A result of `graphline roofline` or `calibrate`: of these, documents are compared

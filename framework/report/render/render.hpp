@@ -2,7 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "framework/analysis/gate.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/document.hpp"
 #include "framework/report/json/json_text.hpp"
@@ -22,6 +25,20 @@ std::string as_csv(const document& of);
 
 /// One object: what the document says under its keys, times in ms, then `last`, if there is one.
 void write_json(text_sink& to, const document& of, const last_entry* last = nullptr);
+
+/// The gates of a command, for CI.
+struct gate_suite {
+  std::string name;  ///< "graphline run two_models"
+  std::vector<std::pair<std::string, std::string>> properties;
+  std::vector<gate_result> results;
+};
+
+/// What as_junit begins with.
+inline constexpr std::string_view junit_beginning = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+
+/// A test suite with a test case for each gate, as JUnit writes them; one that cannot be judged is
+/// a failure.
+std::string as_junit(const gate_suite& of);
 
 /// A page by itself, which asks for nothing else.
 std::string as_html(const document& of);

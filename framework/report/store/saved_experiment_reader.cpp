@@ -128,6 +128,7 @@ saved_experiment saved_experiment_of(const json_part& result) {
   }
   experiment.declared = record.configurations;
   experiment.interrupted = result.at("interrupted").boolean();
+  if (const auto failure = result.find("failure")) experiment.failure = failure->text();
   return experiment;
 }
 

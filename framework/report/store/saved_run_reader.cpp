@@ -38,6 +38,16 @@ saved_output output_of(const json_part& from) {
   return result;
 }
 
+/// Nothing where an end is beyond the frames, and in results of earlier versions.
+std::optional<interval> p50_range_of(const json_part& end_to_end) {
+  const auto intervals = end_to_end.find("intervals");
+  const auto p50 = intervals ? intervals->find("p50") : std::nullopt;
+  const auto low = p50 ? p50->find("low") : std::nullopt;
+  const auto high = p50 ? p50->find("high") : std::nullopt;
+  if (!low || !high) return std::nullopt;
+  return interval{static_cast<double>(time_of(*low)), static_cast<double>(time_of(*high))};
+}
+
 }  // namespace
 
 saved_run saved_run_of(const json_part& result) {
@@ -45,6 +55,7 @@ saved_run saved_run_of(const json_part& result) {
   run.origin = origin_of(result, "pipeline");
   run.origin.sources = sources_of_run(result.find("record"));
   run.end_to_end = times_of(result.at("end_to_end"));
+  run.p50_range = p50_range_of(result.at("end_to_end"));
   if (const auto value = result.at("throughput").find("value")) run.throughput = value->number();
   const auto memory = result.at("memory");
   run.device_peak_bytes = memory.at("device_peak_bytes").number();

@@ -176,7 +176,7 @@ std::string notes(const experiment_diff& diff, const look& as) {
 std::string diff_table(const experiment_diff& diff, const look& as) {
   std::string text = subjects_line(diff.origin, "experiments", as) + answer(diff, as);
   text += file_lines(diff.origin, as);
-  text += ending_lines(diff.origin, diff.interrupted, {}, as);
+  text += ending_lines(diff.origin, diff.interrupted, diff.failure, as);
   const change_names names(diff, as);
   text += names.legend(as);
   text += "\n" + figure_table(diff, figure::p50, "p50", names, as);

@@ -1,0 +1,270 @@
+#include "framework/analysis/gate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+// ---- Conditions ---------------------------------------------------------------------------------
+
+std::vector<std::string> metrics_of(gated what) {
+  if (what == gated::comparison) return {"slower"};
+  std::vector<std::string> names;
+  for (const auto& [name, p] : shown_percentiles) names.emplace_back(name);
+  for (const char* name : {"mean", "max", "late"}) names.emplace_back(name);
+  return names;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
+}
+
+void check_metric(std::string_view text, const std::string& metric, gated what) {
+  const auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), metric) != names.end();
+  };
+  const auto known = metrics_of(what);
+  if (has(known)) return;
+  const bool of_run = what == gated::run;
+  if (has(metrics_of(of_run ? gated::comparison : gated::run))) {
+    refuse(text, fmt::format("'{}' is for {}; this command takes {}", metric,
+                             of_run ? "compare and diff" : "run", fmt::join(known, ", ")));
+  }
+  refuse(text, fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
+}
+
+// ---- Runs ---------------------------------------------------------------------------------------
+
+/// Why a result that ended early, or did not, cannot be judged; empty where it can.
+std::string why_ended(bool interrupted, const std::optional<std::string>& failure) {
+  if (failure) return "failed: " + *failure;
+  return interrupted ? "was interrupted" : "";
+}
+
+gate_result not_judged(const gate& of, std::string why) {
+  return {of, gate_outcome::not_judged, {}, std::move(why)};
+}
+
+gate_result judged(const gate& of, quantity value, std::string why = {}) {
+  return {of, value.value > of.limit ? gate_outcome::failed : gate_outcome::passed, value,
+          std::move(why)};
+}
+
+gate_result judge_late(const gate& of, const run_record& record, const run_summary& summary) {
+  if (!summary.deadline) {
+    return not_judged(of,
+                      "the run has no deadline, which --deadline 20ms sets or 'deadline' in the "
+                      "pipeline's 'run' section");
+  }
+  const auto dropped = record.load.dropped.size();
+  const auto late = summary.deadline->missed + dropped;
+  const auto due = record.frames.size() + dropped;
+  return judged(of, {static_cast<double>(late) / static_cast<double>(due), unit::share},
+                fmt::format("{} of {} frames", late, due));
+}
+
+gate_result judge_time(const gate& of, const distribution& times) {
+  if (of.metric == "mean") return judged(of, {times.mean(), unit::duration});
+  if (of.metric == "max") {
+    return judged(of, {static_cast<double>(times.max()), unit::duration});
+  }
+  const auto p = std::ranges::find(shown_percentiles, of.metric, [](const auto& one) {
+                   return one.first;
+                 })->second;
+  if (const auto value = times.percentile(p)) {
+    return judged(of, {static_cast<double>(*value), unit::duration});
+  }
+  return not_judged(of, fmt::format("{} needs {} frames, the run has {}", of.metric,
+                                    samples_needed(p), times.count()));
+}
+
+// ---- Comparisons --------------------------------------------------------------------------------
+
+/// A figure against what it is compared with.
+struct change {
+  std::string who;  ///< the configuration, in quotes
+  graphline::figure figure = graphline::figure::p50;
+  double ratio = 1;
+  std::optional<interval> range;
+  graphline::verdict verdict = graphline::verdict::undecided;
+
+  /// By how much it is slower at the least, as a part of 1.
+  double least() const {
+    return figure == graphline::figure::throughput ? 1 - range->high : range->low - 1;
+  }
+};
+
+std::string in_percent(double ratio) {
+  return to_text({ratio - 1, unit::change});
+}
+
+/// `lacking`: what keeps it from passing; empty for nothing.
+gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
+                          const std::string& lacking) {
+  const change* worst = nullptr;
+  std::size_t beyond = 0;
+  std::size_t undecided = 0;
+  for (const auto& one : changes) {
+    undecided += one.verdict == verdict::undecided ? 1 : 0;
+    if (one.verdict != verdict::slower || !(one.least() > of.limit)) continue;
+    ++beyond;
+    if (worst == nullptr || one.least() > worst->least()) worst = &one;
+  }
+  if (worst == nullptr) {
+    if (!lacking.empty()) return not_judged(of, lacking);
+    return {of,
+            gate_outcome::passed,
+            {},
+            fmt::format("{} of {} verdicts undecided", undecided, changes.size())};
+  }
+  const auto name =
+      worst->figure == figure::tail ? percentile_name(tail) : std::string(to_word(worst->figure));
+  return {of, gate_outcome::failed, quantity{worst->ratio - 1, unit::change},
+          fmt::format("{} of {}, 95 % interval {} to {}{}", name, worst->who,
+                      in_percent(worst->range->low), in_percent(worst->range->high),
+                      beyond > 1 ? fmt::format("; the worst of {}", beyond) : "")};
+}
+
+/// Why a p50 has no verdict that rests on an interval.
+std::string no_interval(const std::string& who, std::size_t trials) {
+  if (trials >= least_blocks) return fmt::format("{} has too few frames for a p50", who);
+  return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
+}
+
+std::string name_of(const experiment_record& record, const configuration_member& of) {
+  const auto& [name, assignments, members] = record.configurations[of.configuration];
+  if (members.size() < 2) return quote(name, 200);
+  return fmt::format("{} in {}", quote(members[of.member], 200), quote(name, 200));
+}
+
+template <class Diff>
+std::string why_not_whole(const Diff& diff) {
+  const auto& [before, after] = diff.origin.origins;
+  if (const auto why = why_ended(diff.interrupted.before, diff.failure.before); !why.empty()) {
+    return before.file + ' ' + why;
+  }
+  const auto why = why_ended(diff.interrupted.after, diff.failure.after);
+  return why.empty() ? "" : after.file + ' ' + why;
+}
+
+std::string range_text(const interval& of) {
+  return fmt::format("{} to {}", format_duration(of.low), format_duration(of.high));
+}
+
+}  // namespace
+
+gate parse_gate(std::string_view text, gated what) {
+  const auto greater = text.find('>');
+  const bool of_run = what == gated::run;
+  if (greater == text.npos) {
+    const auto* example = of_run ? "p99>20ms" : "slower>5%";
+    refuse(text, fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'", example));
+  }
+  const std::string metric(trimmed(text.substr(0, greater)));
+  const std::string limit(trimmed(text.substr(greater + 1)));
+  check_metric(text, metric, what);
+  gate result{metric + '>' + limit, metric, 0};
+  if (of_run && metric != "late") {
+    const auto time = parse_duration(limit);
+    if (!time || *time <= 0) {
+      refuse(text, fmt::format("expected a time above zero with its unit, ns, us, ms or s, after "
+                               "'>', found {}: {}>20ms",
+                               quote(limit), metric));
+    }
+    result.limit = static_cast<double>(*time);
+    return result;
+  }
+  const auto part = parse_percent(limit);
+  if (!part || (of_run && *part >= 1)) {
+    refuse(text, fmt::format("expected a percentage{} after '>', found {}: {}>5%",
+                             of_run ? " below 100%" : "", quote(limit), metric));
+  }
+  result.limit = *part;
+  return result;
+}
+
+gate_result judge(const gate& of, const run_record& record, const run_summary& summary) {
+  if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
+    return not_judged(of, "the run " + why);
+  }
+  const auto& times = summary.end_to_end;
+  if (!times) return not_judged(of, "no frame was completed");
+  auto result = of.metric == "late" ? judge_late(of, record, summary) : judge_time(of, *times);
+  // Of a run that is as slow as it is long, a pass says nothing.
+  if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
+  return not_judged(of, times->why_unsettled());
+}
+
+gate_result judge(const gate& of, const experiment_record& record,
+                  const experiment_summary& summary) {
+  if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
+    return not_judged(of, "the experiment " + why);
+  }
+  std::string lacking = record.pairs.empty() ? "the experiment has nothing to compare" : "";
+  for (const auto& pair : record.pairs) {
+    const auto* p50 = find_comparison(summary, pair, figure::p50);
+    if (p50 != nullptr && p50->ratio_range) continue;
+    lacking = no_interval(name_of(record, pair.what), summary.counted_blocks);
+  }
+  std::vector<change> changes;
+  for (const auto& one : summary.comparisons) {
+    changes.push_back(
+        {name_of(record, one.pair.what), one.figure, one.ratio, one.ratio_range, one.verdict});
+  }
+  return judge_changes(of, changes, record.how.tail, lacking);
+}
+
+gate_result judge(const gate& of, const experiment_diff& diff) {
+  if (auto why = why_not_whole(diff); !why.empty()) return not_judged(of, std::move(why));
+  std::string lacking = diff.changes.empty() ? "no configuration was measured in both" : "";
+  if (!diff.only_before.empty()) {
+    lacking = fmt::format("{} is not in {}", quote(diff.only_before.front(), 200),
+                          diff.origin.origins.after.file);
+  }
+  std::vector<change> changes;
+  for (const auto& one : diff.changes) {
+    const auto who = quote(one.name, 200);
+    const bool has_p50 = std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
+      return other.name == one.name && other.figure == figure::p50 && other.ratio_range;
+    });
+    if (!has_p50) lacking = no_interval(who, std::min(one.trials.before, one.trials.after));
+    changes.push_back(
+        {who, one.figure, 1 + one.values.relative().value_or(0), one.ratio_range, one.verdict});
+  }
+  return judge_changes(of, changes, diff.tail.before, lacking);
+}
+
+gate_result judge(const gate& of, const run_diff& diff) {
+  if (auto why = why_not_whole(diff); !why.empty()) return not_judged(of, std::move(why));
+  const auto& [before, after] = diff.p50_ranges;
+  const auto change = diff.percentile(0.5).relative();
+  if (!before || !after || !change) {
+    const auto& [first, second] = diff.origin.origins;
+    return not_judged(of, fmt::format("the frames of {} carry no interval of p50",
+                                      before ? second.file : first.file));
+  }
+  const bool slower = after->low > before->high * (1 + of.limit);
+  return {of, slower ? gate_outcome::failed : gate_outcome::passed, quantity{*change, unit::change},
+          fmt::format("95 % interval of p50 {} before, {} after", range_text(*before),
+                      range_text(*after))};
+}
+
+}  // namespace graphline

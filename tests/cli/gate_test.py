@@ -1,0 +1,179 @@
+"""Gates in CI, as a user of the graphline program meets them: --fail-if and --junit.
+
+usage: gate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+from cli_test import GRAPHLINE, Case, graphline
+from compare_test import LENGTHS, SPINS, CompareCase
+
+HELD = "p50>60min"
+
+
+class run_gates(Case):
+    def test_each_gate_has_a_line_below_the_table_and_one_that_fails_makes_status_4(self):
+        path = self.pipeline()
+        done = graphline("run", path, "--fail-if", HELD, "--fail-if", "max > 1s")
+        self.expect(done, 0, "\n\ngate p50>60min: passed, ", "\ngate max>1s: passed, ",
+                    stream="stdout")
+        done = graphline("run", path, "--fail-if", "mean>1us", "--fail-if", HELD)
+        self.expect(done, 4, "\ngate mean>1us: FAILED, ", "gate p50>60min: passed",
+                    stream="stdout")
+        self.assertGreater(done.stdout.index("gate mean"), done.stdout.index("output"))
+        self.assertEqual(done.stderr, "")
+
+    def test_a_quiet_run_names_the_failed_ones_alone(self):
+        done = graphline("run", self.pipeline(), "-q", "--deadline", "1us", "--fail-if", HELD,
+                         "--fail-if", "late>99%", "--json", self.folder / "r.json")
+        self.expect(done, 4, "gate late>99%: FAILED, 100 %: 12 of 12 frames\n")
+        self.assertEqual(done.stdout, "")
+        self.assertNotIn("passed", done.stderr)
+        self.assertTrue((self.folder / "r.json").exists())
+
+    def test_a_gate_that_cannot_be_judged_fails_and_says_why(self):
+        done = graphline("run", self.pipeline(), "--fail-if", "p99>20ms", "--fail-if", "late>1%")
+        self.expect(done, 4,
+                    "gate p99>20ms: cannot be judged: p99 needs 299 frames, the run has 12",
+                    "gate late>1%: cannot be judged: the run has no deadline", stream="stdout")
+
+    def test_a_condition_is_checked_before_anything_is_measured(self):
+        slow = self.pipeline(SPINS.replace("length: 1ms", "length: 60s"))
+        for condition, message in (
+                ("p98>20ms", "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50,"),
+                ("p99>20", "expected a time above zero with its unit"),
+                ("slower>5%", "'slower' is for compare and diff"), ("p99", "in quotes")):
+            self.expect(graphline("run", slow, "--fail-if", condition), 2, f"error: --fail-if '"
+                        f"{condition}': ", message)
+        self.expect(graphline("run", slow, "--fail-if", ""), 2, "--fail-if")
+        self.expect(graphline("run", slow, "--junit", "j.xml"), 2, "--junit requires --fail-if")
+        for place in ("/dev/full", self.folder / "no" / "j.xml"):
+            self.expect(graphline("run", slow, "--fail-if", HELD, "--junit", place), 2, str(place))
+
+    def test_a_run_that_fails_or_is_interrupted_keeps_its_own_status(self):
+        path, junit = self.pipeline("""pipeline: album
+stages: [{name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}]
+run: {frames: 9, warmup: 0}
+"""), self.folder / "j.xml"
+        (self.folder / "images").mkdir()
+        (self.folder / "images" / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0nothing")
+        done = graphline("run", path, "--fail-if", HELD, "--junit", junit)
+        self.expect(done, 1, "gate p50>60min: cannot be judged: the run failed: stage 'read'",
+                    stream="stdout")
+        self.assertIn("the run failed", xml.parse(junit).find("testcase/failure").get("message"))
+
+        endless = self.pipeline(SPINS.replace("frames: 6", "frames: 1000000"))
+        with subprocess.Popen([GRAPHLINE, "run", endless, "-q", "--fail-if", HELD],
+                              stderr=subprocess.PIPE, text=True) as running:
+            time.sleep(1.5)
+            running.send_signal(signal.SIGINT)
+            _, told = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130, told)
+        self.assertIn("gate p50>60min: cannot be judged: the run was interrupted", told)
+
+    def test_junit_is_xml_whatever_the_pipeline_is_called(self):
+        name = "<p> & \"q\" 'r' ]]> \u00e4 \u2713 \ufffd"
+        path = self.pipeline(SPINS.replace("spins", json.dumps(name)))
+        done = graphline("run", path, "--fail-if", HELD, "--fail-if", "p99>1s", "--junit", "-")
+        self.expect(done, 4, "gate p50>60min: passed", "gate p99>1s: cannot be judged")
+        suite = xml.fromstring(done.stdout)
+        self.assertEqual(suite.tag, "testsuite")
+        self.assertEqual(suite.get("name"), "graphline run " + name.replace("\ufffd", "?"))
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+        self.assertEqual([case.get("name") for case in suite.iter("testcase")],
+                         ["p50>60min", "p99>1s"])
+        (failure,) = suite.iter("failure")
+        self.assertEqual(failure.get("type"), "cannot be judged")
+        self.assertIn("p99 needs 299 frames", failure.get("message"))
+        self.assertIn("passed, ", suite.find("testcase/system-out").text)
+        properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+        self.assertEqual(properties["version"], graphline("--version").stdout.split()[1])
+        self.assertTrue(properties["device"].startswith("host: "), properties)
+
+
+class comparison_gates(CompareCase):
+    def test_a_configuration_that_is_slower_by_its_verdict_fails(self):
+        done = self.compare("--fail-if", "slower>50%", "--junit", "j.xml", status=4)
+        self.assertRegex(done.stdout, r"\ngate slower>50%: FAILED, \+\d+ %: p50 of 'length=3ms', "
+                         r"95 % interval \+\d+ % to \+\d+ %")
+        self.assertEqual(len(list(xml.parse(self.folder / "j.xml").iter("failure"))), 1)
+        done = self.compare("--resume", "--fail-if", "slower>1000%")
+        self.assertIn("\ngate slower>1000%: passed: ", done.stdout)
+        other_way = LENGTHS.replace("[1ms, 3ms]", "[3ms, 1ms]")
+        self.compare("--overwrite", "--fail-if", "slower>0%", text=other_way)
+
+    def test_too_few_trials_carry_no_verdict_and_do_not_pass(self):
+        done = self.compare("--trials", "2", "-q", "--fail-if", "slower>5%", status=4)
+        self.assertIn("gate slower>5%: cannot be judged: a verdict on 'length=3ms' needs 5 trials, "
+                      "there are 2", done.stderr)
+
+    def test_conditions_of_a_run_are_refused_before_the_trials(self):
+        done = self.compare("--fail-if", "p99>20ms", status=2)
+        self.assertIn("'p99' is for run; this command takes slower", done.stderr)
+        self.assertFalse(self.store.exists())
+
+    def test_trials_are_not_overwritten_by_junit(self):
+        self.compare("--trials", "1")
+        done = self.compare("--fail-if", "slower>5%", "--junit", self.store.name, status=2)
+        self.assertIn("it holds the trials", done.stderr)
+
+
+class diff_gates(CompareCase):
+    def saved(self, name, *words):
+        self.expect(graphline(*words, "--device", "host", "--json", name, cwd=self.folder), 0)
+        return name
+
+    def diff(self, status, *words):
+        done = graphline("diff", *words, cwd=self.folder)
+        self.expect(done, status)
+        return done
+
+    def test_two_runs_fail_where_their_intervals_lie_apart(self):
+        quick = self.saved("a.json", "run", "spins.yaml", "--frames", "30")
+        slow = self.saved("b.json", "run", "spins.yaml", "--frames", "30", "--set", "length=3ms")
+        gate = ("--fail-if", "slower>50%")
+        done = self.diff(4, quick, slow, *gate, "--junit", "j.xml")
+        self.assertRegex(done.stdout, r"\ngate slower>50%: FAILED, \+\d+ %: 95 % interval of p50 ")
+        suite = xml.parse(self.folder / "j.xml")
+        properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+        self.assertEqual((properties["before"], properties["after"]), (quick, slow))
+        self.assertEqual(properties["device.backend"], "host")
+        self.diff(0, slow, quick, *gate)
+        self.diff(0, quick, quick, "--fail-if", "slower>0%")
+        few = self.saved("few.json", "run", "spins.yaml", "--frames", "3")
+        self.assertIn("the frames of few.json carry no interval of p50",
+                      self.diff(4, quick, few, *gate).stdout)
+
+    def test_two_experiments_fail_by_their_verdicts(self):
+        self.experiment()
+        before = self.saved("a.json", "compare", "lengths.yaml")
+        self.pipeline(LENGTHS.replace("1ms, 3ms", "2ms, 3ms"), "lengths.yaml")
+        renamed = json.loads((self.folder / before).read_text())
+        renamed["configurations"][0]["name"] = "gone"
+        (self.folder / "c.json").write_text(json.dumps(renamed))
+        self.assertIn("passed: ", self.diff(0, before, before, "--fail-if", "slower>1%").stdout)
+        self.assertIn("cannot be judged: 'length=1ms' is not in c.json",
+                      self.diff(4, before, "c.json", "--fail-if", "slower>1%").stdout)
+        renamed["configurations"][0]["name"] = "length=1ms"
+        for trial in renamed["trials"]:
+            frames = trial["members"][0]["frames"]
+            frames["end"] = [due + 2 * (end - due)
+                             for due, end in zip(frames["due"], frames["end"])]
+        (self.folder / "c.json").write_text(json.dumps(renamed))
+        self.assertIn("; the worst of ",
+                      self.diff(4, before, "c.json", "--fail-if", "slower>50%").stdout)
+        renamed["failure"] = "out of memory"
+        (self.folder / "c.json").write_text(json.dumps(renamed))
+        done = self.diff(4, before, "c.json", "--fail-if", "slower>1000%")
+        self.assertIn("cannot be judged: c.json failed: out of memory", done.stdout)
+        self.assertIn("FAILED", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

@@ -1,0 +1,58 @@
+#include "tools/graphline/gate_options.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "framework/base/version.hpp"
+#include "framework/report/sentences.hpp"
+#include "tools/graphline/terminal_look.hpp"
+
+namespace graphline {
+
+void gate_options::add_to(CLI::App& command, gated what) {
+  const auto read = [this, what](const std::vector<std::string>& texts) {
+    for (const auto& text : texts) gates_.push_back(parse_gate(text, what));
+  };
+  auto* conditions =
+      command
+          .add_option_function<std::vector<std::string>>(
+              "--fail-if", read,
+              what == gated::run
+                  ? "End with status 4 if 'p99>20ms', 'mean>5ms', 'max>1s' or\n"
+                    "'late>1%'; may be given again"
+                  : "End with status 4 if 'slower>5%' by a verdict; may be given again")
+          ->type_name("CONDITION")
+          ->expected(1)
+          ->take_all();
+  command.add_option("--junit", junit_, "Write a JUnit test case for each --fail-if")
+      ->type_name("FILE")
+      ->needs(conditions);
+}
+
+exit_status gate_options::judge(const std::function<gate_result(const gate&)>& judged,
+                                report::gate_suite suite, result_outputs& outputs, bool quiet,
+                                exit_status ended) const {
+  if (gates_.empty()) return ended;
+  bool all_passed = true;
+  std::string lines;
+  const auto as = look_of(quiet ? stderr : outputs.for_people());
+  for (const auto& one : gates_) {
+    const auto& result = suite.results.emplace_back(judged(one));
+    const bool passed = result.outcome == gate_outcome::passed;
+    all_passed = all_passed && passed;
+    if (passed && quiet) continue;
+    const auto line = fmt::format("gate {}\n", report::sentence(result));
+    lines += toned(line, passed ? tone::good : tone::bad, as);
+  }
+  if (quiet) {
+    print(stderr, lines);
+  } else {
+    outputs.show('\n' + lines);
+  }
+  suite.properties.insert(suite.properties.begin(), {"version", std::string(version())});
+  outputs.write("--junit", [&](text_sink& to) { to.append(report::as_junit(suite)); });
+  return ended == exit_status::done && !all_passed ? exit_status::gate_failed : ended;
+}
+
+}  // namespace graphline

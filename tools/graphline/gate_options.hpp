@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/gate.hpp"
+#include "framework/base/error.hpp"
+#include "framework/report/render/render.hpp"
+#include "tools/graphline/result_outputs.hpp"
+
+namespace graphline {
+
+/// The part of a command line that says under which conditions a result fails: --fail-if, which is
+/// checked as it is read, and --junit.
+class gate_options {
+ public:
+  void add_to(CLI::App& command, gated what);
+
+  requested_output output() const { return {"--junit", junit_, report::junit_beginning}; }
+
+  /// Conditions as they were understood.
+  const std::vector<gate>& gates() const noexcept { return gates_; }
+  const std::string& junit() const noexcept { return junit_; }
+
+  /// Judges each, shows a line for it, where `quiet` on standard error and of those alone that did
+  /// not pass, and writes --junit; `suite` without results. Answers `ended`, or `gate_failed` where
+  /// that is `done` and not all passed.
+  exit_status judge(const std::function<gate_result(const gate&)>& judged, report::gate_suite suite,
+                    result_outputs& outputs, bool quiet, exit_status ended) const;
+
+ private:
+  std::vector<gate> gates_;
+  std::string junit_;
+};
+
+}  // namespace graphline
