@@ -9,20 +9,10 @@
 #include "framework/spec/settings_reader.hpp"
 
 namespace graphline::planning {
-namespace {
-
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
-bool is_setting(const named& key) {
-  return contains(setting_keys(), key.text);
-}
-
-}  // namespace
 
 bool experiment_keys::is_parameter(const named& key) const {
-  return file_.parameters && contains(*file_.parameters, key.text);
+  const auto& known = file_.parameters;
+  return known && std::ranges::find(*known, key.text) != known->end();
 }
 
 void experiment_keys::check_parameters(const std::vector<assignment>& params,
@@ -30,8 +20,8 @@ void experiment_keys::check_parameters(const std::vector<assignment>& params,
   if (!file_.parameters) return;
   for (const assignment& a : params) {
     if (is_parameter(a.key)) continue;
-    const std::string remedy = is_setting(a.key) ? "; it is a setting: write it under 'run'"
-                                                 : suggestion(a.key.text, *file_.parameters);
+    const std::string remedy = is_setting(a.key.text) ? "; it is a setting: write it under 'run'"
+                                                      : suggestion(a.key.text, *file_.parameters);
     out.error(a.key.place, fmt::format("the pipeline in {} has no parameter {}{}",
                                        quote(file_.path, 200), quote(a.key.text), remedy));
   }
@@ -42,12 +32,12 @@ void experiment_keys::check(const std::vector<assignment>& assignments, diagnost
   std::vector<std::string> known = setting_keys();
   known.insert(known.end(), file_.parameters->begin(), file_.parameters->end());
   for (const assignment& a : assignments) {
-    if (is_setting(a.key) && is_parameter(a.key)) {
+    if (is_setting(a.key.text) && is_parameter(a.key)) {
       out.error(a.key.place,
                 fmt::format("{} is a setting, and also a parameter of the pipeline in {}; rename "
                             "the parameter, so that it is clear what varies",
                             quote(a.key.text), quote(file_.path, 200)));
-    } else if (!is_setting(a.key) && !is_parameter(a.key)) {
+    } else if (!is_setting(a.key.text) && !is_parameter(a.key)) {
       out.error(a.key.place,
                 fmt::format("{} is neither a setting nor a parameter of the pipeline in {}{}",
                             quote(a.key.text), quote(file_.path, 200),
@@ -59,8 +49,8 @@ void experiment_keys::check(const std::vector<assignment>& assignments, diagnost
 void experiment_keys::distribute(const std::vector<assignment>& assignments,
                                  experiment_unit& unit) const {
   for (const assignment& a : assignments) {
-    if (is_setting(a.key) == is_parameter(a.key)) continue;
-    (is_setting(a.key) ? unit.settings : unit.parameters).push_back(&a);
+    if (is_setting(a.key.text) == is_parameter(a.key)) continue;
+    (is_setting(a.key.text) ? unit.settings : unit.parameters).push_back(&a);
   }
 }
 

@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "framework/plan/planner.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 namespace {
@@ -20,14 +22,18 @@ class settings_check {
       : run_(run), places_(places), out_(out) {}
 
   void check_ranges() {
-    at_least("in_flight", run_.in_flight, 1);
-    at_least("frames", run_.frames, 1);
-    at_least("warmup", run_.warmup, 0);
-    at_least("threads", run_.threads, 0);
-    if (run_.deadline && *run_.deadline <= 0) {
-      error({"deadline"}, "deadline must be longer than 0 ns");
-    }
-    at_least("queue", run_.queue, 1);
+    each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
+      const auto& value = run_.*member;
+      if constexpr (std::is_same_v<Held, std::int64_t>) {
+        if (static_cast<double>(value) >= of.minimum) return;
+        error({of.key},
+              fmt::format("{} must be at least {}, found {}", of.key, *of.minimum, value));
+      } else if constexpr (std::is_same_v<Held, std::optional<nanoseconds>>) {
+        if (value && *value <= 0) {
+          error({of.key}, fmt::format("{} must be longer than 0 ns", of.key));
+        }
+      }
+    });
   }
 
   void check_load() {
@@ -94,11 +100,6 @@ class settings_check {
  private:
   using keys = std::vector<std::string>;
 
-  void at_least(const char* name, std::int64_t value, std::int64_t least) {
-    if (value >= least) return;
-    error({name}, fmt::format("{} must be at least {}, found {}", name, least, value));
-  }
-
   void check_without_schedule() {
     if (run_.rate) {
       error({"arrival", "rate"},
@@ -107,8 +108,10 @@ class settings_check {
                         "out the rate",
                         *run_.rate));
     }
-    warn_of_idle_setting("queue", fmt::to_string(run_.queue));
-    warn_of_idle_setting("when_full", std::string(to_word(run_.when_full)));
+    each_setting([&](auto member, const setting_entry& of) {
+      if (applies(of, run_) || of.key == std::string_view("rate")) return;
+      warn_of_idle_setting(of.key, written(run_.*member));
+    });
   }
 
   /// Where it was written: a default changes nothing either, and nobody minds.

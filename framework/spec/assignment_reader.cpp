@@ -11,20 +11,13 @@
 #include "framework/spec/settings_reader.hpp"
 
 namespace graphline {
-namespace {
-
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
-}  // namespace
 
 std::vector<assignment> read_run_assignments(const node& section, diagnostics& out) {
   std::vector<assignment> list;
   if (section.is_null() || !check_mapping(section, "run", out)) return list;
   check_keys(section, "'run'", setting_keys(), out);
   for (const auto& [key, value] : section.members()) {
-    if (!contains(setting_keys(), key.text)) continue;
+    if (!is_setting(key.text)) continue;
     check_value(key, value, out);
     list.push_back({key, value});
   }
@@ -33,7 +26,7 @@ std::vector<assignment> read_run_assignments(const node& section, diagnostics& o
 
 void check_value(const named& key, const node& value, diagnostics& out) {
   settings ignored;
-  if (contains(setting_keys(), key.text)) read_setting(ignored, key.text, value, out);
+  if (is_setting(key.text)) read_setting(ignored, key.text, value, out);
 }
 
 void check_keys_beside_run(const node& mapping, std::string_view what, std::string_view where,
@@ -41,7 +34,7 @@ void check_keys_beside_run(const node& mapping, std::string_view what, std::stri
   std::vector<node::member> others;
   for (const node::member& m : mapping.members()) {
     const std::string& key = m.key.text;
-    if (!contains(known, key) && contains(setting_keys(), key)) {
+    if (is_setting(key) && std::ranges::find(known, key) == known.end()) {
       out.error(m.key.place, fmt::format("'{}' is a setting of the run: {}", key, where));
     } else {
       others.push_back(m);

@@ -15,6 +15,7 @@ const std::vector<parameter>& run_keys();
 
 /// Their names, which are also the words a command line sets them by.
 const std::vector<std::string>& setting_keys();
+bool is_setting(const std::string& key);
 
 /// Sets one of them. What is wrong with the key or the value goes to `out` and changes nothing.
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);

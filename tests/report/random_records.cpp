@@ -9,6 +9,9 @@
 #include <limits>
 #include <random>
 #include <tuple>
+#include <type_traits>
+
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline::samples {
 
@@ -77,21 +80,19 @@ class drawing {
 
   settings how_to_run() {
     settings run;
-    run.strategy = word(strategy_words);
-    run.graphs = word(graph_mode_words);
-    run.timing = word(timing_method_words);
-    run.wait = word(wait_mode_words);
-    run.priorities = coin();
-    run.in_flight = count();
-    run.frames = count();
-    run.warmup = count();
-    run.seed = natural();
-    run.threads = count();
-    if (coin()) run.deadline = time();
-    run.arrival = word(arrival_words);
-    if (coin()) run.rate = std::clamp(std::abs(number()), 1e-3, 1e6);
-    run.queue = count();
-    run.when_full = word(queue_policy_words);
+    each_setting([&]<class Held>(Held settings::*member, const setting_entry&) {
+      if constexpr (std::is_enum_v<Held>) {
+        run.*member = word(words_of<Held>::table);
+      } else if constexpr (std::is_same_v<Held, bool>) {
+        run.*member = coin();
+      } else if constexpr (std::is_same_v<Held, std::optional<nanoseconds>>) {
+        if (coin()) run.*member = time();
+      } else if constexpr (std::is_same_v<Held, std::optional<double>>) {
+        if (coin()) run.*member = std::clamp(std::abs(number()), 1e-3, 1e6);
+      } else {
+        run.*member = static_cast<Held>(std::is_signed_v<Held> ? natural() >> 1 : natural());
+      }
+    });
     return run;
   }
 
@@ -268,11 +269,8 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void expect_same(const settings& a, const settings& b) {
-  EXPECT_EQ(
-      std::tie(a.strategy, a.graphs, a.timing, a.wait, a.priorities, a.in_flight, a.frames,
-               a.warmup, a.seed, a.threads, a.deadline, a.arrival, a.rate, a.queue, a.when_full),
-      std::tie(b.strategy, b.graphs, b.timing, b.wait, b.priorities, b.in_flight, b.frames,
-               b.warmup, b.seed, b.threads, b.deadline, b.arrival, b.rate, b.queue, b.when_full));
+  each_setting(
+      [&](auto member, const setting_entry& of) { EXPECT_EQ(a.*member, b.*member) << of.key; });
 }
 
 void expect_same(const stage_record& a, const stage_record& b) {

@@ -12,6 +12,7 @@
 #include "framework/spec/member_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
+#include "framework/spec/settings_table.hpp"
 #include "framework/spec/stage_reader.hpp"
 
 namespace graphline {
@@ -43,19 +44,9 @@ TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   diagnostics out;
   read_settings(run, places, written_defaults(run_keys()), out);
   EXPECT_EQ(out.render(), "");
-  EXPECT_EQ(run.strategy, untouched.strategy);
-  EXPECT_EQ(run.graphs, untouched.graphs);
-  EXPECT_EQ(run.timing, untouched.timing);
-  EXPECT_EQ(run.wait, untouched.wait);
-  EXPECT_EQ(run.priorities, untouched.priorities);
-  EXPECT_EQ(run.in_flight, untouched.in_flight);
-  EXPECT_EQ(run.frames, untouched.frames);
-  EXPECT_EQ(run.warmup, untouched.warmup);
-  EXPECT_EQ(run.seed, untouched.seed);
-  EXPECT_EQ(run.threads, untouched.threads);
-  EXPECT_EQ(run.arrival, untouched.arrival);
-  EXPECT_EQ(run.queue, untouched.queue);
-  EXPECT_EQ(run.when_full, untouched.when_full);
+  each_setting([&](auto member, const setting_entry& of) {
+    EXPECT_EQ(run.*member, untouched.*member) << of.key;
+  });
   EXPECT_EQ(places.each.size(), run_keys().size() - 2);  // deadline and rate have none
 }
 

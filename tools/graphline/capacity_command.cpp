@@ -198,9 +198,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
   auto* command =
       program.add_subcommand("capacity", "Find the highest rate of frames that it keeps up with");
   auto given = std::make_shared<capacity_arguments>();
-  given->pipeline.add_to(
-      *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "warmup",
-                 "seed", "threads", "queue", "when_full"});
+  given->pipeline.add_to(*command, settings_but({"frames", "deadline", "arrival", "rate"}));
   command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")
       ->type_name("p50|p90|p95|p99|p99.9")
       ->capture_default_str();

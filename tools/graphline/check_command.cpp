@@ -13,9 +13,7 @@ namespace graphline {
 void add_check_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("check", "Show what will happen, without running it");
   auto options = std::make_shared<pipeline_options>();
-  options->add_to(
-      *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
-                 "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
+  options->add_to(*command, settings_but({}));
   options->add_no_plugins_option(*command);
   command->callback([&chosen, options] {
     chosen = [options] {

@@ -53,9 +53,7 @@ void add_overhead_command(CLI::App& program, action& chosen) {
   auto* command =
       program.add_subcommand("overhead", "Show what each timing method costs on a pipeline");
   auto given = std::make_shared<overhead_arguments>();
-  given->pipeline.add_to(*command,
-                         {"strategy", "graphs", "in_flight", "wait", "priorities", "warmup", "seed",
-                          "threads", "arrival", "rate", "queue", "when_full"});
+  given->pipeline.add_to(*command, settings_but({"timing", "frames", "deadline"}));
   command->add_option("--trials", given->how.trials, "Trials of each method, in random order")
       ->type_name("N")
       ->check(whole_number_from(1, 10000))

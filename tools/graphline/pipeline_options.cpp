@@ -1,15 +1,19 @@
 #include "tools/graphline/pipeline_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <type_traits>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/data_files.hpp"
+#include "framework/spec/node_reading.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
+#include "framework/spec/settings_table.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -17,34 +21,11 @@
 namespace graphline {
 namespace {
 
-struct setting_option {
-  const char* flag;
-  const char* key;  ///< as in the file's `run:` section
-  const char* values;
-  const char* help;
-  const char* letter = "";  ///< "-n,"
-};
-
-constexpr setting_option setting_options[] = {
-    {"--strategy", "strategy", "serial|async|overlap", "How frames are scheduled"},
-    {"--graphs", "graphs", "off|stage|frame",
-     "Launch operation by operation, a graph per stage, or the frame as one"},
-    {"--timing", "timing", "none|host|sync|event|layers",
-     "How stages are measured; layers: device time per layer, perturbing"},
-    {"--in-flight", "in_flight", "K", "Frames begun and not yet complete, at most"},
-    {"--wait", "wait", "spin|yield|block", "How the host waits for the device"},
-    {"--priorities", "priorities", "on|off", "Whether streams have priorities"},
-    {"--frames", "frames", "N", "Measured frames", "-n,"},
-    {"--warmup", "warmup", "N", "Frames before them that are not reported"},
-    {"--seed", "seed", "N", "Seed of weights, inputs, random stages and random arrivals"},
-    {"--threads", "threads", "N", "Compute threads of the host device (0: half the cores)"},
-    {"--deadline", "deadline", "TIME", "A frame that takes longer has missed it: 20ms"},
-    {"--arrival", "arrival", "closed|constant|poisson",
-     "When frames are due: each when there is room for it, or on a schedule"},
-    {"--rate", "rate", "R", "Frames due in a second, where they arrive on a schedule"},
-    {"--queue", "queue", "N", "Frames on a schedule that are due and wait to begin, at most"},
-    {"--when-full", "when_full", "block|drop_oldest|drop_newest",
-     "What becomes of a frame that is due while the queue is full"}};
+/// "--in-flight"
+std::string flag_of(std::string key) {
+  std::ranges::replace(key, '_', '-');
+  return "--" + key;
+}
 
 std::pair<std::string, std::string> split_assignment(const std::string& text) {
   const auto equals = text.find('=');
@@ -56,14 +37,19 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
 
 /// What was given for a setting, with a place that messages call as it was given.
 node option_value(const std::string& key, const std::string& text) {
-  const auto* option = std::ranges::find(setting_options, key, &setting_option::key);
-  const place given{std::make_shared<source_text>(fmt::format("{} {}", option->flag, text), "")};
+  const place given{std::make_shared<source_text>(flag_of(key) + " " + text, "")};
   return node::scalar(text, false, given);
 }
 
 }  // namespace
 
-void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& settings_options) {
+std::vector<std::string> settings_but(const std::set<std::string>& left_out) {
+  auto keys = setting_keys();
+  std::erase_if(keys, [&](const std::string& key) { return left_out.contains(key); });
+  return keys;
+}
+
+void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
   command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
   command.add_option("--device", device_, "auto, host, cuda or cuda:N")
       ->type_name("DEVICE")
@@ -72,13 +58,17 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
       ->type_name("name=value")
       ->expected(1)
       ->take_all();
-  for (const auto& option : setting_options) {
-    const auto& wanted = settings_options;
-    if (std::find(wanted.begin(), wanted.end(), option.key) == wanted.end()) continue;
-    command
-        .add_option(std::string(option.letter) + option.flag, overrides_[option.key], option.help)
-        ->type_name(option.values);
-  }
+  each_setting([&]<class Held>(Held settings::*, const setting_entry& of) {
+    if (std::ranges::find(wanted, of.key) == wanted.end()) return;
+    std::string values = of.option_value;
+    if constexpr (std::is_enum_v<Held>) {
+      values = fmt::format("{}", fmt::join(word_list<Held>(), "|"));
+    } else if constexpr (std::is_same_v<Held, bool>) {
+      values = "on|off";
+    }
+    command.add_option(of.option_letter + flag_of(of.key), overrides_[of.key], of.option_help)
+        ->type_name(values);
+  });
 }
 
 void pipeline_options::add_no_plugins_option(CLI::App& command) {
@@ -135,13 +125,13 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   return result;
 }
 
-void pipeline_options::drop_schedule(pipeline_spec& spec) const {
-  for (const std::string key : {"rate", "queue", "when_full"}) {
-    const auto given = overrides_.find(key);
-    if (given != overrides_.end() && !given->second.empty()) continue;
-    spec.run_places.each.erase(key);
-    if (key == "rate") spec.run.rate.reset();
-  }
+void pipeline_options::drop_schedule(pipeline_spec& spec) {
+  each_setting([&](auto member, const setting_entry& of) {
+    if (!of.on_schedule || !overrides_[of.key].empty()) return;
+    spec.run_places.each.erase(of.key);
+    auto& value = spec.run.*member;
+    if constexpr (requires { value.reset(); }) value.reset();
+  });
 }
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,15 @@
 
 namespace graphline {
 
+/// The keys of all settings but some.
+std::vector<std::string> settings_but(const std::set<std::string>& left_out);
+
 /// The part of the command line that all commands on a pipeline share: the file, the device and
 /// what overrides the file's `run:` section.
 class pipeline_options {
  public:
-  /// Adds PIPELINE.yaml, --device, --set and one option per setting of `settings_options` named.
-  void add_to(CLI::App& command, const std::vector<std::string>& settings_options);
+  /// Adds PIPELINE.yaml, --device, --set and an option for each of these settings.
+  void add_to(CLI::App& command, const std::vector<std::string>& wanted);
 
   /// Adds --no-plugins, for commands that only look at a pipeline.
   void add_no_plugins_option(CLI::App& command);
@@ -46,7 +50,7 @@ class pipeline_options {
 
  private:
   /// `--arrival closed` takes the place of the file's schedule, and so of what goes with one there.
-  void drop_schedule(pipeline_spec& spec) const;
+  void drop_schedule(pipeline_spec& spec);
 
   /// `backend`: whose parameters count.
   plan make_plan(const std::string& backend, const plan_target& machine,

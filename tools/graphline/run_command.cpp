@@ -141,9 +141,7 @@ exit_status run_pipeline(run_arguments& given) {
 void add_run_command(CLI::App& program, action& chosen) {
   auto* command = program.add_subcommand("run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
-  given->pipeline.add_to(
-      *command, {"strategy", "graphs", "timing", "in_flight", "wait", "priorities", "frames",
-                 "warmup", "seed", "threads", "deadline", "arrival", "rate", "queue", "when_full"});
+  given->pipeline.add_to(*command, settings_but({}));
   command->add_option("--json", given->json, "Write the result, every sample included")
       ->type_name("FILE");
   command->add_option("--html", given->html, "Write a page for a browser: what took how long")

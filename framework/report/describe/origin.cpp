@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "framework/analysis/run/disturbance.hpp"
-#include "framework/base/json_reader.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/json/common_json.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
@@ -13,38 +13,17 @@ cell whole(std::int64_t number) {
   return quantity{static_cast<double>(number), unit::none};
 }
 
-/// Text that is a number or a boolean as such.
-std::variant<bool, std::string, quantity> typed(const std::string& text) {
-  const auto value = find_json(text);
-  if (value && value->is_number()) return quantity{value->get<double>(), unit::none};
-  if (value && value->is_boolean()) return value->get<bool>();
-  return text;
+std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json& of) {
+  if (of.is_boolean()) return of.get<bool>();
+  if (of.is_number()) return quantity{of.get<double>(), unit::none};
+  return of.get<std::string>();
 }
 
 std::vector<fact> settings_of(const settings& run, const name_texts& given) {
   std::vector<fact> list;
-  const auto add = [&](const char* key, cell value) {
-    list.push_back({key, key, std::move(value), ""});
-  };
-  add("strategy", to_word(run.strategy));
-  add("graphs", to_word(run.graphs));
-  add("timing", to_word(run.timing));
-  add("in_flight", whole(run.in_flight));
-  add("wait", to_word(run.wait));
-  add("frames", whole(run.frames));
-  add("warmup", whole(run.warmup));
-  add("seed", whole(static_cast<std::int64_t>(run.seed)));
-  list.push_back(parameters_fact(given));
-  add("priorities", run.priorities);
-  add("threads", whole(run.threads));
-  add("arrival", to_word(run.arrival));
-  if (run.arrival != arrival::closed) {
-    if (run.rate) add("rate", cell(run.rate, unit::none));
-    add("queue", whole(run.queue));
-    add("when_full", to_word(run.when_full));
-  }
-  if (run.deadline) {
-    add("deadline_ms", quantity{static_cast<double>(*run.deadline) / 1e6, unit::none});
+  for (const auto& [key, value] : settings_json(run, given).items()) {
+    list.push_back(key == "params" ? parameters_fact(given)
+                                   : fact{key, key, named_value{key, value_of(value)}, ""});
   }
   return list;
 }
@@ -71,7 +50,7 @@ std::vector<fact> facts_of(const name_texts& pairs) {
 
 fact parameters_fact(const name_texts& given) {
   std::vector<named_value> values;
-  for (const auto& [name, value] : given) values.push_back({name, typed(value)});
+  for (const auto& [name, value] : given) values.push_back({name, value_of(typed(value))});
   return {"params", "params", std::move(values), ""};
 }
 

@@ -1,7 +1,10 @@
 #include "framework/report/json/common_json.hpp"
 
+#include <type_traits>
+
 #include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 
@@ -73,28 +76,28 @@ json device_json(const device_properties& device) {
           {"details", texts_json(device.details)}};
 }
 
-json settings_json(const run_record& record) {
-  const auto& run = record.run;
-  json params = json::object();
-  for (const auto& [name, value] : record.parameters) params[name] = typed(value);
-  json result = {{"strategy", to_word(run.strategy)},
-                 {"graphs", to_word(run.graphs)},
-                 {"timing", to_word(run.timing)},
-                 {"in_flight", run.in_flight},
-                 {"wait", to_word(run.wait)},
-                 {"frames", run.frames},
-                 {"warmup", run.warmup},
-                 {"seed", run.seed},
-                 {"params", std::move(params)},
-                 {"priorities", run.priorities},
-                 {"threads", run.threads}};
-  result["arrival"] = to_word(run.arrival);
-  if (run.arrival != arrival::closed) {
-    result["rate"] = run.rate ? json(*run.rate) : json();
-    result["queue"] = run.queue;
-    result["when_full"] = to_word(run.when_full);
+json settings_json(const settings& run,
+                   const std::vector<std::pair<std::string, std::string>>& parameters) {
+  // What results have begun with since their first version; what came later stands behind it.
+  json result;
+  for (const char* key : {"strategy", "graphs", "timing", "in_flight", "wait", "frames", "warmup",
+                          "seed", "params"}) {
+    result[key] = json::object();
   }
-  if (run.deadline) result["deadline_ms"] = milliseconds(*run.deadline);
+  for (const auto& [name, value] : parameters) result["params"][name] = typed(value);
+  each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
+    const auto& value = run.*member;
+    if (!applies(of, run)) return;
+    if constexpr (std::is_enum_v<Held>) {
+      result[of.key] = to_word(value);
+    } else if constexpr (std::is_same_v<Held, std::optional<nanoseconds>>) {
+      if (value) result[of.key + std::string("_ms")] = milliseconds(*value);
+    } else if constexpr (std::is_same_v<Held, std::optional<double>>) {
+      if (value) result[of.key] = *value;
+    } else {
+      result[of.key] = value;
+    }
+  });
   return result;
 }
 

@@ -2,11 +2,14 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <type_traits>
 
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 
@@ -70,23 +73,18 @@ void fields(Archive& a, part_of_record<source_record> auto& of) {
   a.value("text", of.text);
 }
 
+/// What results of earlier versions do not have is at its default, under which they ran.
 template <class Archive>
 void fields(Archive& a, part_of_record<settings> auto& of) {
-  a.value("strategy", of.strategy);
-  a.value("graphs", of.graphs);
-  a.value("timing", of.timing);
-  a.value("wait", of.wait);
-  a.value("priorities", of.priorities);
-  a.value("in_flight", of.in_flight);
-  a.value("frames", of.frames);
-  a.value("warmup", of.warmup);
-  a.value("seed", of.seed);
-  a.value("threads", of.threads);
-  a.optional_time("deadline_ns", of.deadline);
-  a.value("arrival", of.arrival);
-  a.rate("rate", of.rate);
-  a.value("queue", of.queue);
-  a.value("when_full", of.when_full);
+  each_setting([&]<class Held>(Held settings::*member, const setting_entry& about) {
+    if constexpr (std::same_as<Held, std::optional<nanoseconds>>) {
+      a.optional_time((about.key + std::string("_ns")).c_str(), of.*member);
+    } else if constexpr (std::same_as<Held, std::optional<double>>) {
+      a.rate(about.key, of.*member);
+    } else {
+      a.newer(about.key, of.*member);
+    }
+  });
 }
 
 template <class Archive>

@@ -268,10 +268,6 @@ conditions_record conditions_from(const json_part& from) {
   return record_from<conditions_record>(from);
 }
 
-settings settings_from(const json_part& from) {
-  return record_from<settings>(from);
-}
-
 run_record run_from(const json_part& from) {
   return record_from<run_record>(from);
 }

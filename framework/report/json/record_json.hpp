@@ -32,7 +32,6 @@ conditions_record conditions_from(const json_part& from);
 
 /// How a pipeline is run, `threads` and the seed among it.
 void write_settings(compact_json& to, const settings& run);
-settings settings_from(const json_part& from);
 
 device_properties device_from(const json_part& from);
 

@@ -12,6 +12,7 @@
 #include "framework/plan/placement.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/text_table.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 namespace {
@@ -94,6 +95,26 @@ std::string numbered(const plan& p, std::size_t stage) {
   return fmt::format("{} {}", stage + 1, shown(p.stages[stage].name));
 }
 
+/// "graphs stage", "priorities on": what the settings say in this run.
+std::vector<std::string> words_of(const settings& run) {
+  std::vector<std::string> words;
+  each_setting([&](auto member, const setting_entry& of) {
+    std::string key = of.key;
+    std::string value = written(run.*member);
+    if (key == "arrival") value = run.arrival == arrival::closed ? "" : arrival_of(run);
+    if (key == "threads" && run.threads == 0) value = "";
+    if (key == "in_flight") {
+      words.push_back(value + " in flight");
+    } else if (key == "frames") {
+      words.push_back(fmt::format("{} frames after {} of warm-up", value, run.warmup));
+    } else if (key != "warmup" && key != "rate" && !value.empty() && applies(of, run)) {
+      std::ranges::replace(key, '_', ' ');
+      words.push_back(key + " " + value);
+    }
+  });
+  return words;
+}
+
 std::string header(const plan& p, const plan_target& target, const look& as) {
   std::string text = toned(shown(p.pipeline), tone::heading, as);
   if (!p.description.empty()) text += ": " + shown(p.description);
@@ -108,26 +129,7 @@ std::string header(const plan& p, const plan_target& target, const look& as) {
     parameters.push_back(shown(name) + " " + shown(value));
   }
   if (!parameters.empty()) text += listed("  parameters  ", parameters, as);
-  const settings& run = p.run;
-  std::vector<std::string> words = {
-      fmt::format("strategy {}", to_word(run.strategy)),
-      fmt::format("graphs {}", to_word(run.graphs)),
-      fmt::format("timing {}", to_word(run.timing)),
-      fmt::format("wait {}", to_word(run.wait)),
-      fmt::format("priorities {}", run.priorities ? "on" : "off"),
-      fmt::format("{} in flight", run.in_flight),
-      fmt::format("{} frames after {} of warm-up", run.frames, run.warmup),
-      fmt::format("seed {}", run.seed)};
-  if (run.threads > 0) words.push_back(fmt::format("threads {}", run.threads));
-  if (run.deadline) {
-    words.push_back("deadline " + format_duration(static_cast<double>(*run.deadline)));
-  }
-  if (run.arrival != arrival::closed) {
-    words.push_back("arrival " + arrival_of(run));
-    words.push_back(fmt::format("queue {}", run.queue));
-    words.push_back(fmt::format("when full {}", to_word(run.when_full)));
-  }
-  return text + listed("  run         ", words, as);
+  return text + listed("  run         ", words_of(p.run), as);
 }
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {

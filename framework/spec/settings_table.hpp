@@ -1,0 +1,110 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "framework/base/units.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+/// What there is to say of a setting of a run that the type of its member does not say.
+struct setting_entry {
+  const char* key;          ///< in a `run:` section; `in_flight` is --in-flight as an option
+  const char* option_help;  ///< of the option
+  const char* help;         ///< of the key
+  std::optional<double> minimum = {};
+  std::optional<double> maximum = {};
+  const char* option_value = "N";  ///< what the option's help calls a number
+  bool on_schedule = false;        ///< says nothing with closed arrival: results leave it out then
+  const char* option_letter = "";  ///< "-n," where it has a short form too
+};
+
+/// The one list of what can be set about a run: calls `take(member, entry)` for each setting.
+/// Files, options, schemas, plans, results and records follow it. An optional duration is in
+/// nanoseconds, an optional number a rate of frames.
+template <class Take>
+void each_setting(Take take) {
+  take(&settings::strategy,
+       {"strategy", "How frames are scheduled",
+        "How frames are scheduled: one host thread that waits for each device stage, one that "
+        "waits only where a CPU stage reads a device result, or every stage as soon as its inputs "
+        "are ready."});
+  take(&settings::graphs,
+       {"graphs", "Launch operation by operation, a graph per stage, or the frame as one",
+        "How device work is launched: operation by operation, one graph per device stage, or the "
+        "whole frame as one graph."});
+  take(&settings::timing,
+       {"timing", "How stages are measured; layers: device time per layer, perturbing",
+        "How stages are measured; 'layers' adds device time per layer."});
+  take(&settings::wait,
+       {"wait", "How the host waits for the device",
+        "How the host waits for the device: polling, polling and yielding the core, or asleep "
+        "until woken."});
+  take(&settings::priorities, {"priorities", "Whether streams have priorities",
+                               "Whether streams have the priorities of their stages."});
+  take(&settings::in_flight,
+       {"in_flight", "Frames begun and not yet complete, at most",
+        "Maximum number of frames begun and not yet complete. Each stage still has them in order, "
+        "one at a time.",
+        1, 64, "K"});
+  take(&settings::frames,
+       {"frames", "Measured frames", "Measured frames.", 1, 100'000'000, "N", false, "-n,"});
+  take(&settings::warmup,
+       {"warmup", "Frames before them that are not reported",
+        "Frames before the measured ones that are not reported. Unless it is 0, a GPU works for "
+        "300 ms before them.",
+        0, 1'000'000});
+  take(&settings::seed, {"seed", "Seed of weights, inputs, random stages and random arrivals",
+                         "Seed of weights, inputs, random stages and random arrivals.", 0});
+  take(&settings::threads,
+       {"threads", "Compute threads of the host device (0: half the cores)",
+        "Compute threads of the host device; 0 means half the cores.", 0, 1024});
+  take(&settings::deadline,
+       {"deadline", "A frame that takes longer has missed it: 20ms",
+        "A frame that takes longer than this has missed its deadline.", 1, std::nullopt, "TIME"});
+  take(&settings::arrival,
+       {"arrival", "When frames are due: each when there is room for it, or on a schedule",
+        "When frames are due: each as soon as there is room for it, at a constant rate, or at "
+        "random moments of a Poisson process."});
+  take(&settings::rate,
+       {"rate", "Frames due in a second, where they arrive on a schedule",
+        "Frames due in a second, on average; required unless 'arrival' is closed, and not allowed "
+        "then.",
+        lowest_rate, highest_rate, "R", true});
+  take(&settings::queue,
+       {"queue", "Frames on a schedule that are due and wait to begin, at most",
+        "Maximum number of due frames that wait to begin; not with closed arrival.", 1, 1'000'000,
+        "N", true});
+  take(&settings::when_full,
+       {"when_full", "What becomes of a frame that is due while the queue is full",
+        "What happens to a frame that is due while the queue is full: it waits, the oldest frame "
+        "in the queue is dropped, or the new one is.",
+        std::nullopt, std::nullopt, "", true});
+}
+
+/// Whether a setting says anything in this run.
+inline bool applies(const setting_entry& of, const settings& run) {
+  return !of.on_schedule || run.arrival != arrival::closed;
+}
+
+/// A setting's value as a file has it: "overlap", "on", "16"; empty where there is none.
+template <class T>
+std::string written(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(to_word(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "on" : "off";
+  } else if constexpr (std::is_same_v<T, std::optional<nanoseconds>>) {
+    return value ? format_duration(static_cast<double>(*value)) : "";
+  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    return value ? fmt::to_string(*value) : "";
+  } else {
+    return fmt::to_string(value);
+  }
+}
+
+}  // namespace graphline
