@@ -100,13 +100,11 @@ std::string rates_text(double completed, double offered) {
                      text(offered, decimals));
 }
 
-std::string overload_text(const overload& what) {
-  auto text = "overloaded: completed " + rates_text(what.completed, what.offered);
-  if (what.dropped > 0) text += fmt::format("; {} frames dropped", what.dropped);
-  if (what.growth) {
-    text += fmt::format("; latency grows by {} per second of load", format_duration(*what.growth));
-  }
-  return text;
+finding overload_finding(const overload& what) {
+  auto found = finding{"overloaded", finding_severity::failure}.with(
+      "rates", rates_text(what.completed, what.offered));
+  if (what.dropped > 0) found.with("dropped", quantity{static_cast<double>(what.dropped)});
+  return found.with("growth", what.growth, unit::duration);
 }
 
 }  // namespace graphline

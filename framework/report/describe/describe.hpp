@@ -15,6 +15,11 @@ namespace graphline::report {
 
 // A document of each kind of result.
 
+document describe(const run_record& record, const run_analysis& analysis);
+inline document describe(const run_record& record) {
+  return describe(record, analyze(record));
+}
+
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 inline document describe(const roofline_record& record) {
   return describe(record, analyze(record));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline {
 
@@ -55,7 +56,10 @@ json attribution_data(const run_record& record, const attribution_summary& summa
   data["best_by_plan"] = rounded_or_null(summary.bound);
   data["best_by_edges"] = rounded_or_null(summary.bound_of_any);
   data["critical"] = summary.bound_of_median.stages;
-  data["findings"] = attribution_findings(record, summary);
+  data["findings"] = json::array();
+  for (const auto& found : attribution_findings(record, summary)) {
+    data["findings"].push_back(report::sentence(found));
+  }
   return data;
 }
 
