@@ -50,6 +50,17 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
+    {"disturbed", "disturbed (machine noise): {by}"},
+    {"device_waits_for_host",
+     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, and the device works on "
+     "it for {device}[, the worst of {stages} stages]: the device waits for the host"},
+    {"device_time_may_hold_waits",
+     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, its device time is "
+     "{device}[, the worst of {stages} stages]; the device may have waited for the host, so the "
+     "device time says little about the stage"},
+    {"overloaded",
+     "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
+     "second of load]"},
     {"capacity",
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
      "{runs} runs together, {frames} frames"},

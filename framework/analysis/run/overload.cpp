@@ -107,4 +107,15 @@ finding overload_finding(const overload& what) {
   return found.with("growth", what.growth, unit::duration);
 }
 
+finding overload_finding(const overload& what) {
+  finding made{"overloaded", finding_severity::warning, {}, {}};
+  made.with("offered", what.offered, unit::frames_per_second)
+      .with("completed", what.completed, unit::frames_per_second)
+      .with("rates", rates_text(what.completed, what.offered));
+  if (what.dropped > 0) {
+    made.with("dropped", quantity{static_cast<double>(what.dropped), unit::none});
+  }
+  return made.with("growth", what.growth, unit::duration);
+}
+
 }  // namespace graphline
