@@ -79,11 +79,7 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 
 /// On standard error, what ended the run, and findings and warnings where no table has them.
 void tell_trouble(const run_record& record, bool quiet) {
-  if (quiet) {
-    const auto summary = summarize(record);
-    for (const auto& finding : summary.findings) print(stderr, fmt::format("{}\n", printable(report::sentence(finding))));
-    print_warnings(summary.warnings);
-  }
+  if (quiet) print_findings(summarize(record).findings);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }
 
