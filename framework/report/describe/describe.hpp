@@ -33,6 +33,18 @@ struct calibration_notes {
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
+/// The charts of a run, of which there is something to draw. `frames_asked`: whose timelines a page
+/// has beside those it chooses itself, as indices into the record's.
+void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
+                    const std::vector<std::size_t>& frames_asked);
+
+/// All frames for which `budget`, in bytes of JSON, has room: first those asked for, which are
+/// always kept (indices beyond the record's are passed over), then the median and the slowest frame
+/// and those around them, more of the slowest and typical ones and of those that missed the
+/// deadline, and as many evenly spaced ones as fit. `typical`, `slow` and `missed` name kept ones.
+timeline_chart timeline_of(const run_record& record, const attribution_summary& summary,
+                           const std::vector<std::size_t>& asked, std::size_t budget = 1'200'000);
+
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/report/html/graph_layout.hpp"
+#include "framework/report/describe/graph_layout.hpp"
 #include "framework/report/json/json_text.hpp"
 
 namespace graphline {
