@@ -27,9 +27,18 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
+/// One of several pieces that make up what a finding is about.
+struct finding_item {
+  std::string what;     ///< "queue wait"; may be empty
+  std::string subject;  ///< a stage; empty for none
+  quantity amount;
+  std::optional<double> part = {};  ///< of the whole, as a part of 1
+};
+
 /// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
 struct finding {
-  using figure = std::variant<quantity, std::string, std::vector<std::string>>;
+  using figure =
+      std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;
 
   /// A figure that is not known is left out.
   finding& with(std::string_view name, figure value) {
@@ -49,8 +58,8 @@ struct finding {
 
   std::string_view key;  ///< a literal: "far_from_roofline"
   finding_severity how = finding_severity::note;
-  std::vector<std::string> subjects;  ///< names of stages and parts, as the user wrote them
-  std::vector<std::pair<std::string_view, figure>> figures;
+  std::vector<std::string> subjects = {};  ///< names of stages and parts, as the user wrote them
+  std::vector<std::pair<std::string_view, figure>> figures = {};
 };
 
 }  // namespace graphline

@@ -15,6 +15,7 @@
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/histogram.hpp"
+#include "framework/analysis/stats/percentile_interval.hpp"
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
 #include "framework/base/quantity.hpp"
@@ -46,8 +47,8 @@ struct estimate {
   std::optional<double> high;
 };
 
-/// Raw, in nanoseconds; in data only.
-using raw_times = std::vector<nanoseconds>;
+/// Such as raw times, in nanoseconds; in data only.
+using whole_numbers = std::vector<std::int64_t>;
 
 /// From where to where a value lies; an end may not be known.
 struct span_of {
@@ -67,13 +68,14 @@ struct judgment {
 struct samples {
   std::shared_ptr<const distribution> of;  ///< null where nothing was measured
   std::vector<nanoseconds> in_order = {};  ///< as measured; left out of data where empty
+  std::vector<percentile_interval> intervals = {};
 };
 
 /// A value, or nothing where it is not known.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
-                   samples, std::vector<std::string>, std::vector<named_value>, raw_times>;
+                   samples, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -81,7 +83,7 @@ struct cell {
   cell(const std::string& text) : value(text) {}
   cell(const char* text) : value(std::string(text)) {}
   cell(std::vector<std::string> list) : value(std::move(list)) {}
-  cell(raw_times times) : value(std::move(times)) {}
+  cell(whole_numbers list) : value(std::move(list)) {}
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
   cell(const estimate& of) : value(of) {}
@@ -118,6 +120,7 @@ struct facts {
   std::string title;
   std::vector<fact> list;
   unsigned where = everywhere;
+  bool folded = false;  ///< a list to look things up in, rather than figures
 };
 
 struct column {
@@ -132,6 +135,7 @@ struct column {
   /// The columns that hold its range; beyond each other's, two values differ by more than that.
   std::pair<std::string, std::string> range = {};
   bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
+  bool is_signed = false;     ///< its times are differences
   bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 
@@ -146,6 +150,7 @@ struct row {
   std::vector<cell> cells;  ///< as many as there are columns
   int level = 0;            ///< 1: a part of the last row of level 0
   bool apart = false;       ///< a gap before it: what follows is compared with something else
+  unsigned where = everywhere;
 };
 
 /// The first column names the rows. Without rows it is in data only.
@@ -335,6 +340,7 @@ struct document {
   std::vector<part> parts;
   std::vector<finding> findings;       ///< failures stand before all parts
   std::string table_of_csv;            ///< the key of the table that a CSV file holds
+  std::string headline = {};           ///< the key of the fact that a comparison goes by
   std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
 };
 

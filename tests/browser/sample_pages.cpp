@@ -20,9 +20,7 @@ namespace {
 
 void write(const std::filesystem::path& folder, const char* name, const run_record& record) {
   std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
-  report::document page{"run", record.pipeline, record.description, {}, {}, {}, ""};
-  report::add_run_charts(page, record, analyze(record), {});
-  file << report::as_html(page);
+  file << report::as_html(report::describe(record, analyze(record), std::vector<std::size_t>()));
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
 }

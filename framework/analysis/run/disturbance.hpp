@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -30,6 +31,11 @@ std::optional<std::string> disturbance_warning(const run_record& record);
 /// The same over several runs of one pipeline, of which `one` tells which thread ran which stage.
 std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
                                                const run_record& one);
+
+/// The same as data.
+std::optional<finding> disturbance_finding(const run_record& record);
+std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
+                                           const run_record& one);
 
 /// Trials of an experiment with anything else at work beside them.
 struct disturbed_trials {

@@ -29,16 +29,19 @@ std::string why_no_throughput(const run_record& record) {
   return fmt::format("too few frames: on a schedule it needs {}", least_scheduled_frames);
 }
 
-std::vector<std::string> findings_of(const run_record& record, const run_summary& summary) {
-  std::vector<std::string> result;
+std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
+  std::vector<finding> result;
   const auto dropped = record.load.dropped.size();
-  if (summary.overload) result.push_back(overload_text(*summary.overload));
+  if (summary.overload) result.push_back(overload_finding(*summary.overload));
   const auto late = summary.deadline ? summary.deadline->missed : 0;
   if (late > 0 || (summary.deadline && dropped > 0)) {
-    result.push_back(fmt::format("deadline of {} missed by {} of {} frames{}",
-                                 format_duration(static_cast<double>(summary.deadline->limit)),
-                                 late + dropped, record.frames.size() + dropped,
-                                 dropped > 0 ? fmt::format(", {} of them dropped", dropped) : ""));
+    const auto count = [](std::size_t frames) { return quantity{static_cast<double>(frames)}; };
+    result.push_back(finding{"deadline_missed", finding_severity::failure}
+                         .with("deadline", quantity{static_cast<double>(summary.deadline->limit),
+                                                    unit::duration})
+                         .with("missed", count(late + dropped))
+                         .with("frames", count(record.frames.size() + dropped)));
+    if (dropped > 0) result.back().with("dropped", count(dropped));
   }
   return result;
 }

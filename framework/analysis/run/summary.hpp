@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/run_record.hpp"
@@ -75,7 +76,7 @@ struct run_summary {
   std::optional<load_summary> load;  ///< nothing with `arrival: closed`
   std::optional<graphline::overload> overload;
   /// What must be known before the figures: overload first, then missed deadlines.
-  std::vector<std::string> findings;
+  std::vector<finding> findings;
   std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
 };
 

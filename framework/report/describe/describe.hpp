@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,14 @@
 namespace graphline::report {
 
 // A document of each kind of result.
+
+/// `page_frames`: with the charts of a page, which has the timelines of these frames (indices into
+/// the record's) beside those of its own choice.
+document describe(const run_record& record, const run_analysis& analysis,
+                  const std::optional<std::vector<std::size_t>>& page_frames = {});
+inline document describe(const run_record& record) {
+  return describe(record, analyze(record));
+}
 
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 inline document describe(const roofline_record& record) {
@@ -33,10 +42,9 @@ struct calibration_notes {
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
-/// The charts of a run, of which there is something to draw. `frames_asked`: whose timelines a page
-/// has beside those it chooses itself, as indices into the record's.
+/// The charts of a run of which there is something to draw.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
-                    const std::vector<std::size_t>& frames_asked);
+                    const std::vector<std::size_t>& page_frames);
 
 /// All frames for which `budget`, in bytes of JSON, has room: first those asked for, which are
 /// always kept (indices beyond the record's are passed over), then the median and the slowest frame

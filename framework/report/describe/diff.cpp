@@ -145,7 +145,7 @@ table diff_of(const table& before, const table& after) {
 std::vector<fact> figures_of(const document& of) {
   std::vector<fact> list;
   for (const auto* some : parts_of<facts>(of)) {
-    if ((some->where & in_text) == 0) continue;
+    if (some->folded || (some->where & shown) == 0) continue;
     for (const auto& one : some->list) {
       if (number_of(&one.value) && !one.title.empty()) list.push_back(one);
     }
@@ -243,8 +243,7 @@ table differences(const document& before, const document& after) {
   }
   for (const auto* first : parts_of<facts>(before)) {
     for (const auto* second : parts_of<facts>(after)) {
-      if (first->key != second->key || (first->where & in_text) != 0 || first->key.empty())
-        continue;
+      if (first->key != second->key || !first->folded) continue;
       if (first->key != "sources") {
         add_differences(made, *first, *second);
         continue;

@@ -260,7 +260,7 @@ chart pipeline_of(const run_record& record, const run_analysis& analysis) {
 }  // namespace
 
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
-                    const std::vector<std::size_t>& frames_asked) {
+                    const std::vector<std::size_t>& page_frames) {
   const auto& summary = analysis.summary;
   if (summary.end_to_end) {
     to.parts.push_back(frame_times(record, summary));
@@ -268,7 +268,7 @@ void add_run_charts(document& to, const run_record& record, const run_analysis& 
   }
   if (const auto& attribution = analysis.attribution) {
     to.parts.push_back(chart{"timeline", "Timeline of a frame", "",
-                             timeline_of(record, *attribution, frames_asked)});
+                             timeline_of(record, *attribution, page_frames)});
     to.parts.push_back(critical_path(record, *attribution));
   }
   if (!record.stages.empty()) to.parts.push_back(pipeline_of(record, analysis));

@@ -56,7 +56,7 @@ std::string sentence_of(const finding& of) {
 /// What stands in a row of figures; other facts are lists to look things up in.
 bool is_figures(const document::part& part) {
   const auto* some = std::get_if<facts>(&part);
-  return some != nullptr && (some->where & in_text) != 0;
+  return some != nullptr && !some->folded;
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ std::string html_of(const table& of) {
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     const auto& row = *shown.lines[r];
-    if (r == of.rows.size()) text += "</tbody><tfoot>\n";
+    if (shown.is_total(r)) text += "</tbody><tfoot>\n";
     std::string below;
     std::string cells;
     for (std::size_t i = 1; i < shown.columns.size(); ++i) {
@@ -235,7 +235,7 @@ bool is_on_canvas(const document::part& part) {
 }
 
 std::string html_of(const facts& of) {
-  return (of.where & in_text) != 0 ? figures_of(of) : folded(of);
+  return of.folded ? folded(of) : figures_of(of);
 }
 
 std::string html_of(const note& of) {
