@@ -59,9 +59,14 @@ void make_reports(const report_arguments& given, const run_record& record) {
                            expected_trace_file_bytes(given.trace, frames, stages)},
                           {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
                          {given.result});
-  const auto says = report::describe(record, analyze(record));
-  if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
-  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
+  const auto analysis = analyze(record);
+  if (outputs.empty()) {
+    outputs.show(
+        report::as_text(report::describe(record, analysis), look_of(outputs.for_people())));
+  }
+  outputs.write("--html", [&](text_sink& to) {
+    to.append(report::as_html(report::describe(record, analysis, given.frames)));
+  });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();

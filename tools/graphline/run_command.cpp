@@ -16,7 +16,6 @@
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/sentences.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/trace/trace_file.hpp"
@@ -133,7 +132,9 @@ exit_status run_pipeline(run_arguments& given) {
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
       given.quiet, ended);
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says(), record); });
-  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says())); });
+  outputs.write("--html", [&](text_sink& to) {
+    to.append(report::as_html(report::describe(record, analysis(), std::vector<std::size_t>())));
+  });
   outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says())); });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });

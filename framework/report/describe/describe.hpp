@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +16,10 @@ namespace graphline::report {
 
 // A document of each kind of result.
 
-document describe(const run_record& record, const run_analysis& analysis);
+/// `page_frames`: with the charts of a page, which has the timelines of these frames (indices into
+/// the record's) beside those of its own choice.
+document describe(const run_record& record, const run_analysis& analysis,
+                  const std::optional<std::vector<std::size_t>>& page_frames = {});
 inline document describe(const run_record& record) {
   return describe(record, analyze(record));
 }
@@ -37,6 +41,17 @@ struct calibration_notes {
   std::string kept_in = {};              ///< the file; empty where it is not kept
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
+
+/// The charts of a run of which there is something to draw.
+void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
+                    const std::vector<std::size_t>& page_frames);
+
+/// All frames for which `budget`, in bytes of JSON, has room: first those asked for, which are
+/// always kept (indices beyond the record's are passed over), then the median and the slowest frame
+/// and those around them, more of the slowest and typical ones and of those that missed the
+/// deadline, and as many evenly spaced ones as fit. `typical`, `slow` and `missed` name kept ones.
+timeline_chart timeline_of(const run_record& record, const attribution_summary& summary,
+                           const std::vector<std::size_t>& asked, std::size_t budget = 1'200'000);
 
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);

@@ -606,7 +606,8 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
 
 }  // namespace
 
-document describe(const run_record& record, const run_analysis& analysis) {
+document describe(const run_record& record, const run_analysis& analysis,
+                  const std::optional<std::vector<std::size_t>>& page_frames) {
   const auto& summary = analysis.summary;
   document made{"run", record.pipeline, record.description, {}, {}, {}, "stages"};
   made.headline = "p50";
@@ -627,6 +628,7 @@ document describe(const run_record& record, const run_analysis& analysis) {
     made.parts.push_back(stage_rows(record, analysis).made());
   }
   made.parts.push_back(summary_facts(record, summary));
+  if (page_frames) add_run_charts(made, record, analysis, *page_frames);
   made.parts.push_back(output_table(record));
   made.parts.push_back(operation_table(record));
   if (summary.end_to_end) add_notes(made, record, analysis);

@@ -1,32 +1,13 @@
-// The section that draws the pipeline: stages as nodes with their times, what connects them, and
-// which of them bound the median frame.
+// The pipeline: stages as nodes with their times, what connects them, and which of them are on the
+// critical path of the median frame.
 "use strict";
 
-graphline.section({
-  id: "pipeline",
-  title: "Pipeline",
-  draws: (data) => Boolean(data.pipeline) && data.pipeline.nodes.length > 0,
-  draw(data, box) {
-    const { element } = graphline;
-    const picture = new PipelinePicture(data.pipeline, data.attribution?.critical ?? []);
-    const timed = data.pipeline.stages.some(({ mean }) => mean !== null);
-    box.append(element("figure", {}, picture.frame, picture.told,
-      element("figcaption", {}, pipelineCaption(data, timed)),
-      element("details", { class: "tabled" }, element("summary", {}, "As a table"),
-        pipelineTable(data.pipeline))));
-    picture.draw();
-    new ResizeObserver(() => picture.draw()).observe(picture.frame);
-  },
+page.chart("pipeline", (data, figure) => {
+  const picture = new PipelinePicture(data);
+  figure.append(picture.frame, picture.told);
+  picture.draw();
+  new ResizeObserver(() => picture.draw()).observe(picture.frame);
 });
-
-function pipelineCaption(data, timed) {
-  return "Stages from left to right, or down, as they wait for each other; dashed boxes are what " +
-    "goes in and comes out. " + (timed
-    ? "Bars: the mean time of a stage over the mean end-to-end time. "
-    : "The stages were not timed; --timing event does that. ") +
-    (data.attribution?.critical.length > 0
-      ? "Outlined: the stages that would bound the median frame if nothing else took time." : "");
-}
 
 // In words, how a stage is set free by what it waits for.
 const satisfiedWords = {
@@ -36,14 +17,14 @@ const satisfiedWords = {
 
 // What stands before a stage's time where that is not the time that it was at work.
 const measureWords = {
-  device_time: "", cpu_time: "", enqueue_time: "launch ", synchronized_time: "serialised ",
+  device_time: "", cpu_time: "", enqueue_time: "enqueue ", synchronized_time: "synchronized ",
 };
 
 class PipelinePicture {
-  constructor(pipeline, critical) {
-    const { element } = graphline;
+  constructor(pipeline) {
+    const { element } = page;
     this.pipeline = pipeline;
-    this.critical = critical;
+    this.critical = pipeline.critical;
     this.frame = element("div", {
       class: "graph", tabindex: "0", role: "group",
       "aria-label": "The pipeline's stages and tensors",
@@ -54,7 +35,7 @@ class PipelinePicture {
 
   // Draws all of it for the width there is, if that has changed.
   draw() {
-    const { svg } = graphline;
+    const { svg } = page;
     const width = this.frame.clientWidth;
     if (width === 0 || width === this.drawn) return;
     this.drawn = width;
@@ -87,18 +68,18 @@ class PipelinePicture {
   }
 
   tell(words) {
-    const { element } = graphline;
+    const { element } = page;
     if (!words) {
       this.told.replaceChildren("Point at a stage or an arrow, or move to it with Tab.");
       return;
     }
     const [name, ...rest] = words;
     this.told.replaceChildren(
-      element("strong", {}, graphline.name(name)), element("br"), rest.join(" · "));
+      element("strong", {}, page.name(name)), element("br"), rest.join(" · "));
   }
 
   node(node, places) {
-    const { svg } = graphline;
+    const { svg } = page;
     const [w, h] = places.size.node;
     const [x, y] = places.corner(node);
     const name = this.nameOf(node);
@@ -118,23 +99,23 @@ class PipelinePicture {
 
   // Mean and share, and the share as a bar.
   figures(stage, x, y, w) {
-    const { svg } = graphline;
+    const { svg } = page;
     if (stage.mean === null) return null;
     const full = w - 20;
     const time = `${measureWords[stage.measure]}${meanText(stage.mean)}`;
-    const whole = stage.share === null ? time : `${time} · ${shareText(stage.share)}`;
+    const whole = stage.share === null ? time : `${time} · ${page.percent(stage.share)}`;
     const filled = Math.min(1, stage.share ?? 0) * full;
     const bar = { x: x + 10, y: y + 57, height: 4, rx: 2 };
     return [
       svg("text", { x: x + 10, y: y + 51, class: "amounts" },
         fittedText(whole, full, 11.5) === whole ? whole : fittedText(time, full, 11.5)),
       svg("rect", { class: "rail", ...bar, width: full }),
-      svg("rect", { class: `time time-${stage.colour}`, ...bar, width: filled }),
+      svg("rect", { class: `time time-${stage.color}`, ...bar, width: filled }),
     ];
   }
 
   edge(edge, places) {
-    const { svg, isolated } = graphline;
+    const { svg, isolated } = page;
     const { nodes, tensors } = this.pipeline;
     const [from, to] = [nodes[edge.from], nodes[edge.to]];
     const carried = edge.tensors.map((i) => tensors[i])
@@ -155,26 +136,78 @@ class PipelinePicture {
 function stageWords(stage) {
   const figures = stage.mean === null ? []
     : [`${stage.measure.replaceAll("_", " ")} ${meanText(stage.mean)} on average`,
-      ...(stage.share === null ? [] : [`${shareText(stage.share)} of the mean end to end`])];
-  const priority = stage.colour === "cpu" ? [] : [`priority ${stage.priority}`];
+      ...(stage.share === null ? [] : [`${page.percent(stage.share)} of the mean end to end`])];
+  const priority = stage.color === "cpu" ? [] : [`priority ${stage.priority}`];
   return [stage.kind, stage.where, ...priority, ...figures];
 }
 
-function pipelineTable({ stages, tensors }) {
-  const { element, table } = graphline;
-  // Names in a row, each on its own where it is written from right to left.
-  const list = (entries) => entries.length === 0 ? "-"
-    : element("span", {}, entries.flatMap((entry, i) => [i === 0 ? "" : ", ", entry]));
-  const tensorList = (indices) => list(indices.map((i) =>
-    element("span", {}, graphline.name(tensors[i][0]), ` ${tensors[i][1]}`)));
-  const waitList = (waits) => list(waits.map(([stage, how]) =>
-    element("span", {}, graphline.name(stages[stage].name), ` (${how})`)));
-  const number = true;
-  return table("Stages in planned order",
-    [{ title: "stage" }, { title: "kind" }, { title: "where" }, { title: "mean", number },
-      { title: "share", number }, { title: "reads" }, { title: "writes" }, { title: "waits for" }],
-    stages.map((stage) => [
-      graphline.name(stage.name), stage.kind, stage.where, meanText(stage.mean),
-      stage.share === null ? "-" : shareText(stage.share),
-      tensorList(stage.reads), tensorList(stage.writes), waitList(stage.waits)]));
+// ---- Where nodes and edges stand, in pixels -----------------------------------------------------
+
+// The data has layers and rows; layers go to the right where there is room, else down.
+const pipelineSizes = {
+  across: { widths: [148, 184], gap: [36, 64], height: 66, row: 82 },
+  down: { node: [150, 66], layer: 104, row: 162 },
+};
+
+// For layers to the right: as wide nodes and gaps as fit, within their limits.
+function sizesAcross(layers, room) {
+  const { widths, gap, height, row } = pipelineSizes.across;
+  const within = (value, [least, most]) => Math.min(Math.max(value, least), most);
+  const width = within((room - (layers - 1) * gap[0]) / layers, widths);
+  const between = within((room - layers * width) / Math.max(1, layers - 1), gap);
+  return { node: [width, height], layer: width + between, row,
+           fits: layers * width + (layers - 1) * between <= room };
+}
+
+class PipelinePlaces {
+  constructor(pipeline, width) {
+    const across = sizesAcross(pipeline.layers, width - 4);
+    this.across = across.fits || (width >= 640 && pipeline.layers <= 12);
+    this.size = this.across ? across : pipelineSizes.down;
+    const along = (pipeline.layers - 1) * this.size.layer;
+    const rows = Math.max(0, pipeline.rows - 1) * this.size.row;
+    const [w, h] = this.size.node;
+    this.width = (this.across ? along : rows) + w + 4;
+    this.height = (this.across ? rows : along) + h + 4;
+    this.first = pipeline.nodes.reduce((a, b) => (b.layer < a.layer ? b : a));
+  }
+
+  // How far to the right the middle of the first node is.
+  get beginning() {
+    return this.corner(this.first)[0] + this.size.node[0] / 2;
+  }
+
+  // The upper left corner of a node.
+  corner({ layer, row }) {
+    const [a, b] = [layer * this.size.layer + 2, row * this.size.row + 2];
+    return this.across ? [a, b] : [b, a];
+  }
+
+  // Where an edge enters or leaves a node, or passes a layer: the middle of the side, before it and
+  // after it.
+  port(place, after) {
+    const [x, y] = this.corner(place);
+    const [w, h] = this.size.node;
+    return this.across ? [after ? x + w : x, y + h / 2] : [x + w / 2, after ? y + h : y];
+  }
+
+  // A smooth path through an edge's bends, straight where it passes the layers between.
+  path(from, bends, to) {
+    let at = this.port(from, true);
+    let text = `M${at}`;
+    const curve = (next) => {
+      const half = this.across ? (next[0] - at[0]) / 2 : (next[1] - at[1]) / 2;
+      const control = (point, sign) => this.across
+        ? [point[0] + sign * half, point[1]] : [point[0], point[1] + sign * half];
+      text += `C${control(at, 1)} ${control(next, -1)} ${next}`;
+      at = next;
+    };
+    for (const [layer, row] of bends) {
+      curve(this.port({ layer, row }, false));
+      at = this.port({ layer, row }, true);
+      text += `L${at}`;
+    }
+    curve(this.port(to, false));
+    return text;
+  }
 }

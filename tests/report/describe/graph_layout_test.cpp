@@ -1,4 +1,4 @@
-#include "framework/report/html/graph_layout.hpp"
+#include "framework/report/describe/graph_layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,21 +1,15 @@
-// The section that shows what happened in one frame, and the choice of the frame.
+// What happened in one frame: the choice of the frame, its picture, pointer and keyboard on it.
 "use strict";
 
-graphline.section({
-  id: "timeline",
-  title: "Timeline of a frame",
-  draws: (data) => Boolean(data.timeline),
-  draw(data, box) {
-    const frames = new TimelineFrames(data.timeline, data.pipeline.stages);
-    const section = new TimelineSection(frames, box);
-    document.addEventListener("graphline:frame", (event) => section.choose(event.detail.frame));
-    section.choose(data.timeline.asked[0] ?? data.timeline.median);
-  },
+page.chart("timeline", (data, figure) => {
+  const section = new TimelineSection(new TimelineFrames(data), figure);
+  document.addEventListener("graphline:frame", (event) => section.choose(event.detail.frame));
+  section.choose(data.asked[0] ?? data.median);
 });
 
 class TimelineSection {
-  constructor(frames, box) {
-    const { element } = graphline;
+  constructor(frames, figure) {
+    const { element } = page;
     this.frames = frames;
     this.plot = new TimelinePlot(frames, (span, frame) => this.tell(span, frame),
       (number) => this.choose(number));
@@ -23,21 +17,18 @@ class TimelineSection {
     this.missing = element("p", { class: "missing warning", hidden: true });
     this.detail = element("p", { class: "told", "aria-live": "polite" });
     this.tables = element("div", {});
-    const kinds = Object.keys(spentMeanings).filter((kind) =>
+    const kinds = Object.keys(timeWords).filter((kind) =>
       frames.timeline.pieces.some(([what]) => frames.timeline.spent[what] === kind) ||
-      frames.timeline.spans.some(([what]) => spanColours[frames.timeline.kinds[what]] === kind));
-    box.append(this.chooser(), this.missing, this.headline,
-      element("figure", { class: "timeline-figure" },
-        this.viewer(), this.plot.picture, this.detail, timeLegend(kinds),
-        element("figcaption", {}, this.caption()),
-        element("details", { class: "tabled" },
-          element("summary", {}, "As a table"), this.tables)));
+      frames.timeline.spans.some(([what]) => spanColors[frames.timeline.kinds[what]] === kind));
+    figure.append(this.chooser(), this.missing, this.headline, this.viewer(), this.plot.picture,
+      this.detail, timeLegend(kinds), element("figcaption", {}, this.caption()),
+      page.tabled(this.tables));
   }
 
   // ---- Choosing a frame -------------------------------------------------------------------------
 
   chooser() {
-    const { element, duration, whole } = graphline;
+    const { element, duration, whole } = page;
     const { timeline } = this.frames;
     const button = (title, number) =>
       element("button", { type: "button", onclick: () => this.choose(number) }, title);
@@ -93,7 +84,7 @@ class TimelineSection {
   }
 
   tellMissing(wanted) {
-    const { whole } = graphline;
+    const { whole } = page;
     const { timeline, numbers } = this.frames;
     this.missing.hidden = wanted === this.shown;
     this.missing.textContent = `Frame ${wanted} is not kept in this file, which has ` +
@@ -102,7 +93,7 @@ class TimelineSection {
   }
 
   describeFrame(frame) {
-    const { element, digits, duration, percent } = graphline;
+    const { element, digits, duration, percent } = page;
     const { timeline } = this.frames;
     const median = timeline.median_time;
     const parts = [
@@ -129,14 +120,14 @@ class TimelineSection {
   // ---- The picture ------------------------------------------------------------------------------
 
   viewer() {
-    const { element } = graphline;
+    const { element } = page;
     const button = (sign, title, act) =>
       element("button", { type: "button", "aria-label": title, title, onclick: act }, sign);
     const zoom = (factor) => () => {
       this.plot.view.zoom(factor);
       this.plot.place();
     };
-    const toggle = (title, name) => graphline.toggle(title, (checked) => {
+    const toggle = (title, name) => page.toggle(title, (checked) => {
       this.plot[name] = checked;
       this.plot.place();
     }, true);
@@ -148,12 +139,12 @@ class TimelineSection {
   }
 
   caption() {
-    const { element, duration } = graphline;
+    const { element, duration } = page;
     const error = this.frames.timeline.clock_error;
     return [
-      "Time counts from when the frame was due. The path at the top is what bounds the frame: " +
-      "each piece waited for the one before it. What bounds it is outlined in its lane; faint " +
-      "spans belong to frames before and after. ",
+      "Time counts from when the frame was due. On the critical path at the top, each piece waited " +
+      "for the one before it; what is on it is outlined in its lane. Faint spans belong to " +
+      "frames before and after. ",
       error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, ` +
         "by the alignment of the clocks; whiskers show that where it can be seen. " : "",
       element("span", { id: "timeline-keys" },
@@ -164,17 +155,17 @@ class TimelineSection {
 
   // Says what a span is, of the frame that is shown or of one beside it.
   tell(span, frame) {
-    const { element, percent } = graphline;
+    const { element, percent } = page;
     if (!span) {
       this.detail.replaceChildren(
         "Point at a span, or move to it with the keys, to see what it is.");
       return;
     }
     const piece = span.lane === undefined;
-    const where = piece ? spentMeanings[span.kind] : `${spanWords[span.kind]}, `;
+    const where = piece ? timeWords[span.kind][1] : `${spanWords[span.kind]}, `;
     this.detail.replaceChildren(
-      element("strong", {}, graphline.name(this.frames.nameOf(span))), ` · ${where}`,
-      ...(piece ? [] : [graphline.name(this.plot.whereOf(span.lane))]),
+      element("strong", {}, page.name(this.frames.nameOf(span))), ` · ${where}`,
+      ...(piece ? [] : [page.name(this.plot.whereOf(span.lane))]),
       frame.number === this.shown ? "" : ` · frame ${frame.number}`, element("br"),
       `${exactly(span.begin)} to ${exactly(span.end)}, `,
       element("strong", {}, exactly(span.end - span.begin)),
@@ -184,20 +175,88 @@ class TimelineSection {
 
 // What a timeline shows, as numbers.
 function timelineTables(frames, frame, plot) {
-  const { table, unitFor } = graphline;
+  const { table, unitFor } = page;
   const unit = unitFor(frame.end);
   const times = ["begin", "end", "length"].map((title) =>
     ({ title: `${title}, ${unit.name}`, number: true }));
   const figures = (span) =>
     [span.begin, span.end, span.end - span.begin].map((ns) => exactIn(ns, unit));
   return [
-    table(`The path that bounds frame ${frame.number}; it leaves ${exactly(frame.residual)} over`,
+    table(`Critical path of frame ${frame.number}; residual ${exactly(frame.residual)}`,
       [{ title: "of" }, { title: "goes to" }, ...times],
       frame.pieces.map((piece) =>
-        [graphline.name(frames.ownerOf(piece)), spentTitle(piece.kind), ...figures(piece)])),
+        [page.name(frames.ownerOf(piece)), timeTitle(piece.kind), ...figures(piece)])),
     table(`All spans of frame ${frame.number}`,
       [{ title: "of" }, { title: "what" }, { title: "where" }, ...times],
-      frame.spans.map((span) => [graphline.name(frames.ownerOf(span)), spanWords[span.kind],
-        graphline.name(plot.whereOf(span.lane)), ...figures(span)])),
+      frame.spans.map((span) => [page.name(frames.ownerOf(span)), spanWords[span.kind],
+        page.name(plot.whereOf(span.lane)), ...figures(span)])),
   ];
+}
+
+function handTimeline(plot) {
+  const { picture, view } = plot;
+  const pointer = (event) => view.time(event.clientX - picture.getBoundingClientRect().left);
+  const zoom = (factor, at) => {
+    view.zoom(factor, at);
+    plot.place();
+  };
+
+  // A page that scrolls must not be caught by the picture: the wheel zooms once it was clicked or
+  // has the keyboard, or with Ctrl.
+  picture.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !picture.contains(document.activeElement)) return;
+    event.preventDefault();
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      view.pan(event.deltaX / view.width);
+      plot.place();
+    } else {
+      zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), pointer(event));
+    }
+  }, { passive: false });
+
+  let last = null;
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    last = event.clientX;
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (last === null || event.buttons === 0 || event.clientX === last) return;
+    // Captured only now: a click on a span must reach it.
+    picture.setPointerCapture(event.pointerId);
+    picture.classList.add("dragged");
+    view.pan((last - event.clientX) / view.width);
+    last = event.clientX;
+    plot.place();
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    picture.addEventListener(end, () => {
+      last = null;
+      picture.classList.remove("dragged");
+    });
+  }
+
+  const middle = () => plot.focused
+    ? Math.min(Math.max((plot.focused.span.begin + plot.focused.span.end) / 2, view.from), view.to)
+    : (view.from + view.to) / 2;
+  const pan = (part) => {
+    view.pan(part);
+    plot.place();
+  };
+  const keys = {
+    "+": () => zoom(1.5, middle()),
+    "=": () => zoom(1.5, middle()),
+    "-": () => zoom(1 / 1.5, middle()),
+    0: () => plot.fit(),
+    ArrowLeft: (moves) => (moves ? plot.step(-1, 0) : pan(-0.15)),
+    ArrowRight: (moves) => (moves ? plot.step(1, 0) : pan(0.15)),
+    ArrowUp: (moves) => moves && plot.step(0, -1),
+    ArrowDown: (moves) => (moves ? plot.step(0, 1) : plot.current?.group.focus()),
+    Escape: () => picture.focus(),
+  };
+  picture.addEventListener("keydown", (event) => {
+    const key = keys[event.key];
+    if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    key(Boolean(plot.focused) && !event.shiftKey);
+  });
 }
