@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
