@@ -26,7 +26,6 @@ enum class unit {
 struct quantity {
   double value = 0;
   unit in = unit::none;
-
   friend bool operator==(const quantity&, const quantity&) = default;
 };
 

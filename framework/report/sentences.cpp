@@ -19,8 +19,31 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
-    {"failed", "FAILED{under}: {failure}"},
+    {"failed", "FAILED after {done} of {frames}{under}: {failure}"},
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
+    {"deadline_missed",
+     "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
+     "them dropped]"},
+    {"slow_frames",
+     "the slowest 1 % ({frames} frames) took {more} more than a typical frame[: {pieces}][; other "
+     "pieces together took {others_less} less]"},
+    {"critical_path",
+     "critical path {path}; mean lower bound with these stage times[ {bound}][ {bound_of_schedule} "
+     "for "
+     "this schedule, {bound_of_any} for any]: a frame took {running}[ without its {without}], "
+     "[{above} above][{ratio}] the bound"},
+    {"cpu_cores",
+     "limited by the {cores} cores for CPU stages: {subjects}; mean lower bound with these stage "
+     "times[ {bound}][ {bound_of_schedule} for this schedule, {bound_of_any} for any]: a frame "
+     "took "
+     "{running}[ without its {without}], [{above} above][{ratio}] the bound"},
+    {"device",
+     "limited by the device, which carries out one operation at a time: {subjects}; mean lower "
+     "bound with these stage times[ {bound}][ {bound_of_schedule} for this schedule, "
+     "{bound_of_any} "
+     "for any]: a frame took {running}[ without its {without}], [{above} above][{ratio}] the "
+     "bound"},
+    {"overlap_hid", "overlap hid {hidden} per frame: {pieces} (% of the stage's time)"},
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
@@ -42,7 +65,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"frames_dropped",
      "frames dropped by a full queue, so that no percentile counts them: {cases}"},
     {"queue_full", "arrivals that found the queue full: {cases}"},
-    {"deadline_missed", "frames that missed their deadline, and by how much (median): {cases}"},
+    {"late_frames", "frames that missed their deadline, and by how much (median): {cases}"},
     {"frames_of", "{frames} of {due}[ by {median_late}] in {configurations}"},
     {"timing_adds_time",
      "{method} adds {cost} to a frame ({change}), 95 % interval {low} to {high}"},
@@ -235,7 +258,36 @@ std::string in_a_row(std::span<const std::string> items) {
   return text;
 }
 
+/// "6.00 ms (60 %) device time of 'net'".
+std::string text_of(const finding_item& of) {
+  auto text = to_text(of.amount);
+  if (of.part) text += fmt::format(" ({})", to_text({*of.part, unit::share}));
+  if (!of.what.empty()) text += ' ' + of.what;
+  if (!of.subject.empty()) text += " of " + quote(of.subject);
+  return text;
+}
+
+/// "'a' -> 'b'"; of a long path its ends.
+std::string path_of(std::span<const std::string> stages) {
+  constexpr std::size_t most_named = 8;
+  const bool cut = stages.size() > most_named + 1;
+  std::string text;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (cut && i == most_named / 2) {
+      text += fmt::format(" -> {} more", stages.size() - most_named);
+      i = stages.size() - most_named / 2;
+    }
+    text += (i == 0 ? "" : " -> ") + quote(stages[i]);
+  }
+  return text;
+}
+
 std::string text_of(const finding::figure& value) {
+  if (const auto* items = std::get_if<std::vector<finding_item>>(&value)) {
+    std::string text;
+    for (const auto& item : *items) text += (text.empty() ? "" : ", ") + text_of(item);
+    return text;
+  }
   if (const auto* number = std::get_if<quantity>(&value)) return to_text(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return in_a_row(std::get<std::vector<std::string>>(value));
@@ -246,13 +298,12 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
   if (name == "subject" && !subjects.empty()) return quote(subjects.front());
   if (name == "subjects") return listed(subjects);
+  if (name == "path") return path_of(subjects);
   if (name == "others") {
     if (subjects.size() < 2) return std::nullopt;
     return listed(subjects.subspan(1));
   }
-  if (name == "cases") {
-    return in_a_row(sentences_of(of.cases));
-  }
+  if (name == "cases") return in_a_row(sentences_of(of.cases));
   if (name.starts_with("s:")) {
     const auto bar = name.find('|');
     return std::string(subjects.size() == 1 ? name.substr(2, bar - 2) : name.substr(bar + 1));

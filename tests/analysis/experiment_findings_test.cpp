@@ -201,7 +201,7 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
             "rates=13.5 of 20 offered frame/s configurations='rate=20']");
   EXPECT_THAT(said, Contains("queue_full [frames_of('rate=20') frames=9 due=60 "
                              "configurations='rate=20']"));
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("deadline_missed [frames_of('rate=20') frames="),
+  EXPECT_THAT(said, Contains(AllOf(StartsWith("late_frames [frames_of('rate=20') frames="),
                                    HasSubstr("median_late="))));
 }
 

@@ -202,6 +202,7 @@ std::string shown(const finding& of) {
       std::string operator()(const std::vector<std::string>& list) const {
         return fmt::format("{}", fmt::join(list, "; "));
       }
+      std::string operator()(const std::vector<finding_item>&) const { return "items"; }
     } in_words;
     text += fmt::format(" {}={}", name, std::visit(in_words, value));
   }

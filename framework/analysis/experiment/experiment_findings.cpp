@@ -107,7 +107,7 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
     rates.key = "rates_of";
     cases.add(std::move(rates), who);
   }
-  cases.add_as_cases({"overloaded_in", finding_severity::warning}, from.labels, to);
+  cases.add_as_cases({"overloaded_in", finding_severity::failure}, from.labels, to);
 }
 
 finding frames_of(std::size_t frames, std::size_t due) {
@@ -149,7 +149,7 @@ void add_load_findings(const finding_source& from, std::vector<finding>& to) {
   }
   dropped.add_as_cases({"frames_dropped", finding_severity::warning}, from.labels, to);
   full.add_as_cases({"queue_full"}, from.labels, to);
-  late.add_as_cases({"deadline_missed"}, from.labels, to);
+  late.add_as_cases({"late_frames"}, from.labels, to);
 }
 
 /// Over all frames of all trials. Nothing for a stage that is not bound by its launches, was not

@@ -100,23 +100,12 @@ std::string rates_text(double completed, double offered) {
                      text(offered, decimals));
 }
 
-std::string overload_text(const overload& what) {
-  auto text = "overloaded: completed " + rates_text(what.completed, what.offered);
-  if (what.dropped > 0) text += fmt::format("; {} frames dropped", what.dropped);
-  if (what.growth) {
-    text += fmt::format("; latency grows by {} per second of load", format_duration(*what.growth));
-  }
-  return text;
-}
-
 finding overload_finding(const overload& what) {
-  finding made{"overloaded", finding_severity::warning, {}, {}};
+  finding made{"overloaded", finding_severity::failure};
   made.with("offered", what.offered, unit::frames_per_second)
       .with("completed", what.completed, unit::frames_per_second)
       .with("rates", rates_text(what.completed, what.offered));
-  if (what.dropped > 0) {
-    made.with("dropped", quantity{static_cast<double>(what.dropped), unit::none});
-  }
+  if (what.dropped > 0) made.with("dropped", what.dropped);
   return made.with("growth", what.growth, unit::duration);
 }
 

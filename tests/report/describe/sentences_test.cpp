@@ -86,7 +86,7 @@ TEST(experiment_sentences, tell_the_load) {
   EXPECT_EQ(sentence(with_cases("queue_full", {in(frames, "a")})),
             "arrivals that found the queue full: 6 of 66 in a");
   const auto late = in(finding(frames).with("median_late", ms(1.5)), "a");
-  EXPECT_EQ(sentence(with_cases("deadline_missed", {late})),
+  EXPECT_EQ(sentence(with_cases("late_frames", {late})),
             "frames that missed their deadline, and by how much (median): 6 of 66 by 1.50 ms in a");
   EXPECT_TRUE(sentence(with_cases("queue_full", std::vector<finding>(8, in(frames, "a"))))
                   .ends_with("; 6 of 66 in a; and 3 more"));
