@@ -39,7 +39,7 @@ inline std::string calibration_json(const calibration_record& record) {
 
 inline std::string experiment_json(const experiment_record& record,
                                    const experiment_summary& summary,
-                                   const std::vector<std::string>& findings) {
+                                   const std::vector<finding>& findings) {
   return text_by(write_experiment_json, record, summary, findings);
 }
 
