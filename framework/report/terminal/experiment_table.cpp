@@ -29,13 +29,13 @@ std::string experiment_table(const experiment_record& record, const experiment_s
   if (const auto swept = sweep_of(record, summary)) add(sweep_section(*swept, as));
   add(experiment_notes(record, summary, verdicts.shapes, as));
   std::string findings;
-  for (const auto& text : report::sentences_of(findings_of(record, summary))) {
-    findings += paragraph("- " + printable(text), 2, as);
+  for (const auto& sentence : report::sentences_of(findings_of(record, summary))) {
+    findings += paragraph("- " + printable(sentence), 2, as);
   }
   add(findings);
   std::string warnings;
-  for (const auto& text : report::sentences_of(trial_warnings(record))) {
-    warnings += paragraph("warning: " + printable(text), 2, as, tone::warning);
+  for (const auto& sentence : report::sentences_of(trial_warnings(record))) {
+    warnings += paragraph("warning: " + printable(sentence), 2, as, tone::warning);
   }
   add(warnings);
   return text;
