@@ -4,7 +4,7 @@
 
 #include "framework/analysis/experiment/finding_parts.hpp"
 #include "framework/analysis/run/overload.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {

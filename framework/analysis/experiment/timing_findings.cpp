@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "framework/analysis/experiment/finding_parts.hpp"
-#include "framework/analysis/stats/times_words.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -45,6 +44,11 @@ class duration_format {
 
 // From here on a change is plainer as a multiple than in percent.
 constexpr double told_in_times = 10;
+
+/// "743 times", "12.3 times".
+std::string times_words(double ratio) {
+  return fmt::format("{:.{}f} times", ratio, ratio < 99.95 ? 1 : 0);
+}
 
 /// A change, given as a part of the whole.
 std::string percent_of(double change) {

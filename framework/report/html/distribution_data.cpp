@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/histogram.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/report/terminal/heading.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "framework/analysis/run/graph_cost.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/html/figure_data.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/report/json/json_text.hpp"
 
 namespace graphline {

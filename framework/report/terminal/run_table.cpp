@@ -8,7 +8,7 @@
 
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/run/summary.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"

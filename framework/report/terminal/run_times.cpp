@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/quantity.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/shape.hpp"
