@@ -56,7 +56,7 @@ std::string sentence_of(const finding& of) {
 /// What stands in a row of figures; other facts are lists to look things up in.
 bool is_figures(const document::part& part) {
   const auto* some = std::get_if<facts>(&part);
-  return some != nullptr && (some->where & in_text) != 0;
+  return some != nullptr && !some->folded;
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -65,6 +65,16 @@ bool is_figures(const document::part& part) {
 std::string sort_value(const cell& of) {
   const auto number = of.number();
   return number ? fmt::format(" data-value=\"{}\"", number->value) : "";
+}
+
+std::string_view class_of(const column& in, const cell& of) {
+  if (const auto* some = std::get_if<judgment>(&of.value)) {
+    return some->is == judgment::kind::good  ? " class=\"good\""
+           : some->is == judgment::kind::bad ? " class=\"bad\""
+                                             : " class=\"faint\"";
+  }
+  if (std::holds_alternative<samples>(of.value)) return " class=\"histogram\"";
+  return in.in ? " class=\"number\"" : "";
 }
 
 /// Words that the page has and a terminal has no room for stand below the name of their row.
@@ -87,22 +97,24 @@ std::string html_of(const table& of) {
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     const auto& row = *shown.lines[r];
-    if (r == of.rows.size()) text += "</tbody><tfoot>\n";
+    if (shown.is_total(r)) text += "</tbody><tfoot>\n";
     std::string below;
     std::string cells;
     for (std::size_t i = 1; i < shown.columns.size(); ++i) {
       const auto& column = of.columns[shown.columns[i]];
       const auto& cell = row.cells[shown.columns[i]];
       if (!stands_below(column)) {
-        cells +=
-            fmt::format("<td{}{}>{}</td>", column.in ? " class=\"number\"" : "", sort_value(cell),
-                        column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
+        cells += fmt::format("<td{}{}>{}</td>", class_of(column, cell), sort_value(cell),
+                             column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
       } else if (cell.known()) {
         below += (below.empty() ? "" : " · ") + shown.rows[r][i];
       }
     }
     text += fmt::format(
-        "<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n", row.level > 0 ? " class=\"inner\"" : "",
+        "<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n",
+        row.level > 0 ? " class=\"inner\""
+        : row.apart   ? " class=\"apart\""
+                      : "",
         named(shown.rows[r].front()),
         below.empty() ? "" : fmt::format("<span class=\"under\">{}</span>", named(below)), cells);
   }
@@ -192,15 +204,38 @@ std::string folded(const facts& of) {
 
 // ---- The page -----------------------------------------------------------------------------------
 
+/// JSON within a script element, which ends at the first "</script" whatever stands around it.
+std::string in_script(const nlohmann::ordered_json& data) {
+  const auto text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 std::string html_of(const chart& of) {
-  auto data = chart_data(of).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return fmt::format(
-      "<figure class=\"drawn\" data-chart=\"{}\"></figure>\n<p class=\"note\">{}</p>\n",
-      escaped(data), escaped(of.help));
+  auto text = fmt::format(
+      "<figure class=\"drawn\"><script type=\"application/json\">{}</script></figure>\n",
+      in_script(chart_data(of)));
+  if (!of.help.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", escaped(of.help));
+  return text;
+}
+
+/// Whether Chart.js draws it.
+bool is_on_canvas(const document::part& part) {
+  const auto* some = std::get_if<chart>(&part);
+  return some != nullptr && (std::holds_alternative<frames_chart>(some->drawn) ||
+                             std::holds_alternative<distributions_chart>(some->drawn));
 }
 
 std::string html_of(const facts& of) {
-  return (of.where & in_text) != 0 ? figures_of(of) : folded(of);
+  return of.folded ? folded(of) : figures_of(of);
 }
 
 std::string html_of(const note& of) {
@@ -289,7 +324,11 @@ std::string as_html(const document& of) {
                       header_of(of), links);
   page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,
                       version());
-  return page + fmt::format("<script>{}</script>\n</body>\n</html>\n", document_script);
+  page += fmt::format("<script>{}</script>\n", document_script);
+  if (std::any_of(of.parts.begin(), of.parts.end(), is_on_canvas)) {
+    page += fmt::format("<script>{}</script>\n<script>{}</script>\n", chart_library, canvas_script);
+  }
+  return page + "</body>\n</html>\n";
 }
 
 }  // namespace graphline::report
