@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/capacity_findings.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 

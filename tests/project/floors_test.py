@@ -75,6 +75,8 @@ class Floors(unittest.TestCase):
     def test_libraries_are_known_in_their_places_only(self):
         self.assert_allowed("framework/spec/yaml_reader.cpp", "<yaml-cpp/yaml.h>")
         self.assert_forbidden("framework/spec/node.cpp", "<yaml-cpp/yaml.h>", "yaml-cpp")
+        self.assert_allowed("framework/analysis/stats/confidence.cpp", "<boost/math/x.hpp>")
+        self.assert_forbidden("framework/analysis/stats/trend.cpp", "<boost/math/x.hpp>", "Boost")
         self.assert_allowed("framework/run/execute/task_pool.cpp", "<oneapi/tbb/flow_graph.h>")
         self.assert_forbidden("framework/run/execute/session.cpp", "<tbb/task_arena.h>", "oneTBB")
         self.assert_allowed("stages/matmul_host.cpp", "<oneapi/dnnl/dnnl.hpp>")

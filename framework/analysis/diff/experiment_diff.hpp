@@ -8,7 +8,7 @@
 #include "framework/analysis/diff/result_diff.hpp"
 #include "framework/analysis/diff/saved_result.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 

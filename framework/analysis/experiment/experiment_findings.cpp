@@ -11,7 +11,7 @@
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/launch_bound.hpp"
 #include "framework/analysis/run/overload.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/analysis/stats/student_t.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {

@@ -1,4 +1,4 @@
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/report/html/experiment_data_parts.hpp"
 
