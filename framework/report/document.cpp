@@ -34,6 +34,17 @@ std::string shown_value(const cell& of) {
     std::string operator()(const estimate& some) const {
       return fmt::format("{} ({})", to_text(some.value), interval_text(some));
     }
+    std::string operator()(const span_of& some) const {
+      const auto end = [&](const std::optional<double>& value) {
+        return value ? to_text({*value, some.in}) : "?";
+      };
+      if (!some.low && !some.high) return "-";
+      return fmt::format("{} to {}", end(some.low), end(some.high));
+    }
+    std::string operator()(const judgment& some) const { return some.word; }
+    std::string operator()(const samples& some) const {
+      return some.of ? fmt::format("{} values", some.of->count()) : "-";
+    }
     std::string operator()(const std::vector<std::string>& list) const {
       return fmt::format("{}", fmt::join(list, "; "));
     }

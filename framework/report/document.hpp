@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/clock.hpp"
 #include "framework/base/quantity.hpp"
 
@@ -43,10 +45,31 @@ struct estimate {
 /// Raw, in nanoseconds; in data only.
 using raw_times = std::vector<nanoseconds>;
 
+/// From where to where a value lies; an end may not be known.
+struct span_of {
+  std::optional<double> low;
+  std::optional<double> high;
+  unit in = unit::none;
+};
+
+/// A word that is good or bad news.
+struct judgment {
+  enum class kind { good, bad, faint };
+  std::string word;
+  kind is = kind::faint;
+};
+
+/// Measured times. For people their histogram, in data their percentiles and `in_order`.
+struct samples {
+  std::shared_ptr<const distribution> of;  ///< null where nothing was measured
+  std::vector<nanoseconds> in_order = {};  ///< as measured; left out of data where empty
+};
+
 /// A value, or nothing where it is not known.
 struct cell {
-  using content = std::variant<std::monostate, bool, std::string, quantity, estimate,
-                               std::vector<std::string>, std::vector<named_value>, raw_times>;
+  using content =
+      std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
+                   samples, std::vector<std::string>, std::vector<named_value>, raw_times>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -58,6 +81,9 @@ struct cell {
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
   cell(const estimate& of) : value(of) {}
+  cell(const span_of& of) : value(of) {}
+  cell(judgment of) : value(std::move(of)) {}
+  cell(samples of) : value(std::move(of)) {}
   cell(std::vector<named_value> values) : value(std::move(values)) {}
   cell(const named_value& of) {
     std::visit([this](const auto& some) { value = some; }, of.value);
@@ -101,6 +127,8 @@ struct column {
   bool compared = false;  ///< between two results
   /// The columns that hold its range; beyond each other's, two values differ by more than that.
   std::pair<std::string, std::string> range = {};
+  bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
+  bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 
 /// A column with what it holds of an item, so that both are said in one place.
@@ -113,6 +141,7 @@ struct column_of {
 struct row {
   std::vector<cell> cells;  ///< as many as there are columns
   int level = 0;            ///< 1: a part of the last row of level 0
+  bool apart = false;       ///< a gap before it: what follows is compared with something else
 };
 
 /// The first column names the rows. Without rows it is in data only.
@@ -125,6 +154,7 @@ struct table {
   std::vector<row> rows;
   unsigned where = everywhere;
   std::optional<row> total = {};  ///< of all rows; in JSON its numbers, as the object "total"
+  bool titled = false;            ///< its title stands above it in a terminal too
 };
 
 template <class Item>

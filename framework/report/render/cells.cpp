@@ -6,33 +6,35 @@
 #include <cmath>
 
 #include "framework/base/units.hpp"
+#include "framework/report/terminal/shape.hpp"
 
 namespace graphline::report {
 
 namespace {
 
-const quantity* number_in(const cell& of) {
-  return std::get_if<quantity>(&of.value);
+/// The largest of a column's times; nothing where it has none.
+std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
+  std::optional<double> largest;
+  if (shown.of.columns[column].in != unit::duration) return largest;
+  for (const auto* row : shown.lines) {
+    const auto number = row->cells[column].number();
+    if (number) largest = std::max(largest.value_or(0), std::abs(number->value));
+  }
+  return largest;
 }
 
-/// The unit in which the largest of the times that are shown has one to three digits.
-std::optional<time_unit> time_unit_of(const shown_table& shown) {
-  std::optional<double> largest;
-  for (const auto c : shown.columns) {
-    if (shown.of.columns[c].in != unit::duration) continue;
-    for (const auto* row : shown.lines) {
-      const auto* number = number_in(row->cells[c]);
-      largest = std::max(largest.value_or(0), number == nullptr ? 0 : std::abs(number->value));
-    }
-  }
-  return largest ? std::optional(unit_for(*largest)) : std::nullopt;
+/// The unit of the table, unless nothing would be left of the column's figures in it, or they would
+/// have many digits.
+time_unit unit_beside(time_unit unit, double largest) {
+  const double shown = largest / unit.nanoseconds;
+  return largest == 0 || (shown >= 0.01 && shown < 10'000) ? unit : unit_for(largest);
 }
 
 /// A number whose unit its column names.
-std::string in_column(const quantity& of, const std::optional<time_unit>& time) {
+std::string in_column(const quantity& of, const time_unit& time) {
   switch (of.in) {
     case unit::duration:
-      return in_unit(of.value, *time);
+      return in_unit(of.value, time);
     case unit::flops:
       return format_count(of.value, "");
     case unit::flops_per_byte:
@@ -46,13 +48,36 @@ std::string in_column(const quantity& of, const std::optional<time_unit>& time) 
   }
 }
 
-std::string text_in(const cell& of, const column& in, const std::optional<time_unit>& time) {
-  const auto* number = number_in(of);
+std::string text_in(const cell& of, const column& in, const time_unit& time) {
+  if (const auto* ends = std::get_if<span_of>(&of.value); ends && in.in == ends->in) {
+    const auto text = [&](const std::optional<double>& end) {
+      return end ? in_column({*end, ends->in}, time) : "?";
+    };
+    return fmt::format("{} to {}", text(ends->low), text(ends->high));
+  }
+  const auto* number = std::get_if<quantity>(&of.value);
   if (number == nullptr || in.in != number->in) return shown_value(of);
   auto text = in_column(*number, time);
   const auto unit = symbol_of(number->in);
   if (in.title == unit && text.ends_with(unit)) text.resize(text.size() - unit.size() - 1);
   return text;
+}
+
+/// The histograms of a column; none where it holds no samples or too few values.
+std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column,
+                                       const look& as) {
+  std::vector<const distribution*> all;
+  bool any = false;
+  for (const auto* row : shown.lines) {
+    const auto* some = std::get_if<samples>(&row->cells[column].value);
+    all.push_back(some == nullptr ? nullptr : some->of.get());
+    any = any || some != nullptr;
+  }
+  if (!any) return {};
+  auto texts =
+      shapes_of(all, shown.of.columns[column].shared_scale ? scale::shared : scale::own, as);
+  texts.resize(all.size());
+  return texts;
 }
 
 }  // namespace
@@ -68,34 +93,50 @@ bool is_whole(const quantity& of) noexcept {
 }
 
 std::vector<std::size_t> shown_columns(const table& of, place where) {
+  const auto is_shown = [where](const cell& one) {
+    const auto* some = std::get_if<samples>(&one.value);
+    return some == nullptr ? one.known()
+                           : where != in_data && some->of && some->of->count() >= least_for_shape;
+  };
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < of.columns.size(); ++c) {
     const bool any = std::any_of(of.rows.begin(), of.rows.end(),
-                                 [c](const row& row) { return row.cells[c].known(); });
+                                 [&](const row& row) { return is_shown(row.cells[c]); });
     if (any && (of.columns[c].where & where) != 0) columns.push_back(c);
   }
   return columns;
 }
 
-shown_table::shown_table(const table& shown, place where)
+shown_table::shown_table(const table& shown, place where, const look& as)
     : of(shown), columns(shown_columns(shown, where)) {
   for (const auto& row : of.rows) lines.push_back(&row);
   if (of.total) lines.push_back(&*of.total);
-  const auto time = time_unit_of(*this);
-  bool unit_said = !time;
-  for (const auto c : columns) {
-    auto& title = titles.emplace_back(of.columns[c].title);
-    const bool names = titles.size() == 1 && !of.columns[c].in;
-    if (unit_said || !(names || of.columns[c].in == unit::duration)) continue;
-    title += fmt::format(" ({})", time->name);
-    unit_said = true;
+  rows.resize(lines.size());
+  std::optional<time_unit> of_table;
+  for (std::size_t i = 0; i < columns.size() && !of_table; ++i) {
+    if (const auto largest = largest_in(*this, columns[i])) of_table = unit_for(*largest);
   }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto& texts = rows.emplace_back();
-    for (const auto c : columns) {
+  bool unit_said = !of_table;
+  for (const auto c : columns) {
+    const auto& column = of.columns[c];
+    auto& title = titles.emplace_back(column.title);
+    const bool names = titles.size() == 1 && !column.in;
+    auto time = of_table.value_or(microsecond);
+    if (!unit_said && (names || column.in == unit::duration)) {
+      title += fmt::format(" ({})", time.name);
+      unit_said = true;
+    } else if (const auto largest = largest_in(*this, c)) {
+      const auto own = unit_beside(time, *largest);
+      if (own.name != time.name) title += fmt::format(" {}", own.name);
+      time = own;
+    }
+    const auto histograms = histograms_in(*this, c, as);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& cell = lines[i]->cells[c];
-      const bool no_words = i == of.rows.size() && !of.columns[c].in && !cell.known();
-      texts.push_back(no_words ? "" : text_in(cell, of.columns[c], time));
+      const bool no_words = i == of.rows.size() && !column.in && !cell.known();
+      rows[i].push_back(!histograms.empty() ? histograms[i]
+                        : no_words          ? ""
+                                            : text_in(cell, column, time));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "framework/report/document.hpp"
+#include "framework/report/terminal/look.hpp"
 
 namespace graphline::report {
 
@@ -17,12 +18,13 @@ bool is_whole(const quantity& of) noexcept;
 /// The columns of a table that are shown there and of which anything is known.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
-/// A table as texts, for whoever shows it to people: one unit of time for all of it, beside the
-/// heading of the rows or, where these are numbers, of the first times; other units in the cells,
+/// A table as texts, for whoever shows it to people: one unit of time for all of it, that of its
+/// first times, beside the heading of the rows or, where these are numbers, of these times; columns
+/// that would be far too small or too large in it have their own. Other units stand in the cells,
 /// unless a heading is the unit itself. "-" is what is not known.
 struct shown_table {
-  /// `where`: in_text or in_page.
-  shown_table(const table& of, place where);
+  /// `where`: in_text or in_page. `as`: how histograms are drawn.
+  shown_table(const table& of, place where, const look& as = {});
 
   const table& of;
   std::vector<std::size_t> columns;  ///< those of the table that are shown

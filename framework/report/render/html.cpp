@@ -67,6 +67,16 @@ std::string sort_value(const cell& of) {
   return number ? fmt::format(" data-value=\"{}\"", number->value) : "";
 }
 
+std::string_view class_of(const column& in, const cell& of) {
+  if (const auto* some = std::get_if<judgment>(&of.value)) {
+    return some->is == judgment::kind::good  ? " class=\"good\""
+           : some->is == judgment::kind::bad ? " class=\"bad\""
+                                             : " class=\"faint\"";
+  }
+  if (std::holds_alternative<samples>(of.value)) return " class=\"histogram\"";
+  return in.in ? " class=\"number\"" : "";
+}
+
 /// Words that the page has and a terminal has no room for stand below the name of their row.
 bool stands_below(const column& of) {
   return !of.in && (of.where & in_text) == 0;
@@ -94,15 +104,17 @@ std::string html_of(const table& of) {
       const auto& column = of.columns[shown.columns[i]];
       const auto& cell = row.cells[shown.columns[i]];
       if (!stands_below(column)) {
-        cells +=
-            fmt::format("<td{}{}>{}</td>", column.in ? " class=\"number\"" : "", sort_value(cell),
-                        column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
+        cells += fmt::format("<td{}{}>{}</td>", class_of(column, cell), sort_value(cell),
+                             column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
       } else if (cell.known()) {
         below += (below.empty() ? "" : " · ") + shown.rows[r][i];
       }
     }
     text += fmt::format(
-        "<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n", row.level > 0 ? " class=\"inner\"" : "",
+        "<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n",
+        row.level > 0 ? " class=\"inner\""
+        : row.apart   ? " class=\"apart\""
+                      : "",
         named(shown.rows[r].front()),
         below.empty() ? "" : fmt::format("<span class=\"under\">{}</span>", named(below)), cells);
   }

@@ -1,3 +1,4 @@
+#include "framework/report/json/common_json.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/sentences.hpp"
@@ -23,6 +24,19 @@ json json_of(const cell& of) {
     json operator()(const std::string& text) const { return text; }
     json operator()(const quantity& number) const { return json_of(number); }
     json operator()(const estimate& some) const { return json_of(some.value); }
+    json operator()(const span_of& some) const {
+      json ends = json::array();
+      for (const auto& end : {some.low, some.high}) {
+        ends.push_back(end ? json_of(quantity{*end, some.in}) : json());
+      }
+      return ends;
+    }
+    json operator()(const judgment& some) const { return some.word; }
+    json operator()(const samples& some) const {
+      const auto times = some.of ? std::optional(*some.of) : std::nullopt;
+      return some.in_order.empty() ? distribution_json(times)
+                                   : distribution_json(times, some.in_order);
+    }
     json operator()(const std::vector<std::string>& list) const { return list; }
     json operator()(const std::vector<named_value>& list) const {
       json nested = json::object();
@@ -66,6 +80,7 @@ json json_of(const row& of, const table& in, bool only_numbers = false) {
   json made = json::object();
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if ((in.columns[c].where & in_data) == 0 || (only_numbers && !in.columns[c].in)) continue;
+    if (in.columns[c].optional && !of.cells[c].known()) continue;
     add_time_unit(made, in.columns[c].in == unit::duration);
     // Where the column has no unit of its own, a number is as its unit says.
     const auto* number = std::get_if<quantity>(&of.cells[c].value);

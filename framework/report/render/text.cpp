@@ -13,9 +13,12 @@ namespace graphline::report {
 
 namespace {
 
-text_table::align align_of(const column& of) {
+text_table::align align_of(const column& of, const table& in, std::size_t at) {
   using enum text_table::align;
-  if (!of.in) return left;
+  const bool spans = std::any_of(in.rows.begin(), in.rows.end(), [at](const row& one) {
+    return std::holds_alternative<span_of>(one.cells[at].value);
+  });
+  if (!of.in || spans) return left;
   const bool own_unit = of.in == unit::bytes || of.in == unit::flops || of.in == unit::ratio ||
                         of.in == unit::none || of.in == unit::count;
   return own_unit ? right : number;
@@ -36,13 +39,28 @@ std::string column_notes(const shown_table& shown, const look& as) {
   return notes.empty() ? notes : '\n' + notes;
 }
 
+/// The text of a cell, with what it says of good and bad.
+std::string toned_cell(const cell& of, const std::string& text, const look& as) {
+  const auto* some = std::get_if<judgment>(&of.value);
+  if (some == nullptr) return text;
+  switch (some->is) {
+    case judgment::kind::good:
+      return toned(text, tone::good, as);
+    case judgment::kind::bad:
+      return toned(text, tone::bad, as);
+    case judgment::kind::faint:
+      break;
+  }
+  return toned(text, tone::faint, as);
+}
+
 std::string text_of(const table& of, const look& as) {
-  shown_table shown(of, in_text);
+  shown_table shown(of, in_text, as);
   std::vector<text_table::column> columns;
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
-    columns.push_back(
-        {shown.titles[i], align_of(from), i == 0 ? least_name : 0, from.rank, from.rank >= 10});
+    columns.push_back({shown.titles[i], align_of(from, of, shown.columns[i]),
+                       i == 0 ? least_name : 0, from.rank, from.rank >= 10});
   }
   text_table made(std::move(columns));
   const auto notes = column_notes(shown, as);
@@ -50,10 +68,14 @@ std::string text_of(const table& of, const look& as) {
     auto& texts = shown.rows[r];
     const auto indent = 2 * static_cast<std::size_t>(shown.lines[r]->level);
     texts.front() = std::string(indent, ' ') + table_name(texts.front(), as.room(28) - indent);
-    for (std::size_t i = 1; i < texts.size(); ++i) texts[i] = printable(texts[i]);
+    for (std::size_t i = 1; i < texts.size(); ++i) {
+      texts[i] = toned_cell(shown.lines[r]->cells[shown.columns[i]], printable(texts[i]), as);
+    }
+    if (shown.lines[r]->apart) made.add_row(std::vector<std::string>(texts.size()));
     made.add_row(std::move(texts));
   }
-  return made.text(as) + notes;
+  const auto title = of.titled ? toned(of.title, tone::heading, as) + '\n' : "";
+  return title + made.text(as) + notes;
 }
 
 std::string text_of(const facts& of, const look& as) {
