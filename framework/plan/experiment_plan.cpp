@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "framework/base/utf8.hpp"
 #include "framework/plan/attribute_diagnostics.hpp"

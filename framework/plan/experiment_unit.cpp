@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/near_file.hpp"

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"

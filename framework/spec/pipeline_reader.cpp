@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <string_view>
 
 #include "framework/base/error.hpp"

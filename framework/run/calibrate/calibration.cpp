@@ -11,7 +11,6 @@
 #include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
-#include "framework/run/calibrate/ceiling_measurement.hpp"
 #include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "framework/run/execute/environment.hpp"
 

@@ -4,12 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "framework/base/units.hpp"
-#include "framework/device/device.hpp"
 #include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <exception>
 #include <limits>
-#include <map>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,66 +16,6 @@
 #include "framework/run/execute/clock_watch.hpp"
 
 namespace graphline {
-
-start_barrier::start_barrier(std::vector<bool> foreground)
-    : foreground_(std::move(foreground)),
-      stops_(std::make_unique<stop_request[]>(foreground_.size())),
-      standings_(foreground_.size(), standing::preparing) {}
-
-void start_barrier::begin(std::size_t run) {
-  std::unique_lock lock(mutex_);
-  move(run, standing::ready);
-  changed_.wait(lock, [this] { return why_ || all_at_least(standing::ready); });
-}
-
-void start_barrier::end(std::size_t run) {
-  std::unique_lock lock(mutex_);
-  move(run, standing::ended);
-  changed_.wait(lock, [this] { return all_at_least(standing::ended); });
-}
-
-void start_barrier::leave(std::size_t run, bool failed) {
-  const std::scoped_lock lock(mutex_);
-  if (failed) halt(stop_reason::failure);
-  move(run, standing::left);
-}
-
-void start_barrier::see_through(const stop_request* stop) {
-  constexpr auto look_every = std::chrono::milliseconds(10);
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
-    if (stop != nullptr && stop->raised()) halt(stop_reason::person);
-  }
-}
-
-std::optional<stop_reason> start_barrier::why() const {
-  const std::scoped_lock lock(mutex_);
-  return why_;
-}
-
-bool start_barrier::all_at_least(standing s) const noexcept {
-  return std::ranges::all_of(standings_, [s](standing found) { return found >= s; });
-}
-
-/// With the mutex held.
-void start_barrier::move(std::size_t run, standing to) {
-  standings_[run] = to;
-  bool running = false;
-  for (std::size_t i = 0; i < foreground_.size(); ++i) {
-    running |= foreground_[i] && standings_[i] < standing::ended;
-  }
-  if (!running) halt(stop_reason::foreground);
-  changed_.notify_all();
-}
-
-/// With the mutex held.
-void start_barrier::halt(stop_reason reason) noexcept {
-  if (why_) return;
-  why_ = reason;
-  for (std::size_t i = 0; i < foreground_.size(); ++i) stops_[i].raise();
-  changed_.notify_all();
-}
-
 namespace {
 
 /// A run that ended with the others had room for many more samples than came.
@@ -321,6 +260,65 @@ void frame_allowance::learn(std::size_t configuration, const std::vector<concurr
     const std::int64_t next = done < enough[i] ? 2 * done + 16 : 4 * enough[i];
     enough[i] = std::min(next, most_frames);
   }
+}
+
+start_barrier::start_barrier(std::vector<bool> foreground)
+    : foreground_(std::move(foreground)),
+      stops_(std::make_unique<stop_request[]>(foreground_.size())),
+      standings_(foreground_.size(), standing::preparing) {}
+
+void start_barrier::begin(std::size_t run) {
+  std::unique_lock lock(mutex_);
+  move(run, standing::ready);
+  changed_.wait(lock, [this] { return why_ || all_at_least(standing::ready); });
+}
+
+void start_barrier::end(std::size_t run) {
+  std::unique_lock lock(mutex_);
+  move(run, standing::ended);
+  changed_.wait(lock, [this] { return all_at_least(standing::ended); });
+}
+
+void start_barrier::leave(std::size_t run, bool failed) {
+  const std::scoped_lock lock(mutex_);
+  if (failed) halt(stop_reason::failure);
+  move(run, standing::left);
+}
+
+void start_barrier::see_through(const stop_request* stop) {
+  constexpr auto look_every = std::chrono::milliseconds(10);
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
+    if (stop != nullptr && stop->raised()) halt(stop_reason::person);
+  }
+}
+
+std::optional<stop_reason> start_barrier::why() const {
+  const std::scoped_lock lock(mutex_);
+  return why_;
+}
+
+bool start_barrier::all_at_least(standing s) const noexcept {
+  return std::ranges::all_of(standings_, [s](standing found) { return found >= s; });
+}
+
+/// With the mutex held.
+void start_barrier::move(std::size_t run, standing to) {
+  standings_[run] = to;
+  bool running = false;
+  for (std::size_t i = 0; i < foreground_.size(); ++i) {
+    running |= foreground_[i] && standings_[i] < standing::ended;
+  }
+  if (!running) halt(stop_reason::foreground);
+  changed_.notify_all();
+}
+
+/// With the mutex held.
+void start_barrier::halt(stop_reason reason) noexcept {
+  if (why_) return;
+  why_ = reason;
+  for (std::size_t i = 0; i < foreground_.size(); ++i) stops_[i].raise();
+  changed_.notify_all();
 }
 
 }  // namespace graphline

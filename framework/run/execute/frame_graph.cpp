@@ -1,12 +1,8 @@
 #include "framework/run/execute/frame_graph.hpp"
 
-#include <atomic>
-#include <exception>
 #include <string_view>
 
 #include "framework/run/execute/executor.hpp"
-#include "framework/run/execute/slot.hpp"
-#include "framework/run/execute/stage_runner.hpp"
 
 namespace graphline {
 namespace {

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/run/execute/frame_graph.hpp"
-#include "framework/run/execute/slot.hpp"
 #include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {

@@ -8,11 +8,9 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"

@@ -1,8 +1,5 @@
 #include "framework/run/execute/slot.hpp"
 
-#include <fmt/format.h>
-
-#include "framework/base/error.hpp"
 #include "framework/run/execute/frame_graph.hpp"
 
 namespace graphline {

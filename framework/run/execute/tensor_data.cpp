@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <random>
-#include <string>
 #include <type_traits>
 #include <vector>
 

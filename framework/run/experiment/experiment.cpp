@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/units.hpp"

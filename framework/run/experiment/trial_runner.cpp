@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
-#include "framework/base/stop_request.hpp"
-#include "framework/device/device.hpp"
-#include "framework/plan/experiment_plan.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/run/execute/concurrent_runs.hpp"
 #include "framework/run/execute/session.hpp"
