@@ -67,7 +67,7 @@ int main() {
     found.throw_if_errors();
     const auto device = open_host_device(1);
     const run_record record = session(std::move(p), *device).run();
-    std::cout << run_table(record);
+    std::cout << report::as_text(report::describe(record));
     return record.failure ? 1 : 0;
   } catch (const error& e) {
     std::cerr << e.what() << '\n';

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     const run_record record = s.run({.frames = 20});
 
     // record -> report; or read the raw samples.
-    std::cout << run_table(record);
+    std::cout << report::as_text(report::describe(record));
     if (record.failure) return 1;
     const auto& first = record.frames.front();
     std::cout << "the first frame took " << first.end - first.begin << " ns\n";

@@ -64,16 +64,14 @@
 #include "framework/report/csv/experiment_csv.hpp"    // an experiment as CSV
 #include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
 #include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
-#include "framework/report/html/run_page.hpp"         // a run as a page of HTML
 #include "framework/report/json/diff_json.hpp"        // two results side by side, as JSON
 #include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
-#include "framework/report/json/run_json.hpp"         // a run as JSON
 #include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
 #include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
 #include "framework/report/store/result_reader.hpp"  // a saved result as far as two are compared
 #include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end
+#include "framework/report/store/write_result.hpp"   // a result with the record it was made of
 #include "framework/report/terminal/diff_table.hpp"  // likewise, as a table
 #include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
 #include "framework/report/terminal/plan_report.hpp"       // a plan as text
-#include "framework/report/terminal/run_table.hpp"         // a run as a table
 #include "framework/report/trace/trace_json.hpp"           // a run as a trace for timeline viewers

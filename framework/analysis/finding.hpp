@@ -27,9 +27,19 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
+/// One of several pieces that make up what a finding is about.
+struct finding_item {
+  std::string what;     ///< "queue wait"; may be empty
+  std::string subject;  ///< a stage; empty for none
+  quantity amount;
+  std::optional<double> part = {};  ///< of the whole, as a part of 1
+  friend bool operator==(const finding_item&, const finding_item&) = default;
+};
+
 /// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
 struct finding {
-  using figure = std::variant<quantity, std::string, std::vector<std::string>>;
+  using figure =
+      std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;
 
   /// A figure that is not known is left out.
   finding& with(std::string_view name, figure value) {
@@ -49,8 +59,16 @@ struct finding {
 
   std::string_view key;  ///< a literal: "far_from_roofline"
   finding_severity how = finding_severity::note;
-  std::vector<std::string> subjects;  ///< names of stages and parts, as the user wrote them
-  std::vector<std::pair<std::string_view, figure>> figures;
+  std::vector<std::string> subjects = {};  ///< names of stages and parts, as the user wrote them
+  std::vector<std::pair<std::string_view, figure>> figures = {};
+  friend bool operator==(const finding&, const finding&) = default;
 };
+
+/// Adds the warnings that a run wrote down, in its own words.
+inline void add_warnings(std::vector<finding>& to, const std::vector<std::string>& written) {
+  for (const auto& text : written) {
+    to.push_back(finding{"", finding_severity::warning}.with("text", text));
+  }
+}
 
 }  // namespace graphline

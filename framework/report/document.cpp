@@ -48,7 +48,7 @@ std::string shown_value(const cell& of) {
     std::string operator()(const std::vector<std::string>& list) const {
       return fmt::format("{}", fmt::join(list, "; "));
     }
-    std::string operator()(const raw_times& times) const { return std::to_string(times.size()); }
+    std::string operator()(const whole_numbers& list) const { return std::to_string(list.size()); }
     std::string operator()(const std::vector<named_value>& list) const {
       std::string text;
       for (const auto& one : list) {

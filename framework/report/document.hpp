@@ -11,7 +11,12 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/histogram.hpp"
+#include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
 #include "framework/base/quantity.hpp"
 
@@ -42,8 +47,8 @@ struct estimate {
   std::optional<double> high;
 };
 
-/// Raw, in nanoseconds; in data only.
-using raw_times = std::vector<nanoseconds>;
+/// Such as raw times, in nanoseconds; in data only.
+using whole_numbers = std::vector<std::int64_t>;
 
 /// From where to where a value lies; an end may not be known.
 struct span_of {
@@ -63,13 +68,14 @@ struct judgment {
 struct samples {
   std::shared_ptr<const distribution> of;  ///< null where nothing was measured
   std::vector<nanoseconds> in_order = {};  ///< as measured; left out of data where empty
+  std::vector<percentile_interval> intervals = {};
 };
 
 /// A value, or nothing where it is not known.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
-                   samples, std::vector<std::string>, std::vector<named_value>, raw_times>;
+                   samples, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -77,7 +83,7 @@ struct cell {
   cell(const std::string& text) : value(text) {}
   cell(const char* text) : value(std::string(text)) {}
   cell(std::vector<std::string> list) : value(std::move(list)) {}
-  cell(raw_times times) : value(std::move(times)) {}
+  cell(whole_numbers list) : value(std::move(list)) {}
   cell(bool yes) : value(yes) {}
   cell(quantity of) : value(of) {}
   cell(const estimate& of) : value(of) {}
@@ -114,6 +120,7 @@ struct facts {
   std::string title;
   std::vector<fact> list;
   unsigned where = everywhere;
+  bool folded = false;  ///< a list to look things up in, rather than figures
 };
 
 struct column {
@@ -128,6 +135,7 @@ struct column {
   /// The columns that hold its range; beyond each other's, two values differ by more than that.
   std::pair<std::string, std::string> range = {};
   bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
+  bool is_signed = false;     ///< its times are differences
   bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 
@@ -142,6 +150,7 @@ struct row {
   std::vector<cell> cells;  ///< as many as there are columns
   int level = 0;            ///< 1: a part of the last row of level 0
   bool apart = false;       ///< a gap before it: what follows is compared with something else
+  unsigned where = everywhere;
 };
 
 /// The first column names the rows. Without rows it is in data only.
@@ -196,11 +205,117 @@ struct roofline_chart {
   std::vector<std::string> without;  ///< stages that cannot be drawn
 };
 
+/// Times by frame, thinned so that every spike shows.
+struct frames_chart {
+  struct series {
+    std::string name;
+    std::string what = {};  ///< a stage's measure; empty for the frame's own time
+    std::vector<std::size_t> frames = {};
+    std::vector<nanoseconds> times = {};
+  };
+  std::size_t frames = 0;          ///< of the run
+  std::vector<series> list;        ///< end to end first
+  std::vector<stretch> stretches;  ///< of all frames, end to end
+  std::optional<series> median;    ///< rolling
+  std::size_t reach = 0;           ///< frames on either side that the median is over
+  std::size_t dropped_in_all = 0;
+  /// Before which frame how many were dropped.
+  std::vector<std::pair<std::size_t, std::size_t>> dropped;
+  std::optional<nanoseconds> deadline;
+};
+
+/// How times are spread: a histogram of all, and the cumulative distribution, its tail least
+/// thinned.
+struct distributions_chart {
+  struct sample {
+    std::string name;
+    std::string what;   ///< a stage's measure; empty for the frame's own times
+    std::string color;  ///< "frame", "device", "launch" or "cpu"
+    histogram bins;
+    std::vector<cumulative_point> steps;
+    std::vector<std::pair<std::string, nanoseconds>> marks;  ///< min, percentiles and max
+  };
+  std::vector<sample> list;  ///< end to end first
+  std::optional<nanoseconds> deadline;
+};
+
+/// What happened in each of the frames that are kept. Times are in ns.
+struct timeline_chart {
+  struct stage {
+    std::string name;
+    std::vector<std::string> parts;
+    std::vector<std::size_t> waits;  ///< for which stages
+  };
+  std::vector<stage> stages;
+  std::vector<timeline_lane> lanes;
+  std::size_t total = 0;  ///< frames of the run
+  std::size_t median = 0;
+  nanoseconds median_time = 0;
+  std::size_t slowest = 0;
+  std::vector<std::size_t> asked;  ///< frames that the user wants
+  std::vector<std::size_t> slow;   ///< slowest first
+  std::vector<std::size_t> typical;
+  std::vector<std::size_t> missed;  ///< the deadline
+  std::optional<nanoseconds> deadline;
+  nanoseconds clock_error = 0;
+  /// What is the same for a span or a piece in many frames; -1 for none.
+  std::vector<std::vector<std::int64_t>> spans;   ///< [kind, lane, stage, part]
+  std::vector<std::vector<std::int64_t>> pieces;  ///< [time_category, stage]
+  /// By frame, ascending: [number, due, begin, end, residual, n, then n times (span, begin,
+  /// length), then to the end (piece, gap, length)]. `due` is since the run's epoch, all else of a
+  /// frame since `due`, a span's begin since that of the span before it, a piece's gap since the
+  /// end of the one before it.
+  std::vector<std::vector<nanoseconds>> frames;
+};
+
+/// What the time of all frames goes to along their critical paths.
+struct critical_path_chart {
+  attribution_summary of;
+  std::vector<std::pair<std::string, std::string>> stages;  ///< name and color
+  std::size_t frames = 0;
+};
+
+/// The stages and what connects them, laid out in layers that edges follow and rows across.
+struct pipeline_chart {
+  struct stage {
+    std::string name;
+    std::string kind;
+    std::string color;  ///< "device", "cpu" or "copy"
+    std::string where;
+    std::string priority;
+    std::string measure;         ///< of its mean: "device_time"
+    std::optional<double> mean;  ///< ns
+    std::optional<double> share;
+  };
+  struct node {
+    std::string_view what;  ///< "input", "stage" or "output"
+    std::size_t of = 0;     ///< index of a stage or tensor
+    std::size_t layer = 0;
+    double row = 0;
+  };
+  struct edge {
+    std::size_t from = 0;  ///< index of a node
+    std::size_t to = 0;
+    std::vector<std::size_t> tensors;
+    std::string_view how;  ///< in the words of `satisfied_by`, or empty
+    std::vector<std::pair<std::size_t, double>> bends;  ///< layer and row
+  };
+  std::vector<stage> stages;
+  std::vector<std::pair<std::string, std::string>> tensors;  ///< name and type
+  std::vector<node> nodes;
+  std::vector<edge> edges;
+  std::size_t layers = 0;
+  double rows = 0;
+  std::vector<std::size_t> critical;  ///< stages on the critical path of the median frame
+};
+
 struct chart {
   std::string key;
   std::string title;
   std::string help;
-  std::variant<roofline_chart> drawn;
+  std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
+               critical_path_chart, pipeline_chart>
+      drawn;
 };
 
 /// A few sentences on how something was made or is to be read.
@@ -225,6 +340,7 @@ struct document {
   std::vector<part> parts;
   std::vector<finding> findings;       ///< failures stand before all parts
   std::string table_of_csv;            ///< the key of the table that a CSV file holds
+  std::string headline = {};           ///< the key of the fact that a comparison goes by
   std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
 };
 

@@ -19,11 +19,45 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
-    {"failed", "FAILED{under}: {failure}"},
+    {"failed", "FAILED after {done} of {frames}{under}: {failure}"},
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
+    {"deadline_missed",
+     "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
+     "them dropped]"},
+    {"slow_frames",
+     "the slowest 1 % ({frames} frames) took {more} more than a typical frame[: {pieces}][; other "
+     "pieces together took {others_less} less]"},
+    {"critical_path",
+     "critical path {path}; mean lower bound with these stage times[ {bound}][ {bound_of_schedule} "
+     "for "
+     "this schedule, {bound_of_any} for any]: a frame took {running}[ without its {without}], "
+     "[{above} above][{ratio}] the bound"},
+    {"cpu_cores",
+     "limited by the {cores} cores for CPU stages: {subjects}; mean lower bound with these stage "
+     "times[ {bound}][ {bound_of_schedule} for this schedule, {bound_of_any} for any]: a frame "
+     "took "
+     "{running}[ without its {without}], [{above} above][{ratio}] the bound"},
+    {"device",
+     "limited by the device, which carries out one operation at a time: {subjects}; mean lower "
+     "bound with these stage times[ {bound}][ {bound_of_schedule} for this schedule, "
+     "{bound_of_any} "
+     "for any]: a frame took {running}[ without its {without}], [{above} above][{ratio}] the "
+     "bound"},
+    {"overlap_hid", "overlap hid {hidden} per frame: {pieces} (% of the stage's time)"},
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
+    {"disturbed", "disturbed (machine noise): {by}"},
+    {"device_waits_for_host",
+     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, and the device works on "
+     "it for {device}[, the worst of {stages} stages]: the device waits for the host"},
+    {"device_time_may_hold_waits",
+     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, its device time is "
+     "{device}[, the worst of {stages} stages]; the device may have waited for the host, so the "
+     "device time says little about the stage"},
+    {"overloaded",
+     "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
+     "second of load]"},
     {"capacity",
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
      "{runs} runs together, {frames} frames"},
@@ -120,7 +154,36 @@ std::string listed(std::span<const std::string> names) {
   return text;
 }
 
+/// "6.00 ms (60 %) device time of 'net'".
+std::string text_of(const finding_item& of) {
+  auto text = to_text(of.amount);
+  if (of.part) text += fmt::format(" ({})", to_text({*of.part, unit::share}));
+  if (!of.what.empty()) text += ' ' + of.what;
+  if (!of.subject.empty()) text += " of " + quote(of.subject);
+  return text;
+}
+
+/// "'a' -> 'b'"; of a long path its ends.
+std::string path_of(std::span<const std::string> stages) {
+  constexpr std::size_t most_named = 8;
+  const bool cut = stages.size() > most_named + 1;
+  std::string text;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (cut && i == most_named / 2) {
+      text += fmt::format(" -> {} more", stages.size() - most_named);
+      i = stages.size() - most_named / 2;
+    }
+    text += (i == 0 ? "" : " -> ") + quote(stages[i]);
+  }
+  return text;
+}
+
 std::string text_of(const finding::figure& value) {
+  if (const auto* items = std::get_if<std::vector<finding_item>>(&value)) {
+    std::string text;
+    for (const auto& item : *items) text += (text.empty() ? "" : ", ") + text_of(item);
+    return text;
+  }
   if (const auto* number = std::get_if<quantity>(&value)) return to_text(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), "; "));
@@ -131,6 +194,7 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
   if (name == "subject" && !subjects.empty()) return quote(subjects.front());
   if (name == "subjects") return listed(subjects);
+  if (name == "path") return path_of(subjects);
   if (name == "others") {
     if (subjects.size() < 2) return std::nullopt;
     return listed(subjects.subspan(1));

@@ -10,7 +10,8 @@
 #include <fstream>
 #include <string>
 
-#include "framework/report/html/run_page.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/html/page_records.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 void write(const std::filesystem::path& folder, const char* name, const run_record& record) {
   std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
-  file << run_html(record);
+  file << report::as_html(report::describe(record, analyze(record), std::vector<std::size_t>()));
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
 }

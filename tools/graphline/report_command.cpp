@@ -12,11 +12,9 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/html/run_page.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -61,8 +59,14 @@ void make_reports(const report_arguments& given, const run_record& record) {
                            expected_trace_file_bytes(given.trace, frames, stages)},
                           {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
                          {given.result});
-  if (outputs.empty()) outputs.show(run_table(record, look_of(outputs.for_people())));
-  outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, {given.frames})); });
+  const auto analysis = analyze(record);
+  if (outputs.empty()) {
+    outputs.show(
+        report::as_text(report::describe(record, analysis), look_of(outputs.for_people())));
+  }
+  outputs.write("--html", [&](text_sink& to) {
+    to.append(report::as_html(report::describe(record, analysis, given.frames)));
+  });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();

@@ -12,12 +12,12 @@
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/html/run_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
-#include "framework/report/json/run_json.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
@@ -38,6 +38,7 @@ struct run_arguments {
   gate_options gates;
   std::string json;
   std::string html;
+  std::string markdown;
   std::string trace;
   std::string csv;
   std::string tensors;
@@ -63,11 +64,12 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
   const auto frames = p.run.frames;
   const auto stages = p.stages.size();
   result_outputs outputs(
-      {{"--json", given.json, json_beginning, expected_json_bytes(frames, stages)},
+      {{"--json", given.json, json_beginning, report::expected_run_bytes(frames, stages)},
        {"--html", given.html, html_beginning, largest_page_bytes},
        {"--trace", given.trace, trace_file_beginning(given.trace),
         expected_trace_file_bytes(given.trace, frames, stages)},
        {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)},
+       {"--markdown", given.markdown, "## "},
        given.gates.output()},
       given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
@@ -76,11 +78,7 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 
 /// On standard error, what ended the run, and findings and warnings where no table has them.
 void tell_trouble(const run_record& record, bool quiet) {
-  if (quiet) {
-    const auto summary = summarize(record);
-    for (const auto& finding : summary.findings) print(stderr, fmt::format("{}\n", finding));
-    print_warnings(summary.warnings);
-  }
+  if (quiet) print_findings(summarize(record).findings);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }
 
@@ -119,7 +117,12 @@ exit_status run_pipeline(run_arguments& given) {
     if (!worked_out) worked_out = analyze(record);
     return *worked_out;
   };
-  if (!given.quiet) outputs.show(run_table(record, analysis(), look_of(outputs.for_people())));
+  std::optional<report::document> described;
+  const auto says = [&]() -> const report::document& {
+    if (!described) described = report::describe(record, analysis());
+    return *described;
+  };
+  if (!given.quiet) outputs.show(report::as_text(says(), look_of(outputs.for_people())));
   tell_trouble(record, given.quiet);
   const auto ended = record.failure ? exit_status::run_failed
                      : interrupted  ? exit_status::interrupted
@@ -128,8 +131,11 @@ exit_status run_pipeline(run_arguments& given) {
       [&](const gate& of) { return judge(of, record, analysis().summary); },
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
       given.quiet, ended);
-  outputs.write("--json", [&](text_sink& to) { write_run_json(to, record, analysis()); });
-  outputs.write("--html", [&](text_sink& to) { to.append(run_html(record, analysis())); });
+  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says(), record); });
+  outputs.write("--html", [&](text_sink& to) {
+    to.append(report::as_html(report::describe(record, analysis(), std::vector<std::size_t>())));
+  });
+  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says())); });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
@@ -150,6 +156,8 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->add_option(
           "--trace", given->trace,
           "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz")
+      ->type_name("FILE");
+  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
   command

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/attribution.hpp"
 #include "framework/analysis/run/lower_bound.hpp"
 #include "framework/record/run_record.hpp"
@@ -66,10 +67,11 @@ struct attribution_summary {
 std::optional<attribution_summary> attribute(const run_record& record,
                                              std::string why_no_queue = {});
 
-/// What makes slow frames slow, how near the run is to its lower bound, and what overlap has
-/// hidden: sentences for people, none where the figures do not carry one (less than 2 %
-/// of a frame or than the clocks' error at both ends; for slow frames, fewer than 20 frames).
-std::vector<std::string> attribution_findings(const run_record& record,
-                                              const attribution_summary& summary);
+/// What makes slow frames slow ("slow_frames"), what bounds a frame and how near the run is to that
+/// bound ("critical_path", "cpu_cores" or "device"), and what overlap has hidden ("overlap_hid"):
+/// none where the figures do not carry one (less than 2 % of a frame or than the clocks' error at
+/// both ends; for slow frames, fewer than 20 frames).
+std::vector<finding> attribution_findings(const run_record& record,
+                                          const attribution_summary& summary);
 
 }  // namespace graphline

@@ -177,12 +177,12 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions) {
   return found;
 }
 
-std::optional<std::string> disturbance_warning(const run_record& record) {
-  return disturbance_warning(record.conditions, record);
+std::optional<finding> disturbance_finding(const run_record& record) {
+  return disturbance_finding(record.conditions, record);
 }
 
-std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
-                                               const run_record& one) {
+std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
+                                           const run_record& one) {
   if (!over) return std::nullopt;
   auto found = disturbances_of(*over);
   for (const auto& thread : over->threads) {
@@ -190,7 +190,7 @@ std::optional<std::string> disturbance_warning(const std::optional<conditions_re
     if (auto text = waiting_text(one, thread)) found.push_back(std::move(*text));
   }
   if (found.empty()) return std::nullopt;
-  return fmt::format("{}{}", disturbance_beginning, fmt::join(found, "; "));
+  return finding{"disturbed", finding_severity::warning, {}, {}}.with("by", std::move(found));
 }
 
 disturbed_trials disturbed_trials_of(const experiment_record& record) {

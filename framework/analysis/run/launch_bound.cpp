@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -32,6 +34,16 @@ std::string launch_bound_text(std::string_view subject, const launch_times& wors
       one ? "" : fmt::format(", the worst of {} stages", stages),
       one ? "the device time says little about the stage"
           : "the device times say little about these stages");
+}
+
+finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages) {
+  finding made{worst.busy ? "device_waits_for_host" : "device_time_may_hold_waits",
+               finding_severity::warning,
+               {std::move(stage)},
+               {}};
+  made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
+  if (stages > 1) made.with("stages", quantity{static_cast<double>(stages), unit::none});
+  return made;
 }
 
 }  // namespace graphline

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "framework/analysis/finding.hpp"
+
 namespace graphline {
 
 /// Of a stage: means in nanoseconds.
@@ -23,5 +25,8 @@ bool is_more_launch_bound(const launch_times& times, const launch_times& other) 
 /// What to say of so many such stages; `subject` names the worst, such as "stage 'head'".
 std::string launch_bound_text(std::string_view subject, const launch_times& worst,
                               std::size_t stages);
+
+/// The same as a warning: of `stages` such stages, `stage` is the worst.
+finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages);
 
 }  // namespace graphline

@@ -100,13 +100,15 @@ std::string rates_text(double completed, double offered) {
                      text(offered, decimals));
 }
 
-std::string overload_text(const overload& what) {
-  auto text = "overloaded: completed " + rates_text(what.completed, what.offered);
-  if (what.dropped > 0) text += fmt::format("; {} frames dropped", what.dropped);
-  if (what.growth) {
-    text += fmt::format("; latency grows by {} per second of load", format_duration(*what.growth));
+finding overload_finding(const overload& what) {
+  finding made{"overloaded", finding_severity::failure};
+  made.with("offered", what.offered, unit::frames_per_second)
+      .with("completed", what.completed, unit::frames_per_second)
+      .with("rates", rates_text(what.completed, what.offered));
+  if (what.dropped > 0) {
+    made.with("dropped", quantity{static_cast<double>(what.dropped), unit::none});
   }
-  return text;
+  return made.with("growth", what.growth, unit::duration);
 }
 
 }  // namespace graphline

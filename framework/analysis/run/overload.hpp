@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -28,8 +29,8 @@ struct overload {
 /// Latency counts as bounded where the queue was full, and dropped frames, within the first third.
 std::optional<overload> overload_of(const run_record& record);
 
-/// "overloaded: completed 12 of 30 offered frame/s; latency grows by 600 ms per second of load".
-std::string overload_text(const overload& what);
+/// "overloaded", with its rates and by how much latency grows per second of load.
+finding overload_finding(const overload& what);
 
 /// "12 of 30 offered frame/s", with as many digits as tell the two apart.
 std::string rates_text(double completed, double offered);

@@ -29,16 +29,19 @@ std::string why_no_throughput(const run_record& record) {
   return fmt::format("too few frames: on a schedule it needs {}", least_scheduled_frames);
 }
 
-std::vector<std::string> findings_of(const run_record& record, const run_summary& summary) {
-  std::vector<std::string> result;
+std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
+  std::vector<finding> result;
   const auto dropped = record.load.dropped.size();
-  if (summary.overload) result.push_back(overload_text(*summary.overload));
+  if (summary.overload) result.push_back(overload_finding(*summary.overload));
   const auto late = summary.deadline ? summary.deadline->missed : 0;
   if (late > 0 || (summary.deadline && dropped > 0)) {
-    result.push_back(fmt::format("deadline of {} missed by {} of {} frames{}",
-                                 format_duration(static_cast<double>(summary.deadline->limit)),
-                                 late + dropped, record.frames.size() + dropped,
-                                 dropped > 0 ? fmt::format(", {} of them dropped", dropped) : ""));
+    const auto count = [](std::size_t frames) { return quantity{static_cast<double>(frames)}; };
+    result.push_back(finding{"deadline_missed", finding_severity::failure}
+                         .with("deadline", quantity{static_cast<double>(summary.deadline->limit),
+                                                    unit::duration})
+                         .with("missed", count(late + dropped))
+                         .with("frames", count(record.frames.size() + dropped)));
+    if (dropped > 0) result.back().with("dropped", count(dropped));
   }
   return result;
 }
@@ -77,8 +80,8 @@ std::optional<launch_times> launch_times_of(const stage_record& stage,
 }
 
 /// Of all stages that are bound by their launches.
-std::optional<std::string> launch_warning(const run_record& record,
-                                          const std::vector<stage_summary>& stages) {
+std::optional<finding> launch_warning(const run_record& record,
+                                      const std::vector<stage_summary>& stages) {
   std::size_t bound = 0;
   std::size_t worst = 0;
   launch_times of_worst;
@@ -90,7 +93,7 @@ std::optional<std::string> launch_warning(const run_record& record,
     of_worst = *times;
   }
   if (bound == 0) return std::nullopt;
-  return launch_bound_text(fmt::format("stage '{}'", record.stages[worst].name), of_worst, bound);
+  return launch_bound_finding(record.stages[worst].name, of_worst, bound);
 }
 
 }  // namespace
@@ -210,13 +213,13 @@ run_summary summarize(const run_record& record) {
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
   result.findings = findings_of(record, result);
-  result.warnings = record.warnings;
+  add_warnings(result.findings, record.warnings);
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
-  if (auto warning = disturbance_warning(record)) result.warnings.push_back(std::move(*warning));
+  if (auto warning = disturbance_finding(record)) result.findings.push_back(std::move(*warning));
   if (auto warning = launch_warning(record, result.stages)) {
-    result.warnings.push_back(std::move(*warning));
+    result.findings.push_back(std::move(*warning));
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/run_record.hpp"
@@ -74,9 +75,9 @@ struct run_summary {
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< nothing with `arrival: closed`
   std::optional<graphline::overload> overload;
-  /// What must be known before the figures: overload first, then missed deadlines.
-  std::vector<std::string> findings;
-  std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
+  /// As failures what must be known before the figures: overload first, then missed deadlines. As
+  /// warnings the record's, then what the samples give cause for.
+  std::vector<finding> findings;
 };
 
 run_summary summarize(const run_record& record);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,14 @@
 namespace graphline::report {
 
 // A document of each kind of result.
+
+/// `page_frames`: with the charts of a page, which has the timelines of these frames (indices into
+/// the record's) beside those of its own choice.
+document describe(const run_record& record, const run_analysis& analysis,
+                  const std::optional<std::vector<std::size_t>>& page_frames = {});
+inline document describe(const run_record& record) {
+  return describe(record, analyze(record));
+}
 
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 inline document describe(const roofline_record& record) {
@@ -32,6 +41,17 @@ struct calibration_notes {
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
+/// The charts of a run of which there is something to draw.
+void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
+                    const std::vector<std::size_t>& page_frames);
+
+/// All frames for which `budget`, in bytes of JSON, has room: first those asked for, which are
+/// always kept (indices beyond the record's are passed over), then the median and the slowest frame
+/// and those around them, more of the slowest and typical ones and of those that missed the
+/// deadline, and as many evenly spaced ones as fit. `typical`, `slow` and `missed` name kept ones.
+timeline_chart timeline_of(const run_record& record, const attribution_summary& summary,
+                           const std::vector<std::size_t>& asked, std::size_t budget = 1'200'000);
+
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);
 
@@ -39,6 +59,9 @@ document describe(const cost_summary& summary);
 /// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after);
+
+/// The same of runs, with what became of their outputs.
+document diff(const analyzed_run& before, const analyzed_run& after);
 
 // What the documents have in common.
 
@@ -49,9 +72,6 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
 
 /// What ended a run before its time, as failures; `which` run it was: " under timing layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
-
-/// Sentences that a run wrote down.
-void add_warnings(document& to, const std::vector<std::string>& warnings);
 
 void add_device(document& to, const device_properties& device);
 void add_environment(document& to, const name_texts& environment);

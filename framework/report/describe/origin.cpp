@@ -63,45 +63,41 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
 }
 
 void add_failures(document& to, const run_record& record, const std::string& which) {
-  if (record.failure) {
-    to.findings.push_back(finding{"failed", finding_severity::failure, {}, {}}
-                              .with("under", which)
-                              .with("failure", *record.failure));
-  }
-  if (record.interrupted) {
-    to.findings.push_back(finding{"interrupted", finding_severity::failure, {}, {}}
-                              .with("done", std::to_string(record.frames.size()))
-                              .with("frames", counted(record.run.frames, "frame"))
-                              .with("under", which));
-  }
-}
-
-void add_warnings(document& to, const std::vector<std::string>& warnings) {
-  for (const auto& text : warnings) {
-    to.findings.push_back(finding{"", finding_severity::warning, {}, {}}.with("text", text));
-  }
+  const auto ended = [&](std::string_view key) {
+    return finding{key, finding_severity::failure}
+        .with("done", std::to_string(record.frames.size()))
+        .with("frames", counted(record.run.frames, "frame"))
+        .with("under", which);
+  };
+  if (record.failure) to.findings.push_back(ended("failed").with("failure", *record.failure));
+  if (record.interrupted) to.findings.push_back(ended("interrupted"));
 }
 
 void add_device(document& to, const device_properties& device) {
-  to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data});
+  to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data, true});
 }
 
 void add_environment(document& to, const name_texts& environment) {
-  to.parts.push_back(facts{"environment", "Environment", facts_of(environment), in_page | in_data});
+  to.parts.push_back(
+      facts{"environment", "Environment", facts_of(environment), in_page | in_data, true});
 }
 
 void add_origin(document& to, const origin& of) {
   to.parts.push_back(
-      facts{"settings", "Settings", settings_of(of.run, of.parameters), in_page | in_data});
+      facts{"settings", "Settings", settings_of(of.run, of.parameters), in_page | in_data, true});
   add_device(to, of.device);
   add_environment(to, of.environment);
   if (of.conditions) {
     to.parts.push_back(facts{"conditions", "Machine during the run",
-                             facts_of(graphline::facts_of(*of.conditions)), in_page | in_data});
+                             facts_of(graphline::facts_of(*of.conditions)), in_page | in_data,
+                             true});
   }
   if (of.source) {
-    to.parts.push_back(facts{
-        "sources", "Files", {{of.source->file, of.source->file, of.source->text, ""}}, in_page});
+    to.parts.push_back(facts{"sources",
+                             "Files",
+                             {{of.source->file, of.source->file, of.source->text, ""}},
+                             in_page,
+                             true});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/html/origin_data.hpp"
 #include "framework/report/html/page_parts.hpp"
+#include "framework/report/render/page_parts.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
 
 namespace graphline {

@@ -4,6 +4,7 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/html/page_parts.hpp"
+#include "framework/report/render/page_parts.hpp"
 
 namespace graphline {
 

@@ -7,8 +7,7 @@ namespace graphline {
 // The files that a page is made of, as texts. CMake writes their definitions; see the list in
 // framework/report/CMakeLists.txt.
 
-extern const std::string_view page_style;     ///< page/style.css
-extern const std::string_view page_script;    ///< page/*.js in the order of that list
-extern const std::string_view chart_library;  ///< Chart.js, MIT licence in its first lines
+extern const std::string_view page_style;
+extern const std::string_view page_script;  ///< page/*.js in the order of that list
 
 }  // namespace graphline

@@ -180,6 +180,13 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
 }
 
 template <class Archive>
+void fields(Archive& a, part_of_record<graph_node> auto& of) {
+  a.value("name", of.name);
+  a.value("type", of.type);
+  a.indices("after", of.after, a.nodes);
+}
+
+template <class Archive>
 void fields(Archive& a, part_of_record<graph_record> auto& of) {
   constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
   a.value("name", of.name);
@@ -191,6 +198,7 @@ void fields(Archive& a, part_of_record<graph_record> auto& of) {
   a.times("later_launch_ns", of.later_launch);
   a.times("launch_ns", of.launch);
   a.times("eager_ns", of.eager);
+  a.newer_list("nodes", of.nodes);
 }
 
 template <class Archive>

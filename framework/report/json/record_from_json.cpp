@@ -70,10 +70,15 @@ class record_reader {
  public:
   explicit record_reader(const json_part& from) : from_(from) {}
   record_reader(const json_part& from, const record_reader& above)
-      : stages(above.stages), threads(above.threads), from_(from), frames_(above.frames_) {}
+      : stages(above.stages),
+        threads(above.threads),
+        nodes(above.nodes),
+        from_(from),
+        frames_(above.frames_) {}
 
   std::size_t stages = 0;   ///< those before it, of a stage
   std::size_t threads = 0;  ///< of the run
+  std::size_t nodes = 0;    ///< those before it, of a node
 
   template <class T>
   void value(const char* key, T& item) {
@@ -235,6 +240,7 @@ class record_reader {
     for (const auto& part : from.items()) {
       whole(part, items.emplace_back());
       if constexpr (std::same_as<T, stage_record>) stages = items.size();
+      if constexpr (std::same_as<T, graph_node>) nodes = items.size();
     }
   }
 

@@ -14,6 +14,7 @@ class record_writer {
   // Bounds matter to whoever reads.
   static constexpr std::size_t stages = 0;
   static constexpr std::size_t threads = 0;
+  static constexpr std::size_t nodes = 0;
 
   template <class T>
   void value(const char* key, const T& item) {

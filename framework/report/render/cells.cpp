@@ -31,10 +31,10 @@ time_unit unit_beside(time_unit unit, double largest) {
 }
 
 /// A number whose unit its column names.
-std::string in_column(const quantity& of, const time_unit& time) {
+std::string in_column(const quantity& of, const time_unit& time, bool is_signed = false) {
   switch (of.in) {
     case unit::duration:
-      return in_unit(of.value, time);
+      return is_signed ? signed_digits(of.value / time.nanoseconds, 3) : in_unit(of.value, time);
     case unit::flops:
       return format_count(of.value, "");
     case unit::flops_per_byte:
@@ -57,7 +57,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time) {
   }
   const auto* number = std::get_if<quantity>(&of.value);
   if (number == nullptr || in.in != number->in) return shown_value(of);
-  auto text = in_column(*number, time);
+  auto text = in_column(*number, time, in.is_signed);
   const auto unit = symbol_of(number->in);
   if (in.title == unit && text.ends_with(unit)) text.resize(text.size() - unit.size() - 1);
   return text;
@@ -100,8 +100,9 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
   };
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < of.columns.size(); ++c) {
-    const bool any = std::any_of(of.rows.begin(), of.rows.end(),
-                                 [&](const row& row) { return is_shown(row.cells[c]); });
+    const bool any = std::any_of(of.rows.begin(), of.rows.end(), [&](const row& row) {
+      return (row.where & where) != 0 && is_shown(row.cells[c]);
+    });
     if (any && (of.columns[c].where & where) != 0) columns.push_back(c);
   }
   return columns;
@@ -109,7 +110,9 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
 
 shown_table::shown_table(const table& shown, place where, const look& as)
     : of(shown), columns(shown_columns(shown, where)) {
-  for (const auto& row : of.rows) lines.push_back(&row);
+  for (const auto& row : of.rows) {
+    if ((row.where & where) != 0) lines.push_back(&row);
+  }
   if (of.total) lines.push_back(&*of.total);
   rows.resize(lines.size());
   std::optional<time_unit> of_table;
@@ -133,7 +136,7 @@ shown_table::shown_table(const table& shown, place where, const look& as)
     const auto histograms = histograms_in(*this, c, as);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& cell = lines[i]->cells[c];
-      const bool no_words = i == of.rows.size() && !column.in && !cell.known();
+      const bool no_words = is_total(i) && !column.in && !cell.known();
       rows[i].push_back(!histograms.empty() ? histograms[i]
                         : no_words          ? ""
                                             : text_in(cell, column, time));

@@ -26,6 +26,8 @@ struct shown_table {
   /// `where`: in_text or in_page. `as`: how histograms are drawn.
   shown_table(const table& of, place where, const look& as = {});
 
+  bool is_total(std::size_t line) const { return of.total && line + 1 == lines.size(); }
+
   const table& of;
   std::vector<std::size_t> columns;  ///< those of the table that are shown
   std::vector<const row*> lines;     ///< its rows, and then its total

@@ -18,7 +18,7 @@ std::string field_of(const cell& of) {
     if (is_whole(*number)) return fmt::format("{:.0f}", number->value);
     return std::isfinite(number->value) ? fmt::to_string(number->value) : std::string();
   }
-  if (const auto* times = std::get_if<raw_times>(&of.value)) {
+  if (const auto* times = std::get_if<whole_numbers>(&of.value)) {
     return fmt::format("{}", fmt::join(*times, " "));
   }
   if (const auto* yes = std::get_if<bool>(&of.value)) return *yes ? "true" : "false";
@@ -50,6 +50,7 @@ std::string as_csv(const document& of) {
   };
   std::string whole;  // of the part that a row is
   for (const auto& row : rows.rows) {
+    if ((row.where & in_data) == 0) continue;
     const auto name = field_of(row.cells.front());
     if (row.level == 0) whole = name;
     if (!nested) {

@@ -56,7 +56,7 @@ std::string sentence_of(const finding& of) {
 /// What stands in a row of figures; other facts are lists to look things up in.
 bool is_figures(const document::part& part) {
   const auto* some = std::get_if<facts>(&part);
-  return some != nullptr && (some->where & in_text) != 0;
+  return some != nullptr && !some->folded;
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ std::string html_of(const table& of) {
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     const auto& row = *shown.lines[r];
-    if (r == of.rows.size()) text += "</tbody><tfoot>\n";
+    if (shown.is_total(r)) text += "</tbody><tfoot>\n";
     std::string below;
     std::string cells;
     for (std::size_t i = 1; i < shown.columns.size(); ++i) {
@@ -204,15 +204,38 @@ std::string folded(const facts& of) {
 
 // ---- The page -----------------------------------------------------------------------------------
 
+/// JSON within a script element, which ends at the first "</script" whatever stands around it.
+std::string in_script(const nlohmann::ordered_json& data) {
+  const auto text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 std::string html_of(const chart& of) {
-  auto data = chart_data(of).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return fmt::format(
-      "<figure class=\"drawn\" data-chart=\"{}\"></figure>\n<p class=\"note\">{}</p>\n",
-      escaped(data), escaped(of.help));
+  auto text = fmt::format(
+      "<figure class=\"drawn\"><script type=\"application/json\">{}</script></figure>\n",
+      in_script(chart_data(of)));
+  if (!of.help.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", escaped(of.help));
+  return text;
+}
+
+/// Whether Chart.js draws it.
+bool is_on_canvas(const document::part& part) {
+  const auto* some = std::get_if<chart>(&part);
+  return some != nullptr && (std::holds_alternative<frames_chart>(some->drawn) ||
+                             std::holds_alternative<distributions_chart>(some->drawn));
 }
 
 std::string html_of(const facts& of) {
-  return (of.where & in_text) != 0 ? figures_of(of) : folded(of);
+  return of.folded ? folded(of) : figures_of(of);
 }
 
 std::string html_of(const note& of) {
@@ -301,7 +324,11 @@ std::string as_html(const document& of) {
                       header_of(of), links);
   page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,
                       version());
-  return page + fmt::format("<script>{}</script>\n</body>\n</html>\n", document_script);
+  page += fmt::format("<script>{}</script>\n", document_script);
+  if (std::any_of(of.parts.begin(), of.parts.end(), is_on_canvas)) {
+    page += fmt::format("<script>{}</script>\n<script>{}</script>\n", chart_library, canvas_script);
+  }
+  return page + "</body>\n</html>\n";
 }
 
 }  // namespace graphline::report

@@ -34,8 +34,13 @@ json json_of(const cell& of) {
     json operator()(const judgment& some) const { return some.word; }
     json operator()(const samples& some) const {
       const auto times = some.of ? std::optional(*some.of) : std::nullopt;
-      return some.in_order.empty() ? distribution_json(times)
-                                   : distribution_json(times, some.in_order);
+      auto made = some.in_order.empty() ? distribution_json(times)
+                                        : distribution_json(times, some.in_order);
+      for (const auto& [p, low, high] : some.intervals) {
+        made["intervals"][percentile_name(p)] = {{"low", ms_or_null(low)},
+                                                 {"high", ms_or_null(high)}};
+      }
+      return made;
     }
     json operator()(const std::vector<std::string>& list) const { return list; }
     json operator()(const std::vector<named_value>& list) const {
@@ -43,7 +48,7 @@ json json_of(const cell& of) {
       for (const auto& one : list) nested[one.key] = json_of(cell(one));
       return nested;
     }
-    json operator()(const raw_times& times) const { return times; }
+    json operator()(const whole_numbers& list) const { return list; }
   } made;
   return std::visit(made, of.value);
 }
@@ -95,6 +100,7 @@ json json_of(const table& of) {
   const auto parts = of.part_key + 's';
   json rows = json::array();
   for (const auto& row : of.rows) {
+    if ((row.where & in_data) == 0) continue;
     if (row.level > 0) {
       rows.back()[parts].push_back(json_of(row, of));
       continue;
@@ -105,6 +111,14 @@ json json_of(const table& of) {
   return rows;
 }
 
+json json_of(const finding_item& of) {
+  const auto* amount = of.amount.in == unit::duration ? "ms" : "amount";
+  return {{"what", of.what},
+          {"subject", of.subject},
+          {amount, json_of(of.amount)},
+          {"part", or_null(of.part)}};
+}
+
 json json_of(const finding& of) {
   json figures = json::object();
   for (const auto& [key, value] : of.figures) {
@@ -113,6 +127,9 @@ json json_of(const finding& of) {
       figures[number->in == unit::duration ? name + "_ms" : name] = json_of(*number);
     } else if (const auto* text = std::get_if<std::string>(&value)) {
       figures[name] = *text;
+    } else if (const auto* items = std::get_if<std::vector<finding_item>>(&value)) {
+      figures[name] = json::array();
+      for (const auto& item : *items) figures[name].push_back(json_of(item));
     } else {
       figures[name] = std::get<std::vector<std::string>>(value);
     }
@@ -155,10 +172,12 @@ void write_json(text_sink& to, const document& of, const last_entry* last) {
     if (const auto* some = std::get_if<table>(&part)) add_part(made, *some);
   }
   json findings = json::array();
+  json warnings = json::array();
   for (const auto& found : of.findings) {
-    if (!found.key.empty())
-      findings.push_back(json_of(found));  // warnings have a list of their own
+    if (!found.key.empty()) findings.push_back(json_of(found));
+    if (found.how == finding_severity::warning) warnings.push_back(sentence(found));
   }
+  made["warnings"] = std::move(warnings);
   made["findings"] = std::move(findings);
   graphline::write_json(to, made, last);
 }

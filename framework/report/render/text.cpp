@@ -102,7 +102,8 @@ std::string text_of(const facts& of, const look& as) {
 }
 
 std::string text_of(const chart& of, const look& as) {
-  return roofline_plot(std::get<roofline_chart>(of.drawn), as);
+  const auto* roofline = std::get_if<roofline_chart>(&of.drawn);
+  return roofline != nullptr ? roofline_plot(*roofline, as) : "";
 }
 
 std::string text_of(const note& of, const look& as) {

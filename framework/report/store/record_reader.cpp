@@ -31,30 +31,6 @@ bool raw(std::size_t depth, std::string_view, std::string_view key) {
   return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
 }
 
-std::vector<graph_node> nodes_from(const json_part& from) {
-  std::vector<graph_node> nodes;
-  const auto items = from.items();
-  for (const auto& item : items) {
-    nodes.push_back(
-        {item.at("name").text(), item.at("type").text(), item.at("after").wholes<std::size_t>()});
-    for (const auto before : nodes.back().after) {
-      if (before < items.size()) continue;
-      item.at("after").fail(fmt::format("a list of indices below {}", items.size()));
-    }
-  }
-  return nodes;
-}
-
-/// The nodes of graphs stand beside the record, which is as in a trial.
-void add_nodes(std::vector<graph_record>& to, const json_part& graphs) {
-  const auto items = graphs.items();
-  if (items.size() != to.size()) {
-    throw input_error(fmt::format("{} has {} entries, where the record has {}", graphs.where(),
-                                  items.size(), to.size()));
-  }
-  for (std::size_t i = 0; i < to.size(); ++i) to[i].nodes = nodes_from(items[i].at("nodes"));
-}
-
 json_part raw_of(const json_part& result) {
   if (auto from = result.find("record")) return *from;
   throw input_error(
@@ -63,9 +39,7 @@ json_part raw_of(const json_part& result) {
 }
 
 any_record run_of(const json_part& result) {
-  auto record = run_from(raw_of(result));
-  add_nodes(record.graphs, result.at("graphs"));
-  return record;
+  return run_from(raw_of(result));
 }
 
 any_record roofline_of(const json_part& result) {

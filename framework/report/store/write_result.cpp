@@ -8,6 +8,20 @@
 
 namespace graphline::report {
 
+namespace {
+
+template <class Record>
+void write_with_record(text_sink& to, const document& says, const Record& record) {
+  const last_entry raw{"record", [&record](text_sink& sink) {
+                         compact_json text(sink);
+                         write_record(text, record);
+                         text.finish();
+                       }};
+  write_json(to, says, &raw);
+}
+
+}  // namespace
+
 void write_result(text_sink& to, const document& says, const roofline_record& record) {
   const last_entry raw{"record", [&record](text_sink& sink) {
                          compact_json text(sink);
@@ -19,13 +33,24 @@ void write_result(text_sink& to, const document& says, const roofline_record& re
   write_json(to, says, &raw);
 }
 
+void write_result(text_sink& to, const document& says, const run_record& record) {
+  write_with_record(to, says, record);
+}
+
 void write_result(text_sink& to, const document& says, const capacity_record& record) {
-  const last_entry raw{"record", [&record](text_sink& sink) {
-                         compact_json text(sink);
-                         write_record(text, record);
-                         text.finish();
-                       }};
-  write_json(to, says, &raw);
+  write_with_record(to, says, record);
+}
+
+std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages) {
+  constexpr std::uint64_t around = 16384;       // device, settings, environment, outputs
+  constexpr std::uint64_t around_stage = 1024;  // names and percentiles
+  constexpr std::uint64_t sample = sizeof "1234.123456,";
+  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  // A frame has its time and, on a schedule, its wait; a device stage its time and the time to
+  // enqueue it. The record has when each of these began and ended, and the stage's thread.
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  return around + stages * around_stage + samples * sample * (2 + 2 * stages) +
+         samples * (3 * stamp + stages * (4 * stamp + sizeof "0,"));
 }
 
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {

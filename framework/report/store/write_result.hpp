@@ -10,10 +10,12 @@
 namespace graphline::report {
 
 /// A result file: what the document says and the record it was made of, without loss.
+void write_result(text_sink& to, const document& says, const run_record& record);
 void write_result(text_sink& to, const document& says, const roofline_record& record);
 void write_result(text_sink& to, const document& says, const capacity_record& record);
 
 /// About how long that is for so many frames and stages.
+std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages);
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages);
 
 }  // namespace graphline::report

@@ -10,7 +10,6 @@
 #include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/terminal/floor_cells.hpp"
 #include "framework/report/terminal/sweep_plot.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
@@ -108,7 +107,7 @@ std::vector<figure_column> columns_of(const sweep& of) {
       {"bound", left, [](const sweep_point& p) { return p.by.has_value(); },
        [](const sweep_point& p) { return p.by ? std::string(to_word(*p.by)) : "-"; }},
       {"ratio", right, [](const sweep_point& p) { return p.ratio.has_value(); },
-       [](const sweep_point& p) { return ratio_cell(p.ratio); }}};
+       [](const sweep_point& p) { return p.ratio ? three_digits(*p.ratio, 2) + 'x' : "-"; }}};
   std::erase_if(all, [&](const figure_column& column) {
     return std::none_of(of.points.begin(), of.points.end(), column.known);
   });

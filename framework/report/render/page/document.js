@@ -1,4 +1,5 @@
-// What all pages of documents do: mark the section that is read, sort tables, draw charts.
+// What all pages of documents do: mark the section that is read, sort tables, draw charts. Times are
+// in nanoseconds throughout. What is drawn on a canvas has its helpers in charts.js.
 "use strict";
 
 const page = (() => {
@@ -9,15 +10,58 @@ const page = (() => {
     charts.set(kind, draw);
   }
 
+  // ---- Figures ----------------------------------------------------------------------------------
+
+  const units = [
+    { name: "s", ns: 1e9 },
+    { name: "ms", ns: 1e6 },
+    { name: "us", ns: 1e3 },
+    { name: "ns", ns: 1 },
+  ];
+
+  // The unit in which a time of `ns` reads best.
+  function unitFor(ns) {
+    return units.find((unit) => Math.abs(ns) >= unit.ns) ?? units[3];
+  }
+
+  // A number with `digits` significant digits, never in powers of ten.
+  function digits(value, digits = 3) {
+    if (value === null || value === undefined || !Number.isFinite(value)) return "-";
+    if (value === 0) return "0";
+    // Of the rounded value: 9.97 in two digits is 10, which has none after the point.
+    const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
+    return value.toFixed(Math.max(0, Math.min(9, digits - before)));
+  }
+
+  // "1.23 ms"; "-" for what is not known.
+  function duration(ns, significant = 3) {
+    if (ns === null || ns === undefined) return "-";
+    const unit = unitFor(ns);
+    const figure =
+      unit.ns === 1 ? whole.format(Math.round(ns)) : digits(ns / unit.ns, significant);
+    return `${figure} ${unit.name}`;
+  }
+
+  // What is there and very small is not drowned in digits.
+  function percent(part, significant = 2) {
+    if (part > 0 && part < 0.001) return "< 0.1 %";
+    return part === null || part === undefined ? "-" : `${digits(100 * part, significant)} %`;
+  }
+
+  const whole = new Intl.NumberFormat("en-US");
+  function counted(number, what) {
+    return `${whole.format(number)} ${what}${number === 1 ? "" : "s"}`;
+  }
+
   // ---- Elements ---------------------------------------------------------------------------------
 
   function fill(made, attributes, children) {
     for (const [name, value] of Object.entries(attributes)) {
-      if (value === null || value === false) continue;
+      if (value === null || value === undefined || value === false) continue;
       if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
       else made.setAttribute(name, value === true ? "" : value);
     }
-    made.append(...children.flat(2).filter((child) => child !== null));
+    made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
     return made;
   }
 
@@ -29,13 +73,19 @@ const page = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // A name within a text that has no elements: one from right to left turns nothing else around.
+  // A name that a user gave, kept apart from the text around it: its line breaks are shown, and one
+  // written from right to left turns nothing else around.
+  function name(text) {
+    return element("bdi", { class: "name" }, text);
+  }
+
+  // The same within a text that has no elements.
   function isolated(text) {
     return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
   }
 
   // `text` in at most `most` characters, cut in its middle.
-  function brief(text, most) {
+  function brief(text, most = 40) {
     const characters = [...text.replace(/\s+/g, " ")];
     if (characters.length <= most) return characters.join("");
     const kept = (most - 1) / 2;
@@ -43,7 +93,55 @@ const page = (() => {
     return `${first}…${characters.slice(-Math.floor(kept)).join("")}`;
   }
 
+  // Texts of a list that can be told apart: those that are alike are numbered by their places.
+  function distinct(texts) {
+    const seen = new Map();
+    for (const text of texts) seen.set(text, (seen.get(text) ?? 0) + 1);
+    return texts.map((text, i) => (seen.get(text) > 1 ? `${i + 1}. ${text}` : text));
+  }
+
+  // Controls with their words, which may be elements. `options`: [[value, text]...]; `change` is
+  // called with the value that is chosen, as a text, or with whether the box is ticked.
+  function choice(words, options, change) {
+    const select = element("select", { onchange: () => change(select.value) },
+      options.map(([value, text]) => element("option", { value }, text)));
+    return element("label", { class: "control" }, words, select);
+  }
+  function toggle(words, change, on = false) {
+    const box = element("input", { type: "checkbox", checked: on,
+                                   onchange: () => change(box.checked) });
+    return element("label", { class: "control" }, box, words);
+  }
+
+  // Tells people who listen to the page rather than see it.
+  const said =
+    element("div", { id: "said", class: "unseen", role: "status", "aria-live": "polite" });
+  function say(text) {
+    said.textContent = text;
+  }
+
   // ---- Tables -----------------------------------------------------------------------------------
+
+  // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
+  // columns. The first column names the row.
+  function table(caption, columns, rows) {
+    const style = (column) => (column.number ? "number" : null);
+    const box = element("div", { class: "scroll", role: "region", "aria-label": caption },
+      element("table", {},
+        element("caption", {}, caption),
+        element("thead", {}, element("tr", {}, columns.map((column) =>
+          element("th", { scope: "col", class: style(column) }, column.title)))),
+        element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
+          element(i === 0 ? "th" : "td",
+            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
+    scrolling.observe(box);
+    return box;
+  }
+
+  // What a picture shows in words, and folded away as a table.
+  function tabled(...tables) {
+    return element("details", { class: "tabled" }, element("summary", {}, "As a table"), tables);
+  }
 
   // Rows of parts stay below the row they belong to.
   function groupsOf(body) {
@@ -146,22 +244,32 @@ const page = (() => {
     document.querySelectorAll("table.sorted").forEach(makeSortable);
     document.querySelectorAll(".scroll").forEach((box) => scrolling.observe(box));
     document.querySelectorAll("pre.listing").forEach(addCopyButton);
+    document.body.append(said);
     for (const figure of document.querySelectorAll("figure.drawn")) {
-      const data = JSON.parse(figure.dataset.chart);
+      const data = JSON.parse(figure.querySelector("script").textContent);
       charts.get(data.kind)(data, figure);
     }
     const list = document.querySelector("nav ul");
     if (list.children.length) followReading(list);
-    // Paper has no use for what is folded, and its own width.
-    addEventListener("beforeprint", () => {
-      document.documentElement.dataset.printing = "true";
-      for (const folded of document.querySelectorAll("details")) folded.open = true;
-    });
-    addEventListener("afterprint", () => { delete document.documentElement.dataset.printing; });
     document.documentElement.dataset.ready = "true";
   }
 
+  // Paper has its own width, and nothing is folded on it but tables beside pictures.
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details:not([open], .tabled)")) {
+      folded.open = true;
+      opened.push(folded);
+    }
+    document.documentElement.dataset.printing = "true";
+  });
+  addEventListener("afterprint", () => {
+    for (const folded of opened.splice(0)) folded.open = false;
+    delete document.documentElement.dataset.printing;
+  });
+
   addEventListener("DOMContentLoaded", start);
 
-  return { chart, element, svg, isolated, brief };
+  return { chart, units, unitFor, digits, duration, percent, whole, counted, element, svg, name,
+           isolated, brief, distinct, choice, toggle, say, table, tabled };
 })();
