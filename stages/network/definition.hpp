@@ -6,7 +6,6 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
-#include "framework/stage/cost.hpp"
 #include "framework/stage/stage.hpp"
 #include "stages/network/layer_kind.hpp"
 

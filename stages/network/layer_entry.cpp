@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "framework/spec/parameter_reference.hpp"
+#include "framework/spec/node_reading.hpp"
 
 namespace graphline {
 

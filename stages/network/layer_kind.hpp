@@ -9,7 +9,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/parameter.hpp"
-#include "framework/stage/cost.hpp"
+#include "framework/stage/stage.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {

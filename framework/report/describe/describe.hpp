@@ -8,7 +8,6 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/plan/cost_summary.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 

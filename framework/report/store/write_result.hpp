@@ -4,7 +4,6 @@
 
 #include "framework/base/file/text_sink.hpp"
 #include "framework/record/capacity_record.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 

@@ -29,7 +29,7 @@ class telling_once {
 /// in that file, or is common to them, and is shown at its own place; so is a wrong value of the
 /// experiment file. What only some found is shown where the experiment declares them, with their
 /// names and a remedy.
-void report_units(const experiment_spec& spec, const std::vector<const experiment_unit*>& units,
-                  telling_once& tell);
+void attribute_diagnostics(const experiment_spec& spec,
+                           const std::vector<const experiment_unit*>& units, telling_once& tell);
 
 }  // namespace graphline::planning

@@ -1,4 +1,4 @@
-#include "framework/plan/experiment_blame.hpp"
+#include "framework/plan/attribute_diagnostics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,25 +53,25 @@ bool sets(const configuration_spec& c, const assignment& wanted) {
   });
 }
 
-/// The message for units that share what is blamed, at the place of it.
-class blamer {
+/// The message for units that share what a diagnostic is attributed to, at the place of it.
+class attributor {
  public:
-  blamer(const experiment_spec& spec, const std::vector<const experiment_unit*>& all,
-         telling_once& tell)
+  attributor(const experiment_spec& spec, const std::vector<const experiment_unit*>& all,
+             telling_once& tell)
       : spec_(spec), all_(all), tell_(tell) {}
 
-  void blame(const finding& f) {
+  void attribute(const finding& f) {
     if (!spec_.together.empty()) {
-      for (const experiment_unit* unit : f.units) blame_member(f, *unit);
+      for (const experiment_unit* unit : f.units) attribute_to_member(f, *unit);
     } else if (!spec_.varied) {
-      for (const experiment_unit* unit : f.units) blame_listed(f, *unit);
+      for (const experiment_unit* unit : f.units) attribute_to_listed(f, *unit);
     } else if (f.units.size() == 1) {
-      blame_part(f, spec_.configurations[f.units[0]->index].assignments, 1);
+      attribute_to_part(f, spec_.configurations[f.units[0]->index].assignments, 1);
     } else if (const std::vector<assignment> shared = shared_by(f.units); covers(shared, f.units)) {
-      blame_part(f, shared, f.units.size());
+      attribute_to_part(f, shared, f.units.size());
     } else {
       for (const experiment_unit* unit : f.units) {
-        blame_part(f, spec_.configurations[unit->index].assignments, 1);
+        attribute_to_part(f, spec_.configurations[unit->index].assignments, 1);
       }
     }
   }
@@ -97,7 +97,7 @@ class blamer {
     return static_cast<std::size_t>(count) == units.size();
   }
 
-  void blame_part(const finding& f, const std::vector<assignment>& part, std::size_t count) {
+  void attribute_to_part(const finding& f, const std::vector<assignment>& part, std::size_t count) {
     std::vector<std::string> names;
     std::vector<std::string> pairs;
     for (const assignment& a : part) {
@@ -114,12 +114,12 @@ class blamer {
     say(f, part.back().value.where(), who, remedy);
   }
 
-  void blame_listed(const finding& f, const experiment_unit& unit) {
+  void attribute_to_listed(const finding& f, const experiment_unit& unit) {
     const named& name = spec_.configurations[unit.index].name;
     say(f, name.place, "configuration " + quote(name.text, 100), "or take it off the list");
   }
 
-  void blame_member(const finding& f, const experiment_unit& unit) {
+  void attribute_to_member(const finding& f, const experiment_unit& unit) {
     const named& name = spec_.together[unit.index].name;
     say(f, name.place, "member " + quote(name.text, 100), "");
   }
@@ -159,16 +159,16 @@ void telling_once::operator()(const diagnostics& list) {
   for (const diagnostic& d : list.all()) (*this)(d);
 }
 
-void report_units(const experiment_spec& spec, const std::vector<const experiment_unit*>& units,
-                  telling_once& tell) {
-  blamer blamer(spec, units, tell);
+void attribute_diagnostics(const experiment_spec& spec,
+                           const std::vector<const experiment_unit*>& units, telling_once& tell) {
+  attributor attributed(spec, units, tell);
   for (const finding& f : gather(units)) {
     const bool own_value = f.what->place.source == spec.source &&
                            !same_place(f.what->place, f.units.front()->shown_run);
     if (f.units.size() == units.size() || own_value) {
       tell(*f.what);
     } else {
-      blamer.blame(f);
+      attributed.attribute(f);
     }
   }
 }

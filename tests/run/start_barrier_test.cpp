@@ -1,4 +1,4 @@
-#include "framework/run/execute/meeting.hpp"
+#include "framework/run/execute/concurrent_runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ void at_once(const std::vector<std::function<void()>>& work) {
   for (auto& t : threads) t.join();
 }
 
-TEST(meeting, lets_none_begin_before_all_are_ready) {
-  meeting m({true, false, false});
+TEST(start_barrier, lets_none_begin_before_all_are_ready) {
+  start_barrier m({true, false, false});
   std::atomic<int> ready = 0;
   std::atomic<bool> early = false;
   const auto run = [&](std::size_t i) {
@@ -30,32 +30,32 @@ TEST(meeting, lets_none_begin_before_all_are_ready) {
   };
   at_once({[&] { run(0); }, [&] { run(1); }, [&] { run(2); }, [&] { m.see_through(nullptr); }});
   EXPECT_FALSE(early);
-  EXPECT_EQ(m.why(), meeting_end::leaders);
+  EXPECT_EQ(m.why(), stop_reason::foreground);
 }
 
-TEST(meeting, tells_the_others_to_stop_once_all_that_lead_have_ended) {
-  meeting m({true, false, true});
-  std::atomic<int> leaders = 0;
-  std::atomic<int> leaders_when_stopped = 0;
+TEST(start_barrier, tells_the_others_to_stop_once_the_foreground_has_ended) {
+  start_barrier m({true, false, true});
+  std::atomic<int> foreground = 0;
+  std::atomic<int> foreground_when_stopped = 0;
   const auto lead = [&](std::size_t i) {
     m.begin(i);
-    ++leaders;
+    ++foreground;
     m.end(i);
     m.leave(i, false);
   };
   const auto follow = [&] {
     m.begin(1);
     while (!m.stop_of(1)->raised()) std::this_thread::yield();
-    leaders_when_stopped = leaders.load();
+    foreground_when_stopped = foreground.load();
     m.end(1);
     m.leave(1, false);
   };
   at_once({[&] { lead(0); }, follow, [&] { lead(2); }, [&] { m.see_through(nullptr); }});
-  EXPECT_EQ(leaders_when_stopped, 2);
+  EXPECT_EQ(foreground_when_stopped, 2);
 }
 
-TEST(meeting, keeps_those_that_have_ended_until_all_have) {
-  meeting m({true, false});
+TEST(start_barrier, keeps_those_that_have_ended_until_all_have) {
+  start_barrier m({true, false});
   std::atomic<bool> other_ended = false;
   bool waited = false;
   at_once({[&] {
@@ -75,8 +75,8 @@ TEST(meeting, keeps_those_that_have_ended_until_all_have) {
   EXPECT_TRUE(waited);
 }
 
-TEST(meeting, lets_nobody_wait_for_a_run_that_fails_before_it_begins) {
-  meeting m({true, false});
+TEST(start_barrier, lets_nobody_wait_for_a_run_that_fails_before_it_begins) {
+  start_barrier m({true, false});
   at_once({[&] {
              m.begin(0);
              EXPECT_TRUE(m.stop_of(0)->raised());
@@ -84,11 +84,11 @@ TEST(meeting, lets_nobody_wait_for_a_run_that_fails_before_it_begins) {
              m.leave(0, false);
            },
            [&] { m.leave(1, true); }, [&] { m.see_through(nullptr); }});
-  EXPECT_EQ(m.why(), meeting_end::failure);
+  EXPECT_EQ(m.why(), stop_reason::failure);
 }
 
-TEST(meeting, hands_on_a_persons_stop_while_runs_wait_to_begin) {
-  meeting m({true, false});
+TEST(start_barrier, hands_on_a_persons_stop_while_runs_wait_to_begin) {
+  start_barrier m({true, false});
   stop_request stop;
   at_once({[&] {
              stop.raise();
@@ -102,7 +102,7 @@ TEST(meeting, hands_on_a_persons_stop_while_runs_wait_to_begin) {
              m.leave(1, false);
            },
            [&] { m.see_through(&stop); }});
-  EXPECT_EQ(m.why(), meeting_end::person);
+  EXPECT_EQ(m.why(), stop_reason::person);
 }
 
 }  // namespace
