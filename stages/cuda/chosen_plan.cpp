@@ -8,7 +8,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "stages/cuda/plan_timer.hpp"
 
 namespace graphline {

@@ -7,9 +7,8 @@
 
 #include "framework/base/cache_folder.hpp"
 #include "framework/base/version.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/cuda_properties.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
 #include "stages/cuda/chosen_plan.hpp"
 #include "stages/cuda/cublaslt_product.hpp"
 #include "stages/cuda/cudnn_graph.hpp"

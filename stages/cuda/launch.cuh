@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 
 namespace graphline {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "framework/base/units.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "stages/cuda/random_elements.hpp"
 
 namespace graphline {

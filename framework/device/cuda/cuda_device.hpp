@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "framework/device/device.hpp"
 #include "framework/device/devices.hpp"
@@ -17,5 +18,8 @@ int use_cuda_device(device& d);
 
 /// The entry for a `device_list`.
 backend cuda_backend();
+
+/// "13.0" for 13000, as CUDA counts its versions.
+std::string cuda_version_text(int version);
 
 }  // namespace graphline

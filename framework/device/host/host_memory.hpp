@@ -1,9 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -21,20 +20,14 @@ class host_memory {
   memory allocate(std::size_t bytes) { return allocate(device_, bytes, "device"); }
   memory allocate_pinned(std::size_t bytes) { return allocate(pinned_, bytes, "pinned"); }
 
-  memory_usage usage() const noexcept;
+  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
 
  private:
-  struct account {
-    std::atomic<std::size_t> bytes{0};
-    std::atomic<std::size_t> peak{0};
-  };
-
-  memory allocate(account& to, std::size_t bytes, const char* kind);
+  memory allocate(memory_account& to, std::size_t bytes, const char* kind);
   static void release(void* from, void* data, std::size_t bytes) noexcept;
 
-  account device_;
-  account pinned_;
-  std::atomic<std::uint64_t> allocations_{0};
+  memory_account device_;
+  memory_account pinned_;
 };
 
 }  // namespace graphline

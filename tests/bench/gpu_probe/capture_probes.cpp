@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/kernel_name.hpp"
+#include "framework/device/cuda/cuda_graph.hpp"
 #include "stages/cuda/cuda_libraries.hpp"
 #include "tests/bench/gpu_probe/probe.hpp"
 

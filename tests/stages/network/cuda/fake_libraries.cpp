@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "stages/cuda/cuda_libraries.hpp"
 #include "stages/cuda/kernels.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"

@@ -1,4 +1,4 @@
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 
 #include <fmt/format.h>
 
