@@ -25,7 +25,7 @@ std::int64_t flops_per_element(activation function) {
 }
 
 template <activation function>
-activation_layer read(const arguments&, layer_problems&) {
+activation_layer read_activation(const arguments&, layer_problems&) {
   return {function};
 }
 
@@ -43,12 +43,12 @@ layer_shape infer(const activation_layer& layer, std::span<const layer_input> in
 }  // namespace
 
 layer_kind relu_kind() {
-  return make_layer_kind<activation_layer>("relu", "max(x, 0)", {}, read<activation::relu>, infer);
+  return make_layer_kind<activation_layer>("relu", "max(x, 0)", {}, read_activation<activation::relu>, infer);
 }
 
 layer_kind relu6_kind() {
   return make_layer_kind<activation_layer>("relu6", "min(max(x, 0), 6)", {},
-                                           read<activation::relu6>, infer);
+                                           read_activation<activation::relu6>, infer);
 }
 
 layer_kind gelu_kind() {
@@ -64,11 +64,11 @@ layer_kind gelu_kind() {
 
 layer_kind sigmoid_kind() {
   return make_layer_kind<activation_layer>("sigmoid", "1 / (1 + exp(-x))", {},
-                                           read<activation::sigmoid>, infer);
+                                           read_activation<activation::sigmoid>, infer);
 }
 
 layer_kind silu_kind() {
-  return make_layer_kind<activation_layer>("silu", "x / (1 + exp(-x))", {}, read<activation::silu>,
+  return make_layer_kind<activation_layer>("silu", "x / (1 + exp(-x))", {}, read_activation<activation::silu>,
                                            infer);
 }
 

@@ -6,7 +6,7 @@ namespace graphline {
 
 namespace {
 
-adaptive_avg_pool2d_layer read(const arguments& values, layer_problems& problems) {
+adaptive_avg_pool2d_layer read_adaptive(const arguments& values, layer_problems& problems) {
   return {.output = read_pair(values, "output", problems)};
 }
 
@@ -50,7 +50,7 @@ layer_kind adaptive_avg_pool2d_kind() {
         .required = true,
         .minimum = 1,
         .maximum = 65536}},
-      read, infer);
+      read_adaptive, infer);
 }
 
 }  // namespace graphline

@@ -7,7 +7,7 @@ namespace graphline {
 
 namespace {
 
-add_layer read(const arguments& values, layer_problems&) {
+add_layer read_add(const arguments& values, layer_problems&) {
   return {.from = values.text("from")};
 }
 
@@ -31,7 +31,7 @@ layer_kind add_kind() {
         .type = parameter_type::text,
         .help = "Name of the earlier layer, or 'input' for what the network reads.",
         .required = true}},
-      read, infer);
+      read_add, infer);
 }
 
 }  // namespace graphline

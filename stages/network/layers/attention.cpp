@@ -7,7 +7,7 @@ namespace graphline {
 
 namespace {
 
-attention_layer read(const arguments& values, layer_problems&) {
+attention_layer read_attention(const arguments& values, layer_problems&) {
   return {.heads = values.integer("heads")};
 }
 
@@ -57,7 +57,7 @@ layer_kind attention_kind() {
         .required = true,
         .minimum = 1,
         .maximum = largest_size}},
-      read, infer);
+      read_attention, infer);
 }
 
 }  // namespace graphline

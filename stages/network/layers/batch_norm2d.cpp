@@ -5,7 +5,7 @@ namespace graphline {
 
 namespace {
 
-batch_norm2d_layer read(const arguments& values, layer_problems&) {
+batch_norm2d_layer read_batch_norm2d(const arguments& values, layer_problems&) {
   return {.eps = values.number("eps")};
 }
 
@@ -33,7 +33,7 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
 layer_kind batch_norm2d_kind() {
   return make_layer_kind<batch_norm2d_layer>(
       "batch_norm2d", "Normalisation per channel by stored statistics (inference)",
-      {eps_parameter()}, read, infer);
+      {eps_parameter()}, read_batch_norm2d, infer);
 }
 
 }  // namespace graphline

@@ -5,7 +5,7 @@ namespace graphline {
 
 namespace {
 
-flatten_layer read(const arguments& values, layer_problems&) {
+flatten_layer read_flatten(const arguments& values, layer_problems&) {
   return {.start_dim = values.integer("start_dim")};
 }
 
@@ -36,7 +36,7 @@ layer_kind flatten_kind() {
       {{.name = "start_dim",
         .help = "The first dimension to fold; negative ones count from the last.",
         .default_value = "1"}},
-      read, infer);
+      read_flatten, infer);
 }
 
 }  // namespace graphline

@@ -5,7 +5,7 @@ namespace graphline {
 
 namespace {
 
-layer_norm_layer read(const arguments& values, layer_problems&) {
+layer_norm_layer read_layer_norm(const arguments& values, layer_problems&) {
   return {.eps = values.number("eps")};
 }
 
@@ -36,7 +36,7 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
 layer_kind layer_norm_kind() {
   return make_layer_kind<layer_norm_layer>(
       "layer_norm", "Normalisation along the last dimension, by its own mean and variance",
-      {eps_parameter()}, read, infer);
+      {eps_parameter()}, read_layer_norm, infer);
 }
 
 }  // namespace graphline

@@ -9,7 +9,7 @@ namespace graphline {
 
 namespace {
 
-linear_layer read(const arguments& values, layer_problems&) {
+linear_layer read_linear(const arguments& values, layer_problems&) {
   return {.out_features = values.integer("out_features"), .bias = values.boolean("bias")};
 }
 
@@ -68,7 +68,7 @@ layer_kind linear_kind() {
         .type = parameter_type::boolean,
         .help = "Add a learned number per feature.",
         .default_value = "true"}},
-      read, infer);
+      read_linear, infer);
 }
 
 }  // namespace graphline

@@ -5,7 +5,7 @@ namespace graphline {
 
 namespace {
 
-softmax_layer read(const arguments& values, layer_problems&) {
+softmax_layer read_softmax(const arguments& values, layer_problems&) {
   return {.dim = values.integer("dim")};
 }
 
@@ -25,7 +25,7 @@ layer_kind softmax_kind() {
       {{.name = "dim",
         .help = "The dimension; negative ones count from the last.",
         .default_value = "-1"}},
-      read, infer);
+      read_softmax, infer);
 }
 
 }  // namespace graphline

@@ -1,4 +1,4 @@
-#include "stages/cuda/form_text.hpp"
+#include "stages/cuda/cuda_library.hpp"
 
 #include <fmt/format.h>
 
