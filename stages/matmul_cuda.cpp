@@ -12,7 +12,7 @@
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/kinds.hpp"
 #include "stages/matmul.hpp"
-#include "stages/network/scratch_layout.hpp"
+#include "stages/network/program_buffers.hpp"
 #include "stages/precision_parameters.hpp"
 
 namespace graphline {

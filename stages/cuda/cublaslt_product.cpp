@@ -14,7 +14,31 @@
 #include "stages/cuda/vendor_libraries.hpp"
 
 namespace graphline {
+namespace {
 
+/// The functions of cuBLASLt that are used here, found in the library when it is opened.
+struct cublaslt_functions {
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtDestroy) destroy;
+  decltype(&cublasLtGetVersion) version;
+  decltype(&cublasLtGetStatusName) status_name;
+  decltype(&cublasLtGetStatusString) status_string;
+  decltype(&cublasLtMatmulDescCreate) product_create;
+  decltype(&cublasLtMatmulDescDestroy) product_destroy;
+  decltype(&cublasLtMatmulDescSetAttribute) product_set;
+  decltype(&cublasLtMatrixLayoutCreate) layout_create;
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
+  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability;
+  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_setting;
+  decltype(&cublasLtMatmul) multiply;
+};
+
+/// Opens cuBLASLt at the first call. Throws `run_error` when it cannot be had.
 const cublaslt_functions& cublaslt() {
   static const cublaslt_functions found = [] {
     const shared_library& library = cublaslt_library_file();
@@ -45,30 +69,17 @@ const cublaslt_functions& cublaslt() {
   return found;
 }
 
+/// "cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED (13), the GPU program failed to execute".
 std::string describe_cublas(cublasStatus_t status, std::string_view call) {
   return fmt::format("{} failed: {} ({}), {}", call, cublaslt().status_name(status),
                      static_cast<int>(status), cublaslt().status_string(status));
 }
 
+/// Throws `run_error` unless `status` is a success; `owner` is whom the call was made for.
 void check_cublas(cublasStatus_t status, std::string_view call, std::string_view owner) {
   if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
     throw run_error(fmt::format("{}: {}", owner, describe_cublas(status, call)));
 }
-
-std::string cublaslt_version() {
-  const std::size_t version = cublaslt().version();
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
-
-cublaslt_handle::cublaslt_handle(std::string owner) : owner_(std::move(owner)) {
-  check_cublas(cublaslt().create(&handle_), "cublasLtCreate", owner_);
-}
-
-cublaslt_handle::~cublaslt_handle() {
-  static_cast<void>(cublaslt().destroy(handle_));
-}
-
-namespace {
 
 constexpr int candidate_limit = 16;
 constexpr std::uint64_t workspace_limit = std::uint64_t{32} << 20;
@@ -267,6 +278,19 @@ class product_plans final : public plan_choices {
 };
 
 }  // namespace
+
+std::string cublaslt_version() {
+  const std::size_t version = cublaslt().version();
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+cublaslt_handle::cublaslt_handle(std::string owner) : owner_(std::move(owner)) {
+  check_cublas(cublaslt().create(&handle_), "cublasLtCreate", owner_);
+}
+
+cublaslt_handle::~cublaslt_handle() {
+  static_cast<void>(cublaslt().destroy(handle_));
+}
 
 std::unique_ptr<plan_choices> make_product_plans(const product_form& form,
                                                  std::shared_ptr<cublaslt_handle> handle,

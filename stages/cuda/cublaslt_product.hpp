@@ -4,43 +4,11 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "stages/cuda/cuda_library.hpp"
 #include "stages/cuda/plan_choices.hpp"
 
 namespace graphline {
-
-/// The functions of cuBLASLt that are used here, found in the library when it is opened.
-struct cublaslt_functions {
-  decltype(&cublasLtCreate) create;
-  decltype(&cublasLtDestroy) destroy;
-  decltype(&cublasLtGetVersion) version;
-  decltype(&cublasLtGetStatusName) status_name;
-  decltype(&cublasLtGetStatusString) status_string;
-  decltype(&cublasLtMatmulDescCreate) product_create;
-  decltype(&cublasLtMatmulDescDestroy) product_destroy;
-  decltype(&cublasLtMatmulDescSetAttribute) product_set;
-  decltype(&cublasLtMatrixLayoutCreate) layout_create;
-  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
-  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
-  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
-  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
-  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
-  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
-  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability;
-  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_setting;
-  decltype(&cublasLtMatmul) multiply;
-};
-
-/// Opens cuBLASLt at the first call. Throws `run_error` when it cannot be had.
-const cublaslt_functions& cublaslt();
-
-/// "cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED (13), the GPU program failed to execute".
-std::string describe_cublas(cublasStatus_t status, std::string_view call);
-
-/// Throws `run_error` unless `status` is a success; `owner` is whom the call was made for.
-void check_cublas(cublasStatus_t status, std::string_view call, std::string_view owner);
 
 /// "13.0.2", of the library that is loaded.
 std::string cublaslt_version();

@@ -11,7 +11,7 @@
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/stage_reader.hpp"
-#include "stages/network/layer_entry.hpp"
+#include "stages/network/layer_kind.hpp"
 #include "tools/graphline/parameter_schema.hpp"
 
 namespace graphline {

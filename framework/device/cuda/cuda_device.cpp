@@ -13,7 +13,6 @@
 #include "framework/device/cuda/cuda_event.hpp"
 #include "framework/device/cuda/cuda_graph.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
-#include "framework/device/cuda/cuda_trace.hpp"
 #include "framework/device/cuda/nvml.hpp"
 
 namespace graphline {

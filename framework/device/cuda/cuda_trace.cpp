@@ -1,4 +1,4 @@
-#include "framework/device/cuda/cuda_trace.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>

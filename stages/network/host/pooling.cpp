@@ -1,11 +1,51 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "stages/network/host/lowering.hpp"
-#include "stages/network/host/windowed_average.hpp"
 
 namespace graphline {
-
 namespace {
+
+class windowed_average_operation final : public host_operation {
+ public:
+  windowed_average_operation(std::string name, windowed_average windows, const float* from,
+                             float* to)
+      : name_(std::move(name)), windows_(std::move(windows)), from_(from), to_(to) {}
+
+  std::string_view name() const noexcept override { return name_; }
+
+  void run() override {
+    const std::int64_t in_plane = windows_.height * windows_.width;
+    const auto out_plane =
+        static_cast<std::int64_t>(windows_.rows.size() * windows_.columns.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t plane = 0; plane < windows_.planes; ++plane) {
+      average_plane(from_ + plane * in_plane, to_ + plane * out_plane);
+    }
+  }
+
+ private:
+  void average_plane(const float* from, float* to) const {
+    for (const window& row : windows_.rows) {
+      for (const window& column : windows_.columns) {
+        double sum = 0;
+        for (std::int64_t y = row.begin; y < row.end; ++y) {
+          const float* line = from + y * windows_.width;
+          for (std::int64_t x = column.begin; x < column.end; ++x) {
+            sum += static_cast<double>(line[x]);
+          }
+        }
+        *to++ = static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
+      }
+    }
+  }
+
+  std::string name_;
+  windowed_average windows_;
+  const float* from_;
+  float* to_;
+};
 
 /// A pool in oneDNN's terms.
 struct pool_form {
@@ -28,8 +68,8 @@ void lower_to_primitive(program_builder& b, std::size_t index, const pool_form& 
       dims(form.padding_before), dims(form.padding_after));
   const pooling_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   const program_tensor result = b.make_tensor(chosen.dst_desc());
-  b.add_primitive(layer.kind, layer, pooling_forward(chosen), chosen, chosen.scratchpad_desc(),
-                  {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
+  b.add_primitive<pooling_forward>(layer.kind, layer, chosen,
+                                   {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
   b.set_output(index, result);
 }
 
@@ -52,6 +92,12 @@ void lower_to_windows(program_builder& b, std::size_t index, std::vector<window>
 }
 
 }  // namespace
+
+std::unique_ptr<host_operation> make_windowed_average(std::string name, windowed_average windows,
+                                                      const float* from, float* to) {
+  return std::make_unique<windowed_average_operation>(std::move(name), std::move(windows), from,
+                                                      to);
+}
 
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(group.head);

@@ -1,13 +1,28 @@
-#include "stages/network/layers/reading.hpp"
+#include "stages/network/layers/layers.hpp"
 
 #include <fmt/format.h>
 
-namespace graphline {
+#include <cmath>
 
+namespace graphline {
 namespace {
 
 constexpr std::int64_t largest_count = std::int64_t{1} << 60;
 constexpr std::int64_t largest_tensor = std::int64_t{1} << 44;
+
+/// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
+/// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
+/// a last, partly covered window counts if it starts inside the data or its left padding. These are
+/// the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t padding, std::int64_t dilation, bool ceil) {
+  const std::int64_t covered = dilation * (kernel - 1) + 1;
+  const std::int64_t room = size + 2 * padding - covered;
+  if (room < 0) return 0;
+  const std::int64_t whole = room / stride + 1;
+  const bool partial = ceil && room % stride != 0 && whole * stride < size + padding;
+  return partial ? whole + 1 : whole;
+}
 
 }  // namespace
 
@@ -61,21 +76,19 @@ cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_outp
   return {.flops = flops.value_or(0), .bytes_read = in * 4, .bytes_written = out * 4};
 }
 
+std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+  std::vector<weight_spec> weights{
+      {"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}};
+  if (bias) weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
+  return weights;
+}
+
 bool expect_images(const layer_input& input, layer_problems& problems) {
   if (input.shape.rank() == 4) return true;
   problems.report(
       fmt::format("expects [N, C, H, W] but {} gives {}", input.giver, to_string(input.shape)));
   return false;
-}
-
-std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t padding, std::int64_t dilation, bool ceil) {
-  const std::int64_t covered = dilation * (kernel - 1) + 1;
-  const std::int64_t room = size + 2 * padding - covered;
-  if (room < 0) return 0;
-  const std::int64_t whole = room / stride + 1;
-  const bool partial = ceil && room % stride != 0 && whole * stride < size + padding;
-  return partial ? whole + 1 : whole;
 }
 
 std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,

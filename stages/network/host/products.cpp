@@ -4,6 +4,38 @@
 
 namespace graphline {
 
+void lower(program_builder& b, const fused_layers& group, const linear_layer& linear) {
+  using inner_product = dnnl::inner_product_forward;
+  const network_layer& head = b.layer(group.head);
+  const shape in = as_rows(b.network().shape_of(head.inputs[0]));
+  const shape weight_shape{linear.out_features, in[1]};
+  const shape bias_shape{linear.out_features};
+  const auto weight = b.weight(head, "weight");
+  const auto bias = b.weight(head, "bias");
+
+  const auto choose = [&](const dnnl::primitive_attr& attributes,
+                          const dnnl::memory::desc& destination) {
+    const dnnl::memory::desc none;
+    const inner_product::desc wanted(dnnl::prop_kind::forward_inference, any_layout(in),
+                                     any_layout(weight_shape),
+                                     linear.bias ? plain_layout(bias_shape) : none, destination);
+    return inner_product::primitive_desc(wanted, attributes, onednn_engine());
+  };
+  const auto operands = [&](const inner_product::primitive_desc& chosen) {
+    std::vector<program_operand> all{
+        {DNNL_ARG_SRC,
+         b.in_layout(b.in_shape(b.input_of(head), in, head), chosen.src_desc(), head)},
+        {DNNL_ARG_WEIGHTS,
+         b.constant({weight.begin(), weight.end()}, weight_shape, chosen.weights_desc())}};
+    if (linear.bias) {
+      all.push_back(
+          {DNNL_ARG_BIAS, b.constant({bias.begin(), bias.end()}, bias_shape, chosen.bias_desc())});
+    }
+    return all;
+  };
+  lower_with_epilogue<inner_product>(b, group, as_rows(head.output), linear.bias, choose, operands);
+}
+
 namespace {
 
 using extents = dnnl::memory::dims;
@@ -19,8 +51,7 @@ void add_product(program_builder& b, const network_layer& layer, const char* nam
   dnnl::primitive_attr attributes = onednn_attributes();
   if (scale != 1.0F) attributes.set_output_scales(0, {scale});
   const dnnl::matmul::primitive_desc chosen(wanted, attributes, onednn_engine());
-  b.add_primitive(name, layer, dnnl::matmul(chosen), chosen, chosen.scratchpad_desc(),
-                  {left, right, {DNNL_ARG_DST, result}});
+  b.add_primitive<dnnl::matmul>(name, layer, chosen, {left, right, {DNNL_ARG_DST, result}});
 }
 
 }  // namespace
@@ -52,8 +83,8 @@ void lower(program_builder& b, const fused_layers& group, const attention_layer&
 
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, scores.layout, 3);
   const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  b.add_primitive("softmax", head, dnnl::softmax_forward(chosen), chosen, chosen.scratchpad_desc(),
-                  {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
+  b.add_primitive<dnnl::softmax_forward>("softmax", head, chosen,
+                                         {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
 
   const program_tensor result = b.make_tensor(plain_layout(head.output));
   add_product(

@@ -1,8 +1,5 @@
 #pragma once
 
-// What the definitions of several layers share: parameters, and arithmetic on sizes that must not
-// overflow.
-
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -11,6 +8,27 @@
 #include "stages/network/layer_kind.hpp"
 
 namespace graphline {
+
+// The kinds of layers, each defined in the file of its family.
+
+layer_kind conv2d_kind();               // conv2d.cpp
+layer_kind linear_kind();               // products.cpp
+layer_kind attention_kind();            // products.cpp
+layer_kind relu_kind();                 // elementwise.cpp
+layer_kind relu6_kind();                // elementwise.cpp
+layer_kind gelu_kind();                 // elementwise.cpp
+layer_kind sigmoid_kind();              // elementwise.cpp
+layer_kind silu_kind();                 // elementwise.cpp
+layer_kind add_kind();                  // elementwise.cpp
+layer_kind flatten_kind();              // elementwise.cpp
+layer_kind softmax_kind();              // normalization.cpp
+layer_kind batch_norm2d_kind();         // normalization.cpp
+layer_kind layer_norm_kind();           // normalization.cpp
+layer_kind max_pool2d_kind();           // pooling.cpp
+layer_kind avg_pool2d_kind();           // pooling.cpp
+layer_kind adaptive_avg_pool2d_kind();  // pooling.cpp
+
+// What their definitions share: parameters, and arithmetic on sizes that must not overflow.
 
 /// Largest value of a size parameter: what fits the 32-bit indices of vendors' libraries.
 inline constexpr double largest_size = 2147483647;
@@ -37,15 +55,13 @@ std::optional<std::int64_t> count_elements(const shape& s, layer_problems& probl
 cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
                   layer_problems& problems);
 
+/// The weight of a product and its bias, one for each extent in front, if it has one. +-sqrt(3 /
+/// fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is PyTorch's
+/// default.
+std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias);
+
 /// Whether the input is [N, C, H, W]; reports when it is not.
 bool expect_images(const layer_input& input, layer_problems& problems);
-
-/// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
-/// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
-/// a last, partly covered window counts if it starts inside the data or its left padding. These are
-/// the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
-std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t padding, std::int64_t dilation, bool ceil);
 
 /// Output height and width of a window over [N, C, H, W]; reports a window larger than the padded
 /// input and answers nothing.

@@ -1,7 +1,6 @@
 #include "stages/network/cuda/lowering.hpp"
 
 namespace graphline {
-
 namespace {
 
 /// A pool takes its input in either layout and type, and gives the layout it took.
