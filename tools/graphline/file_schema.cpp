@@ -9,7 +9,7 @@
 #include "framework/spec/member_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
-#include "stages/network/layer_entry.hpp"
+#include "stages/network/layer_kind.hpp"
 #include "tools/graphline/parameter_schema.hpp"
 
 namespace graphline {
