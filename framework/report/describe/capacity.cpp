@@ -23,7 +23,7 @@ std::string_view key_of(bound_verdict verdict) {
 }
 
 template <class T>
-cell count(T number) {
+cell plain(T number) {
   return quantity{static_cast<double>(number), unit::none};
 }
 
@@ -81,11 +81,11 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
   for (const auto& probe : probes) {
     const auto& times = probe.times;
     made.rows.push_back(
-        {{quantity{probe.rate, frames_per_second}, count(probe.runs.size()), count(times.frames),
-          count(probe.dropped), count(times.late), quantity{times.late_share(), share},
+        {{quantity{probe.rate, frames_per_second}, plain(probe.runs.size()), plain(times.frames),
+          plain(probe.dropped), plain(times.late), quantity{times.late_share(), share},
           cell(times.p50, duration), cell(times.value, duration), cell(times.low, duration),
-          cell(times.high, duration), count(times.clustering), key_of(times.verdict), probe.pooled,
-          count(probe.held), count(probe.growing), probe.cut_off, outcome_of(probe)}});
+          cell(times.high, duration), plain(times.clustering), key_of(times.verdict), probe.pooled,
+          plain(probe.held), plain(probe.growing), probe.cut_off, outcome_of(probe)}});
   }
   return made;
 }
@@ -98,8 +98,8 @@ facts capacity_facts(const capacity_summary& summary) {
   return {"capacity",
           "Capacity",
           {{"value", "highest rate", rate, ""},
-           {"runs", "", count(of.runs), ""},
-           {"frames", "", count(of.frames), ""},
+           {"runs", "", plain(of.runs), ""},
+           {"frames", "", plain(of.frames), ""},
            {"closed_loop", "closed loop", cell(summary.closed_loop, frames_per_second),
             "all frames due at once"}}};
 }
@@ -108,8 +108,8 @@ facts alone_facts(const bound_check& alone) {
   using enum unit;
   return {"alone",
           "",
-          {{"counted_frames", "", count(alone.frames), ""},
-           {"late", "", count(alone.late), ""},
+          {{"counted_frames", "", plain(alone.frames), ""},
+           {"late", "", plain(alone.late), ""},
            {"p50", "", cell(alone.p50, duration), ""},
            {"percentile", "", cell(alone.value, duration), ""},
            {"low", "", cell(alone.low, duration), ""},
@@ -148,8 +148,8 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   made.parts.push_back(facts{"",
                              "",
                              {{"percentile", "", percentile_name(how.percentile), ""},
-                              {"bound_ms", "", count(static_cast<double>(how.bound) / 1e6), ""},
-                              {"within", "", count(how.within), ""},
+                              {"bound_ms", "", plain(static_cast<double>(how.bound) / 1e6), ""},
+                              {"within", "", plain(how.within), ""},
                               {"warnings", "", summary.warnings, ""},
                               {"interrupted", "", record.interrupted, ""}},
                              in_data});

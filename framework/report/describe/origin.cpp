@@ -3,6 +3,7 @@
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
