@@ -1,5 +1,5 @@
-# Installing: the component `program` is what people run, with its manual page and completion; and
-# `development` is what find_package(graphline) finds afterwards: graphline::core, graphline::devices
+# Installing: the component `program` is what people run, with its manual page and completion;
+# `development` is what find_package(graphline) finds: graphline::core, graphline::devices
 # with graphline::host and, where it was built, graphline::cuda, graphline::stages, and for plug-ins
 # graphline::plugin, with the libraries that the static ones need.
 
