@@ -28,7 +28,7 @@ cell whole(T number) {
   return quantity{static_cast<double>(number), none};
 }
 
-samples samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
+sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
   return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};
 }
 
