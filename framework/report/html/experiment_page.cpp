@@ -13,6 +13,7 @@
 #include "framework/report/html/origin_data.hpp"
 #include "framework/report/html/page_parts.hpp"
 #include "framework/report/render/page_parts.hpp"
+#include "framework/report/sentences.hpp"
 #include "framework/report/terminal/experiment_sentences.hpp"
 
 namespace graphline {
@@ -39,8 +40,8 @@ json notices(const experiment_record& record, const experiment_summary& summary)
     return list;
   }
   if (auto lack = lack_of_verdicts(record, summary); !lack.empty()) add("warning", std::move(lack));
-  for (const auto& warning : warning_lines(record, experiment_labels(record.configurations))) {
-    add("warning", warning);
+  for (const auto& warning : report::sentences_of(trial_warnings(record))) {
+    add("warning", printable(warning));
   }
   return list;
 }
@@ -57,10 +58,8 @@ void add_subject(const experiment_record& record, json& data) {
 }
 
 json findings(const experiment_record& record, const experiment_summary& summary) {
-  json list = json::array();
-  if (record.trials.empty()) return list;
-  for (const auto& finding : findings_of(record, summary)) list.push_back(finding);
-  return list;
+  return record.trials.empty() ? json::array()
+                               : json(report::sentences_of(findings_of(record, summary)));
 }
 
 }  // namespace

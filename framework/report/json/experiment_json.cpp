@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/experiment/sweep.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/report/json/common_json.hpp"
@@ -11,6 +10,7 @@
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/json/sweep_json.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline {
 
@@ -47,7 +47,7 @@ void write_trials(text_sink& to, const std::vector<trial_record>& trials) {
 
 void write_experiment_json(text_sink& to, const experiment_record& record,
                            const experiment_summary& summary,
-                           const std::vector<std::string>& findings) {
+                           const std::vector<finding>& findings) {
   auto result = json::object();
   result["schema"] = "graphline.experiment/1";
   result["name"] = record.name;
@@ -75,7 +75,7 @@ void write_experiment_json(text_sink& to, const experiment_record& record,
   result["stage_comparisons"] = stage_comparisons_json(record, summary);
   if (const auto swept = sweep_of(record, summary)) result["sweep"] = sweep_json(*swept, record);
   result["steadiness"] = steadiness_json(summary.machine);
-  result["findings"] = findings;
+  result["findings"] = report::sentences_of(findings);
   result["pairs"] = written(record.pairs, write_pairs);
   const last_entry raw = {"trials",
                           [&record](text_sink& sink) { write_trials(sink, record.trials); }};

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/finding.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
@@ -17,8 +17,7 @@ namespace graphline {
 /// sample of every trial. Keys are only ever added. Starts with `json_beginning`.
 /// `summary` and `findings`: the record's.
 void write_experiment_json(text_sink& to, const experiment_record& record,
-                           const experiment_summary& summary,
-                           const std::vector<std::string>& findings);
+                           const experiment_summary& summary, const std::vector<finding>& findings);
 
 /// About how large the result of a planned experiment becomes, for reserving it on the disk.
 std::uint64_t expected_experiment_json_bytes(const experiment_plan& planned);

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/record/experiment_record.hpp"
 
@@ -33,9 +32,5 @@ std::string lack_of_verdicts(const experiment_record& record, const experiment_s
 /// What the words and figures of the report mean.
 std::vector<std::string> note_lines(const experiment_record& record,
                                     const experiment_summary& summary);
-
-/// What runs warned of, each once, as the first run put it, with where it was said.
-std::vector<std::string> warning_lines(const experiment_record& record,
-                                       const experiment_labels& labels);
 
 }  // namespace graphline

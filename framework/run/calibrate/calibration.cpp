@@ -50,7 +50,7 @@ class calibrating {
     for (std::int64_t round = 0; round < sizes_.rounds; ++round) {
       for (const auto& m : ready_) {
         if (stopped()) break;
-        tell(m->name());
+        tell("measuring " + m->name());
         m->add_samples(options_.stop);
       }
     }

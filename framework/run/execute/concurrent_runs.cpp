@@ -174,9 +174,9 @@ class company {
         const auto alone = frames_outside(records_[i], running_time_of(records_[other]));
         if (alone * 100 <= all) continue;
         records_[i].warnings.push_back(
-            fmt::format("{} of {} frames ran without '{}' beside them, which began later or ended "
-                        "earlier",
-                        alone, all, runs_[other].name));
+            fmt::format("more than 1 % of the frames ran without '{}' beside them, which began "
+                        "later or ended earlier",
+                        runs_[other].name));
       }
     }
   }

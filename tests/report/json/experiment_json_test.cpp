@@ -79,7 +79,8 @@ experiment_summary sample_summary() {
 }
 
 std::string sample_text() {
-  return experiment_json(sample_experiment(), sample_summary(), {"Waiting costs 16 ms a frame."});
+  return experiment_json(sample_experiment(), sample_summary(),
+                         {finding{""}.with("text", "Waiting costs 16 ms a frame.")});
 }
 
 /// What reading the sample says after `change` was made to it.
