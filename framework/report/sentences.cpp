@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
      "them dropped]"},
     {"slow_frames",
-     "the slowest 1 % ({frames} frames) took {more} more than a typical frame[: {pieces}][; other "
+     "the slowest 1 % of frames took {more} more than a typical one[: {pieces}][; other "
      "pieces together took {others_less} less]"},
     {"critical_path",
      "critical path {path}; mean lower bound with these stage times[ {bound}][ {bound_of_schedule} "

@@ -22,7 +22,8 @@ std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json&
 
 std::vector<fact> settings_of(const settings& run, const name_texts& given) {
   std::vector<fact> list;
-  for (const auto& [key, value] : settings_json(run, given).items()) {
+  const auto json = settings_json(run, given);
+  for (const auto& [key, value] : json.items()) {
     list.push_back(key == "params" ? parameters_fact(given)
                                    : fact{key, key, named_value{key, value_of(value)}, ""});
   }

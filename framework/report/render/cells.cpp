@@ -95,6 +95,8 @@ bool is_whole(const quantity& of) noexcept {
 std::vector<std::size_t> shown_columns(const table& of, place where) {
   const auto is_shown = [where](const cell& one) {
     const auto* some = std::get_if<sampled>(&one.value);
+    const auto* text = std::get_if<std::string>(&one.value);
+    if (text != nullptr) return !text->empty();
     return some == nullptr ? one.known()
                            : where != in_data && some->of && some->of->count() >= least_for_shape;
   };
