@@ -1,4 +1,4 @@
-#include "tests/report/html/page_records.hpp"
+#include "tests/report/page_records.hpp"
 
 #include "tests/analysis/sample_records.hpp"
 
