@@ -137,7 +137,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "the device: {levels}]"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
     {"ran_concurrently_least_and_most",
-     "of each frame, stages ran concurrently for, at least and at most, {cases}"},
+     "of each frame, stages ran concurrently, least and most: {cases}"},
     {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
     {"no_overlap", "overlap did not happen in {cases}"},
     {"stages_in_a_row",

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "framework/analysis/run/launch_bound.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline {
