@@ -30,8 +30,8 @@ std::string groups_text(const attribution_summary& summary) {
   const auto count = [](const std::vector<std::size_t>& frames) {
     return counted(static_cast<std::int64_t>(frames.size()), "frame");
   };
-  return fmt::format("the {} around the median; slowest: 1 %, {}",
-                     count(summary.typical_frames), count(summary.slowest_frames));
+  return fmt::format("the {} around the median; slowest: 1 %, {}", count(summary.typical_frames),
+                     count(summary.slowest_frames));
 }
 
 table attribution_table(const run_record& record, const attribution_summary& summary) {

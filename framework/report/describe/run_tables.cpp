@@ -207,7 +207,7 @@ class stage_rows {
   row row_of_part(const part_record& part, const stage_summary::part& summary,
                   const roofline_metrics* held) const {
     row made{{part.name, cell(), cell(), cell(), cell(),
-              part.choice.empty() ? cell() : cell(part.choice), cell()},
+              part.choice.empty() ? cell() : cell(part.choice), cell("")},
              1};
     add_times(made, summary.times);
     made.cells.push_back(cell(summary.share, share));

