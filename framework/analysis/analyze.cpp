@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/capacity_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/stats/shown_percentiles.hpp"
 
 namespace graphline {
@@ -44,6 +45,20 @@ roofline_analysis analyze(const roofline_record& record) {
     if (same == result.warnings.end()) result.warnings.push_back(warning);
   }
   return result;
+}
+
+experiment_analysis analyze(const experiment_record& record, experiment_summary summary) {
+  experiment_analysis result{std::move(summary), {}, {}};
+  if (record.trials.empty()) return result;
+  result.swept = sweep_of(record, result.summary);
+  for (auto& text : findings_of(record, result.summary)) {
+    result.findings.push_back(finding{"", finding_severity::note}.with("text", std::move(text)));
+  }
+  return result;
+}
+
+experiment_analysis analyze(const experiment_record& record) {
+  return analyze(record, summarize(record));
 }
 
 capacity_analysis analyze(const capacity_record& record) {
