@@ -36,13 +36,13 @@ roofline_analysis analyze(const roofline_record& record) {
   roofline_analysis result{summarize(record.stages),
                            summarize(record.layers),
                            evaluate_roofline(record.stages, &record.layers),
-                           {},
                            {}};
   if (result.roofline) result.findings = roofline_findings(record.stages, *result.roofline);
-  result.warnings = result.stages.warnings;
-  for (const auto& warning : result.layers.warnings) {
-    const auto same = std::find(result.warnings.begin(), result.warnings.end(), warning);
-    if (same == result.warnings.end()) result.warnings.push_back(warning);
+  for (const auto* run : {&result.stages, &result.layers}) {
+    for (const auto& found : run->findings) {
+      const bool known = std::ranges::find(result.findings, found) != result.findings.end();
+      if (found.how == finding_severity::warning && !known) result.findings.push_back(found);
+    }
   }
   return result;
 }

@@ -27,12 +27,18 @@ struct run_analysis {
 };
 run_analysis analyze(const run_record& record);
 
+/// A saved run, for comparing it with another.
+struct analyzed_run {
+  std::string file;  ///< as it was given
+  run_record record;
+  run_analysis analysis;
+};
+
 struct roofline_analysis {
   run_summary stages;
   run_summary layers;
   std::optional<roofline_summary> roofline;  ///< nothing without a calibration to compare with
-  std::vector<finding> findings;
-  std::vector<std::string> warnings;  ///< of the two runs, each once
+  std::vector<finding> findings;             ///< with the warnings of the two runs, each once
 };
 roofline_analysis analyze(const roofline_record& record);
 

@@ -33,6 +33,7 @@ struct finding_item {
   std::string subject;  ///< a stage; empty for none
   quantity amount;
   std::optional<double> part = {};  ///< of the whole, as a part of 1
+  friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
 /// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
@@ -60,6 +61,14 @@ struct finding {
   finding_severity how = finding_severity::note;
   std::vector<std::string> subjects = {};  ///< names of stages and parts, as the user wrote them
   std::vector<std::pair<std::string_view, figure>> figures = {};
+  friend bool operator==(const finding&, const finding&) = default;
 };
+
+/// Adds the warnings that a run wrote down, in its own words.
+inline void add_warnings(std::vector<finding>& to, const std::vector<std::string>& written) {
+  for (const auto& text : written) {
+    to.push_back(finding{"", finding_severity::warning}.with("text", text));
+  }
+}
 
 }  // namespace graphline

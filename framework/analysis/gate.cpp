@@ -252,19 +252,29 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   return judge_changes(of, changes, diff.tail.before, lacking);
 }
 
-gate_result judge(const gate& of, const run_diff& diff) {
-  if (auto why = why_not_whole(diff); !why.empty()) return not_judged(of, std::move(why));
-  const auto& [before, after] = diff.p50_ranges;
-  const auto change = diff.percentile(0.5).relative();
-  if (!before || !after || !change) {
-    const auto& [first, second] = diff.origin.origins;
-    return not_judged(of, fmt::format("the frames of {} carry no interval of p50",
-                                      before ? second.file : first.file));
+gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after) {
+  std::optional<interval> ranges[2];
+  double medians[2] = {};
+  for (const auto* run : {&before, &after}) {
+    const auto& [file, record, analysis] = *run;
+    if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
+      return not_judged(of, file + ' ' + why);
+    }
+    const auto& list = analysis.intervals;
+    const auto p50 = std::ranges::find(list, 0.5, &percentile_interval::p);
+    const auto& times = analysis.summary.end_to_end;
+    const auto median = times ? times->percentile(0.5) : std::nullopt;
+    if (p50 == list.end() || !p50->low || !p50->high || median.value_or(0) <= 0) {
+      return not_judged(of, fmt::format("the frames of {} carry no interval of p50", file));
+    }
+    ranges[run == &after] = {static_cast<double>(*p50->low), static_cast<double>(*p50->high)};
+    medians[run == &after] = static_cast<double>(*median);
   }
-  const bool slower = after->low > before->high * (1 + of.limit);
-  return {of, slower ? gate_outcome::failed : gate_outcome::passed, quantity{*change, unit::change},
-          fmt::format("95 % interval of p50 {} before, {} after", range_text(*before),
-                      range_text(*after))};
+  const bool slower = ranges[1]->low > ranges[0]->high * (1 + of.limit);
+  return {of, slower ? gate_outcome::failed : gate_outcome::passed,
+          quantity{medians[1] / medians[0] - 1, unit::change},
+          fmt::format("95 % interval of p50 {} before, {} after", range_text(*ranges[0]),
+                      range_text(*ranges[1]))};
 }
 
 }  // namespace graphline

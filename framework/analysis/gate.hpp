@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "framework/analysis/analyze.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
-#include "framework/analysis/diff/result_diff.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/quantity.hpp"
@@ -67,6 +67,6 @@ gate_result judge(const gate& of, const experiment_diff& diff);
 
 /// "slower" fails where the 95 % interval of the second run's p50 begins beyond the limit above the
 /// end of the first's.
-gate_result judge(const gate& of, const run_diff& diff);
+gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after);
 
 }  // namespace graphline

@@ -26,6 +26,7 @@ enum class unit {
 struct quantity {
   double value = 0;
   unit in = unit::none;
+  friend bool operator==(const quantity&, const quantity&) = default;
 };
 
 /// "GB/s" without its prefix: "B/s". Empty for what is a plain number.

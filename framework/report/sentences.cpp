@@ -21,9 +21,6 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"of_result", "{file}: {why}"},
     {"failed", "FAILED after {done} of {frames}{under}: {failure}"},
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
-    {"overloaded",
-     "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by "
-     "{growth} per second of load]"},
     {"deadline_missed",
      "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
      "them dropped]"},

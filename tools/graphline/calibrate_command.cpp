@@ -111,7 +111,9 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
     });
   }
   if (given.quiet) {
-    print_warnings(record.warnings);
+    std::vector<finding> warnings;
+    add_warnings(warnings, record.warnings);
+    print_findings(warnings);
   } else {
     outputs.show(report::as_text(report::describe(record, {given.clock_mhz, {}, kept_in}),
                                  look_of(outputs.for_people())));

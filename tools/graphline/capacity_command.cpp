@@ -149,13 +149,13 @@ bool failed(const capacity_record& record) {
 
 /// On standard error, whatever becomes of the table: the run that failed and ended the search; and
 /// warnings where no table has them.
-void tell_trouble(const capacity_record& record, const std::vector<std::string>& warnings) {
+void tell_trouble(const capacity_record& record, const std::optional<finding>& warning) {
   const auto tell = [](const run_record& run) {
     if (run.failure) print(stderr, fmt::format("error: {}\n", printable(*run.failure)));
   };
   tell(record.closed_loop);
   for (const auto& run : record.runs) tell(run.record);
-  print_warnings(warnings);
+  if (warning) print_findings({*warning});
 }
 
 exit_status measure_capacity(capacity_arguments& given) {
@@ -185,7 +185,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(report::as_text(says, look_of(outputs.for_people())));
-  tell_trouble(record, given.quiet ? analysis.summary.warnings : std::vector<std::string>());
+  tell_trouble(record, given.quiet ? analysis.summary.warning : std::nullopt);
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.finish();
   if (failed(record)) return exit_status::run_failed;

@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "framework/report/describe/describe.hpp"
@@ -9,6 +10,7 @@
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
+#include "framework/report/terminal/heading.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -21,26 +23,56 @@ struct diff_arguments {
   std::string before;
   std::string after;
   std::string json;
+  std::string markdown;
   gate_options gates;
 };
 
-report::document described(const std::string& file) {
-  const auto describe = [](const auto& record) -> report::document {
-    using kind = std::decay_t<decltype(record)>;
-    if constexpr (std::is_same_v<kind, roofline_record> ||
-                  std::is_same_v<kind, calibration_record>) {
-      return report::describe(record);
-    }
-    return {};
-  };
-  return std::visit(describe, read_record(file));
-}
-
-void show_documents(const diff_arguments& given, result_outputs& outputs) {
-  const auto diff =
-      report::diff(described(given.before), described(given.after), given.before, given.after);
+void show(const report::document& diff, const diff_arguments& given, result_outputs& outputs) {
   outputs.show(report::as_text(diff, look_of(outputs.for_people())));
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, diff); });
+  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(diff)); });
+}
+
+exit_status show_runs(const diff_arguments& given, run_record first, run_record second,
+                      result_outputs& outputs) {
+  const auto analyzed = [](const std::string& file, run_record record) {
+    auto analysis = analyze(record);
+    return analyzed_run{file, std::move(record), std::move(analysis)};
+  };
+  const auto before = analyzed(given.before, std::move(first));
+  const auto after = analyzed(given.after, std::move(second));
+  show(report::diff(before, after), given, outputs);
+  report::gate_suite suite{
+      "graphline diff " + after.record.pipeline,
+      {{"before", before.file}, {"after", after.file}, {"device", device_of(after.record.device)}},
+      {}};
+  return given.gates.judge([&](const gate& of) { return judge(of, before, after); }, suite, outputs,
+                           false, exit_status::done);
+}
+
+/// Of two results of one kind, of which documents are compared.
+exit_status show_documents(const diff_arguments& given, result_outputs& outputs) {
+  auto before = read_record(given.before);
+  auto after = read_record(given.after);
+  return std::visit(
+      [&](auto& first) {
+        using kind = std::decay_t<decltype(first)>;
+        auto& second = std::get<kind>(after);
+        if constexpr (std::is_same_v<kind, run_record>) {
+          return show_runs(given, std::move(first), std::move(second), outputs);
+        } else if constexpr (!std::is_same_v<kind, experiment_record>) {
+          if (!given.gates.gates().empty()) {
+            throw input_error(
+                "--fail-if takes results of run, compare and overhead: others say nothing of how "
+                "much frames or trials vary");
+          }
+          show(report::diff(report::describe(first), report::describe(second), given.before,
+                            given.after),
+               given, outputs);
+        }
+        return exit_status::done;
+      },
+      before);
 }
 
 /// Of the result after, which is the one that passes or fails.
@@ -56,17 +88,13 @@ report::gate_suite suite_of(const origin_diff& origin) {
 
 exit_status show_difference(const diff_arguments& given) {
   const auto results = read_results(given.before, given.after);
-  const bool documents = std::holds_alternative<saved_document>(results.before);
-  if (documents && !given.gates.gates().empty()) {
-    throw input_error(
-        "--fail-if takes results of run, compare and overhead: others say nothing of how much "
-        "frames or trials vary");
-  }
-  result_outputs outputs({{"--json", given.json, json_beginning}, given.gates.output()},
+  result_outputs outputs({{"--json", given.json, json_beginning},
+                          {"--markdown", given.markdown, "## "},
+                          given.gates.output()},
                          {given.before, given.after});
 
   auto status = exit_status::done;
-  const auto show = [&](const auto& before) {
+  const auto show_experiments = [&](const auto& before) {
     // Of the same kind, which reading has made sure of.
     const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
     outputs.show(diff_table(diff, look_of(outputs.for_people())));
@@ -77,9 +105,9 @@ exit_status show_difference(const diff_arguments& given) {
   std::visit(
       [&](const auto& before) {
         if constexpr (std::is_same_v<std::decay_t<decltype(before)>, saved_document>) {
-          show_documents(given, outputs);
+          status = show_documents(given, outputs);
         } else {
-          show(before);
+          show_experiments(before);
         }
       },
       results.before);
@@ -98,6 +126,8 @@ void add_diff_command(CLI::App& program, action& chosen) {
       ->required();
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
   command->add_option("--json", given->json, "Write the difference (- for standard output)")
+      ->type_name("FILE");
+  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
       ->type_name("FILE");
   given->gates.add_to(*command, gated::comparison);
   command->callback([&chosen, given] { chosen = [given] { return show_difference(*given); }; });

@@ -51,7 +51,7 @@ calibration_record calibration_of(const device_properties& device) {
 
 /// On standard error, what ended a run, and the warnings where no table has them.
 void tell_trouble(const roofline_record& record, const roofline_analysis& analysis, bool quiet) {
-  if (quiet) print_warnings(analysis.warnings);
+  if (quiet) print_findings(analysis.findings);
   for (const auto* run : {&record.stages, &record.layers}) {
     if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
   }

@@ -16,7 +16,6 @@
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/sentences.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/trace/trace_file.hpp"
@@ -79,12 +78,7 @@ result_outputs open_outputs(const run_arguments& given, const plan& p) {
 
 /// On standard error, what ended the run, and findings and warnings where no table has them.
 void tell_trouble(const run_record& record, bool quiet) {
-  if (quiet) {
-    const auto summary = summarize(record);
-    for (const auto& finding : summary.findings)
-      print(stderr, fmt::format("{}\n", printable(report::sentence(finding))));
-    print_warnings(summary.warnings);
-  }
+  if (quiet) print_findings(summarize(record).findings);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
 }
 

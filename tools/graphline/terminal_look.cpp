@@ -13,6 +13,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/sentences.hpp"
 
 namespace graphline {
 namespace {
@@ -94,9 +95,11 @@ void print(std::FILE* stream, std::string_view text) noexcept {
   }
 }
 
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) {
-    print(stderr, fmt::format("warning: {}\n", printable(warning)));
+void print_findings(const std::vector<finding>& findings) {
+  for (const auto& found : findings) {
+    if (found.how == finding_severity::note) continue;
+    const auto* before = found.how == finding_severity::warning ? "warning: " : "";
+    print(stderr, fmt::format("{}{}\n", before, printable(report::sentence(found))));
   }
 }
 

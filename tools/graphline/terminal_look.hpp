@@ -21,8 +21,8 @@ void add_quiet_option(CLI::App& command, bool& quiet);
 /// Takes no memory and never throws; what could not be written, `std::ferror` tells.
 void print(std::FILE* stream, std::string_view text) noexcept;
 
-/// On standard error, a line each: what warns where no table does.
-void print_warnings(const std::vector<std::string>& warnings);
+/// On standard error, a line each: failures and warnings, where no table has them.
+void print_findings(const std::vector<finding>& findings);
 
 /// Whether a stream is a terminal on which lines can be drawn again.
 bool is_terminal(std::FILE* stream);

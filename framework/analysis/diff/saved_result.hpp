@@ -34,40 +34,6 @@ struct saved_origin {
   std::string disturbed = {};  ///< by what, in words; empty where it was not, or is not known
 };
 
-/// A stage as its run timed it.
-struct saved_stage {
-  std::string name;
-  std::optional<measure> what;        ///< nothing where stages are not timed
-  std::optional<distribution> times;  ///< nothing where no frame was measured, too
-};
-
-/// A tensor that a run left behind.
-struct saved_output {
-  std::string tensor;
-  std::string dtype;
-  std::vector<std::int64_t> shape;
-  std::string checksum;
-  bool finite = true;
-  /// Some of its elements, as in `output_record`; empty in results that do not have them. A NaN or
-  /// infinity is nothing.
-  std::vector<std::optional<double>> values;
-};
-
-/// A result of `graphline run`, without what two runs are not compared by.
-struct saved_run {
-  saved_origin origin;
-  std::optional<distribution> end_to_end;
-  std::optional<interval> p50_range;  ///< in ns; nothing where the frames do not carry both ends
-  std::optional<double> throughput;   ///< frames a second
-  double device_peak_bytes = 0;
-  double pinned_peak_bytes = 0;
-  std::optional<std::size_t> missed_deadline;  ///< frames; nothing without a deadline
-  std::vector<saved_stage> stages;
-  std::vector<saved_output> outputs;
-  bool interrupted = false;
-  std::optional<std::string> failure;
-};
-
 /// A configuration of an experiment; where several pipelines ran at once, one of them.
 struct saved_configuration {
   std::string name;
@@ -89,13 +55,13 @@ struct saved_experiment {
   std::optional<std::string> failure = {};
 };
 
-/// A result of `graphline roofline` or `calibrate`: of these, documents are compared
+/// A result of `graphline run`, `roofline` or `calibrate`: of these, documents are compared
 /// (describe/diff.cpp).
 struct saved_document {
   saved_origin origin;
 };
 
 /// A result file of one of the kinds that can be compared.
-using saved_result = std::variant<saved_run, saved_experiment, saved_document>;
+using saved_result = std::variant<saved_experiment, saved_document>;
 
 }  // namespace graphline

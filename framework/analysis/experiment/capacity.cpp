@@ -64,9 +64,7 @@ capacity_summary summarize(const capacity_record& record) {
   }
   result.alone = check_bound(alone, record.how.percentile, record.how.bound);
   result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs);
-  if (auto warning = disturbance_warning(record.conditions, record.closed_loop)) {
-    result.warnings.push_back(std::move(*warning));
-  }
+  result.warning = disturbance_finding(record.conditions, record.closed_loop);
   result.probes = probes_of(record.runs);
   for (auto& probe : result.probes) {
     std::vector<std::vector<nanoseconds>> times;

@@ -8,6 +8,7 @@
 
 #include "framework/analysis/experiment/capacity_estimate.hpp"
 #include "framework/analysis/stats/percentile_bound.hpp"
+#include "framework/analysis/finding.hpp"
 #include "framework/record/capacity_record.hpp"
 
 namespace graphline {
@@ -39,7 +40,7 @@ struct capacity_summary {
   /// Frames that no other was beside, from their begin on, so without any queue: what remains at
   /// however low a rate. When this fails, no rate can hold.
   bound_check alone;
-  std::vector<std::string> warnings;  ///< that the machine was disturbed
+  std::optional<finding> warning;  ///< that the machine was disturbed
 };
 
 capacity_summary summarize(const capacity_record& record);

@@ -177,18 +177,6 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions) {
   return found;
 }
 
-std::optional<std::string> disturbance_warning(const run_record& record) {
-  return disturbance_warning(record.conditions, record);
-}
-
-std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
-                                               const run_record& one) {
-  const auto found = disturbance_finding(over, one);
-  if (!found) return std::nullopt;
-  const auto& by = std::get<std::vector<std::string>>(*found->find("by"));
-  return fmt::format("{}{}", disturbance_beginning, fmt::join(by, "; "));
-}
-
 std::optional<finding> disturbance_finding(const run_record& record) {
   return disturbance_finding(record.conditions, record);
 }

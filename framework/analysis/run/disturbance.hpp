@@ -22,18 +22,10 @@ std::vector<std::pair<std::string, std::string>> facts_of(const conditions_recor
 /// known to have disturbed it.
 std::vector<std::string> disturbances_of(const conditions_record& conditions);
 
-/// What such a warning begins with.
-inline constexpr std::string_view disturbance_beginning = "disturbed (machine noise): ";
-
-/// These as one warning, "disturbed (machine noise): ..."; nothing where there are none.
-std::optional<std::string> disturbance_warning(const run_record& record);
+/// These as one warning, "disturbed"; nothing where there are none.
+std::optional<finding> disturbance_finding(const run_record& record);
 
 /// The same over several runs of one pipeline, of which `one` tells which thread ran which stage.
-std::optional<std::string> disturbance_warning(const std::optional<conditions_record>& over,
-                                               const run_record& one);
-
-/// The same as data.
-std::optional<finding> disturbance_finding(const run_record& record);
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one);
 

@@ -101,14 +101,7 @@ std::string rates_text(double completed, double offered) {
 }
 
 finding overload_finding(const overload& what) {
-  auto found = finding{"overloaded", finding_severity::failure}.with(
-      "rates", rates_text(what.completed, what.offered));
-  if (what.dropped > 0) found.with("dropped", quantity{static_cast<double>(what.dropped)});
-  return found.with("growth", what.growth, unit::duration);
-}
-
-finding overload_finding(const overload& what) {
-  finding made{"overloaded", finding_severity::warning, {}, {}};
+  finding made{"overloaded", finding_severity::failure};
   made.with("offered", what.offered, unit::frames_per_second)
       .with("completed", what.completed, unit::frames_per_second)
       .with("rates", rates_text(what.completed, what.offered));

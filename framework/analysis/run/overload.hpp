@@ -32,9 +32,6 @@ std::optional<overload> overload_of(const run_record& record);
 /// "overloaded", with its rates and by how much latency grows per second of load.
 finding overload_finding(const overload& what);
 
-/// The same as a warning.
-finding overload_finding(const overload& what);
-
 /// "12 of 30 offered frame/s", with as many digits as tell the two apart.
 std::string rates_text(double completed, double offered);
 

@@ -80,8 +80,8 @@ std::optional<launch_times> launch_times_of(const stage_record& stage,
 }
 
 /// Of all stages that are bound by their launches.
-std::optional<std::string> launch_warning(const run_record& record,
-                                          const std::vector<stage_summary>& stages) {
+std::optional<finding> launch_warning(const run_record& record,
+                                      const std::vector<stage_summary>& stages) {
   std::size_t bound = 0;
   std::size_t worst = 0;
   launch_times of_worst;
@@ -93,7 +93,7 @@ std::optional<std::string> launch_warning(const run_record& record,
     of_worst = *times;
   }
   if (bound == 0) return std::nullopt;
-  return launch_bound_text(fmt::format("stage '{}'", record.stages[worst].name), of_worst, bound);
+  return launch_bound_finding(record.stages[worst].name, of_worst, bound);
 }
 
 }  // namespace
@@ -213,13 +213,13 @@ run_summary summarize(const run_record& record) {
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
   result.findings = findings_of(record, result);
-  result.warnings = record.warnings;
+  add_warnings(result.findings, record.warnings);
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
-  if (auto warning = disturbance_warning(record)) result.warnings.push_back(std::move(*warning));
+  if (auto warning = disturbance_finding(record)) result.findings.push_back(std::move(*warning));
   if (auto warning = launch_warning(record, result.stages)) {
-    result.warnings.push_back(std::move(*warning));
+    result.findings.push_back(std::move(*warning));
   }
   return result;
 }

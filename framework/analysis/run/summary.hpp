@@ -75,9 +75,9 @@ struct run_summary {
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< nothing with `arrival: closed`
   std::optional<graphline::overload> overload;
-  /// What must be known before the figures: overload first, then missed deadlines.
+  /// As failures what must be known before the figures: overload first, then missed deadlines. As
+  /// warnings the record's, then what the samples give cause for.
   std::vector<finding> findings;
-  std::vector<std::string> warnings;  ///< the record's, then what the samples give cause for
 };
 
 run_summary summarize(const run_record& record);

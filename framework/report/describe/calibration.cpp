@@ -128,12 +128,8 @@ document describe(const calibration_record& record, const calibration_notes& not
   if (!notes.kept_in.empty()) more.list.push_back({"kept_in", "kept in", notes.kept_in, ""});
   made.parts.push_back(std::move(more));
   made.parts.push_back(note{methods_of(record), in_text});
-  made.parts.push_back(
-      facts{"",
-            "",
-            {{"warnings", "", record.warnings, ""}, {"interrupted", "", record.interrupted, ""}},
-            in_data});
-  add_warnings(made, record.warnings);
+  made.parts.push_back(facts{"", "", {{"interrupted", "", record.interrupted, ""}}, in_data});
+  add_warnings(made.findings, record.warnings);
   return made;
 }
 

@@ -145,15 +145,14 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   made.parts.push_back(probe_table(summary, how));
   made.parts.push_back(alone_facts(summary.alone));
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
+  if (summary.warning) made.findings.push_back(*summary.warning);
   made.parts.push_back(facts{"",
                              "",
                              {{"percentile", "", percentile_name(how.percentile), ""},
                               {"bound_ms", "", plain(static_cast<double>(how.bound) / 1e6), ""},
                               {"within", "", plain(how.within), ""},
-                              {"warnings", "", summary.warnings, ""},
                               {"interrupted", "", record.interrupted, ""}},
                              in_data});
-  add_warnings(made, summary.warnings);
   auto run = first.run;
   run.arrival = how.arrival;
   run.frames = how.frames;

@@ -61,6 +61,9 @@ document describe(const cost_summary& summary);
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after);
 
+/// The same of runs, with what became of their outputs.
+document diff(const analyzed_run& before, const analyzed_run& after);
+
 // What the documents have in common.
 
 using name_texts = std::vector<std::pair<std::string, std::string>>;
@@ -70,9 +73,6 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
 
 /// What ended a run before its time, as failures; `which` run it was: " under timing layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
-
-/// Sentences that a run wrote down.
-void add_warnings(document& to, const std::vector<std::string>& warnings);
 
 void add_device(document& to, const device_properties& device);
 void add_environment(document& to, const name_texts& environment);

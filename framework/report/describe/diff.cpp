@@ -106,6 +106,18 @@ cell beyond_range(const column& of, const table& in, const both<named_row>& rows
   return first.second < second.first || second.second < first.first;
 }
 
+/// Whether words that are compared are the same in both: else their numbers are of two kinds.
+bool is_of_one_kind(const table& in, const both<named_row>& rows) {
+  if (rows.before == nullptr || rows.after == nullptr) return false;
+  for (std::size_t c = 0; c < in.columns.size(); ++c) {
+    if (!in.columns[c].compared || in.columns[c].in) continue;
+    if (shown_value(rows.before->of->cells[c]) != shown_value(rows.after->of->cells[c])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 table diff_of(const table& before, const table& after) {
   table made{before.key,          before.title, before.row_key, before.part_key,
              {before.columns[0]}, {},           before.where};
@@ -125,12 +137,13 @@ table diff_of(const table& before, const table& after) {
   for (const auto& pair : joined(first, second)) {
     const auto* some = pair.before == nullptr ? pair.after : pair.before;
     row made_row{{some->of->cells.front()}, some->of->level};
+    const bool same_kind = is_of_one_kind(before, pair);
     for (const auto c : compared) {
       const both<cell> cells{pair.before ? &pair.before->of->cells[c] : nullptr,
                              pair.after ? &pair.after->of->cells[c] : nullptr};
       made_row.cells.push_back(copy_of(cells.before));
       made_row.cells.push_back(copy_of(cells.after));
-      made_row.cells.push_back(change_of(cells));
+      made_row.cells.push_back(same_kind ? change_of(cells) : cell());
       if (before.columns[c].range.first.empty()) continue;
       made_row.cells.push_back(beyond_range(before.columns[c], before, pair));
     }
@@ -283,6 +296,20 @@ std::string answer(const table& rows) {
                      to_text(std::get<quantity>(most->cells[3].value)));
 }
 
+/// "end to end p50 150 ms, after 85.0 ms, -43.3 %", by the fact that the documents name.
+std::string answer(const document& before, const document& after) {
+  const auto first = figures_of(before);
+  const auto second = figures_of(after);
+  for (const auto& pair : joined(first, second)) {
+    if (pair.before == nullptr || pair.before->key != before.headline || !pair.after) continue;
+    const auto change = change_of({&pair.before->value, &pair.after->value});
+    return fmt::format("{} {}, after {}{}", pair.before->title, shown_value(pair.before->value),
+                       shown_value(pair.after->value),
+                       change.known() ? ", " + shown_value(change) : "");
+  }
+  return "no latency to compare: one of the runs has too few frames, or was overloaded";
+}
+
 /// Empty where it is not known.
 std::string date_of(const document& of) {
   for (const auto* some : parts_of<facts>(of)) {
@@ -321,7 +348,8 @@ document diff(const document& before, const document& after, const std::string& 
                               {"before", "", file_before, ""},
                               {"after", "", file_after, ""}},
                              in_data});
-  bool answered = false;
+  bool answered = !before.headline.empty();
+  if (answered) made.lines.push_back(fmt::format("{}: {}", before.title, answer(before, after)));
   for (const auto* first : parts_of<table>(before)) {
     const auto is_compared = [](const column& of) { return of.compared && of.in; };
     if (std::none_of(first->columns.begin(), first->columns.end(), is_compared)) continue;

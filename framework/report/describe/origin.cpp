@@ -73,12 +73,6 @@ void add_failures(document& to, const run_record& record, const std::string& whi
   if (record.interrupted) to.findings.push_back(ended("interrupted"));
 }
 
-void add_warnings(document& to, const std::vector<std::string>& warnings) {
-  for (const auto& text : warnings) {
-    to.findings.push_back(finding{"", finding_severity::warning, {}, {}}.with("text", text));
-  }
-}
-
 void add_device(document& to, const device_properties& device) {
   to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data, true});
 }

@@ -284,16 +284,14 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     std::vector<std::string> first;
     for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
     made.parts.push_back(facts{"", "", {{"by_gain", "", first, ""}}, in_data});
-    made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   } else {
     made.findings.push_back(finding{"no_roofline", finding_severity::failure, {}, {}});
   }
-  add_warnings(made, analysis.warnings);
+  made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   const auto& failure = run.failure ? run.failure : record.layers.failure;
   made.parts.push_back(facts{"",
                              "",
-                             {{"warnings", "", analysis.warnings, ""},
-                              {"interrupted", "", run.interrupted || record.layers.interrupted, ""},
+                             {{"interrupted", "", run.interrupted || record.layers.interrupted, ""},
                               {"failure", "", failure ? cell(*failure) : cell(), ""}},
                              in_data});
   add_origin(made, run);

@@ -578,7 +578,6 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
                 {"drift_ns", "", whole(record.clock_drift), ""}});
   add("", {{"stage_time_is", "", meaning_of(record.run.timing), ""},
            {"processor_time_ms", "", whole(static_cast<double>(record.processor_time) / 1e6), ""},
-           {"warnings", "", summary.warnings, ""},
            {"interrupted", "", record.interrupted, ""},
            {"failure", "", record.failure ? cell(*record.failure) : cell(), ""}});
 }
@@ -635,7 +634,6 @@ document describe(const run_record& record, const run_analysis& analysis,
   if (summary.end_to_end) add_notes(made, record, analysis);
   made.parts.push_back(graph_table(record));
   add_data(made, record, analysis);
-  add_warnings(made, summary.warnings);
   add_origin(made, record);
   return made;
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
 #include "framework/report/json/json_text.hpp"
 
 namespace graphline {
@@ -67,50 +66,6 @@ json interrupted_json(const before_after<bool>& interrupted) {
   return {{"before", interrupted.before}, {"after", interrupted.after}};
 }
 
-json failure_json(const before_after<std::optional<std::string>>& failure) {
-  return {{"before", or_null(failure.before)}, {"after", or_null(failure.after)}};
-}
-
-json measure_json(const std::optional<saved_stage>& stage) {
-  return stage && stage->what ? json(key_of(*stage->what)) : json();
-}
-
-json stage_json(const stage_change& stage) {
-  auto median = change_json(stage.median(), "ms", million);
-  if (!stage.same_measure()) median["change_percent"] = json();
-  return {{"name", stage.name},
-          {"in", {{"before", !!stage.stages.before}, {"after", !!stage.stages.after}}},
-          {"measure",
-           {{"before", measure_json(stage.stages.before)},
-            {"after", measure_json(stage.stages.after)}}},
-          {"median", std::move(median)}};
-}
-
-std::string_view key_of(output_change::finding found) {
-  switch (found) {
-    case output_change::finding::same:
-      return "same";
-    case output_change::finding::differs:
-      return "differs";
-    case output_change::finding::other_type:
-      return "other_type";
-    case output_change::finding::only_before:
-      return "only_before";
-    case output_change::finding::only_after:
-      return "only_after";
-  }
-  return "?";
-}
-
-json output_json(const output_change& output) {
-  return {{"tensor", output.tensor},
-          {"found", key_of(output.found)},
-          {"values_compared", output.compared},
-          {"largest_difference", or_null(output.largest)},
-          {"of_largest_value", or_null(output.relative)},
-          {"finite", {{"before", output.finite.before}, {"after", output.finite.after}}}};
-}
-
 json configuration_json(const configuration_change& change) {
   const bool frames = change.figure == figure::throughput;
   auto result = change_json(change.values, frames ? "frame/s" : "ms", frames ? 1 : million);
@@ -128,24 +83,6 @@ json configuration_json(const configuration_change& change) {
 }
 
 }  // namespace
-
-std::string diff_json(const run_diff& diff) {
-  json result = beginning_of(diff.origin);
-  json end_to_end = {{"mean", change_json(diff.mean(), "ms", million)}};
-  for (const auto& [name, p] : shown_percentiles) {
-    end_to_end[std::string(name)] = change_json(diff.percentile(p), "ms", million);
-  }
-  result["end_to_end"] = std::move(end_to_end);
-  result["throughput"] = change_json(diff.throughput, "frame/s", 1);
-  result["deadline_missed"] = change_json(diff.missed, "% of frames", 0.01);
-  result["memory"] = {{"device_peak", change_json(diff.device_peak_bytes, "B", 1)},
-                      {"pinned_peak", change_json(diff.pinned_peak_bytes, "B", 1)}};
-  result["stages"] = list_of(diff.stages, stage_json);
-  result["outputs"] = list_of(diff.outputs, output_json);
-  result["interrupted"] = interrupted_json(diff.interrupted);
-  result["failure"] = failure_json(diff.failure);
-  return json_text(result);
-}
 
 std::string diff_json(const experiment_diff& diff) {
   json result = beginning_of(diff.origin);

@@ -172,10 +172,12 @@ void write_json(text_sink& to, const document& of, const last_entry* last) {
     if (const auto* some = std::get_if<table>(&part)) add_part(made, *some);
   }
   json findings = json::array();
+  json warnings = json::array();
   for (const auto& found : of.findings) {
-    if (!found.key.empty())
-      findings.push_back(json_of(found));  // warnings have a list of their own
+    if (!found.key.empty()) findings.push_back(json_of(found));
+    if (found.how == finding_severity::warning) warnings.push_back(sentence(found));
   }
+  made["warnings"] = std::move(warnings);
   made["findings"] = std::move(findings);
   graphline::write_json(to, made, last);
 }

@@ -32,7 +32,8 @@ std::string disturbance_in(const json_part& result) {
   if (!warnings) return "";
   for (const auto& warning : warnings->items()) {
     const auto& text = warning.text();
-    if (text.starts_with(disturbance_beginning)) return text.substr(disturbance_beginning.size());
+    constexpr std::string_view beginning = "disturbed (machine noise): ";
+    if (text.starts_with(beginning)) return text.substr(beginning.size());
   }
   return "";
 }

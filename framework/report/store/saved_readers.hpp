@@ -8,7 +8,6 @@ namespace graphline {
 // A result file of each kind, read back as far as two of a kind are compared. Everything throws an
 // `input_error` that names the key.
 
-saved_run saved_run_of(const json_part& result);                ///< graphline.run/1
 saved_experiment saved_experiment_of(const json_part& result);  ///< graphline.experiment/1
 
 }  // namespace graphline

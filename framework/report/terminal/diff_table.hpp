@@ -12,7 +12,6 @@ namespace graphline {
 // what else is not the same in both. UTF-8, 80 columns unless names or numbers need more, no
 // control characters whatever the files hold.
 
-std::string diff_table(const run_diff& diff, const look& as = {});
 std::string diff_table(const experiment_diff& diff, const look& as = {});
 
 }  // namespace graphline
