@@ -322,6 +322,30 @@ cell number_cell(const T& number) {
   return quantity{static_cast<double>(number), unit::none};
 }
 
+/// What no configuration sets, and all runs have in common.
+std::vector<fact> settings_of_all(const experiment_record& record) {
+  const auto settings_of = [](const run_record& run) {
+    auto list = settings_facts(run.run, {});
+    std::erase_if(list, [](const fact& one) { return one.key == "params"; });
+    for (const auto& [name, value] : run.parameters) {
+      list.push_back({"params." + name, "params." + name, value, ""});
+    }
+    return list;
+  };
+  auto list = settings_of(record.trials.front().members.front());
+  for (const auto& [name, runs] : runs_by_member(record)) {
+    for (const auto* run : runs) {
+      const auto own = settings_of(*run);
+      std::erase_if(list, [&](const fact& one) {
+        return std::ranges::none_of(own, [&](const fact& other) {
+          return other.key == one.key && shown_value(other.value) == shown_value(one.value);
+        });
+      });
+    }
+  }
+  return list;
+}
+
 void add_origin(document& to, const experiment_record& record) {
   const auto& how = record.how;
   constexpr auto folded = in_page | in_data;
@@ -341,20 +365,10 @@ void add_origin(document& to, const experiment_record& record) {
     to.parts.push_back(facts{"files", "Checksums", facts_of(record.files), folded, true});
   }
   if (record.trials.empty()) return;
-  std::vector<const run_record*> runs;
-  for (const auto& trial : record.trials) {
-    for (const auto& run : trial.members) runs.push_back(&run);
-  }
-  const auto settings = [](const run_record& run) {
-    name_texts list;
-    for (const auto& one : settings_facts(run.run, run.parameters))
-      list.emplace_back(one.key, shown_value(one.value));
-    return list;
-  };
-  to.parts.push_back(facts{"run", "Settings of all runs",
-                           facts_of(shared(runs, varied_keys(record), settings)), folded, true});
-  add_device(to, runs.front()->device);
-  add_environment(to, runs.front()->environment);
+  const auto& first = record.trials.front().members.front();
+  to.parts.push_back(facts{"run", "Settings of all runs", settings_of_all(record), folded, true});
+  add_device(to, first.device);
+  add_environment(to, first.environment);
   if (record.calibration) {
     to.parts.push_back(facts{"calibration",
                              "Calibration",
@@ -390,73 +404,6 @@ facts steadiness_of(const steadiness& machine) {
 }
 
 }  // namespace
-
-// ---- The view -----------------------------------------------------------------------------------
-
-experiment_view::experiment_view(const experiment_record& of, const experiment_analysis& with)
-    : record(of), analysis(with), summary(with.summary), labels(of.configurations) {
-  several_at_once = std::ranges::any_of(of.configurations, [](const auto& configuration) {
-    return configuration.members.size() > 1;
-  });
-}
-
-bool experiment_view::is_baseline(const configuration_member& who) const {
-  return std::ranges::find(record.pairs, who, &compared_pair::reference) != record.pairs.end();
-}
-
-std::vector<std::vector<compared_member>> experiment_view::groups() const {
-  std::vector<std::vector<compared_member>> result;
-  std::vector<compared_member> others;
-  for (const auto& who : labels.all()) {
-    if (is_baseline(who)) {
-      auto& group = result.emplace_back();
-      group.push_back({who});
-      for (const auto& pair : record.pairs) {
-        if (pair.reference == who) group.push_back({pair.what, &pair});
-      }
-    } else if (std::ranges::find(record.pairs, who, &compared_pair::what) == record.pairs.end()) {
-      others.push_back({who});
-    }
-  }
-  if (!others.empty()) result.push_back(std::move(others));
-  return result;
-}
-
-std::vector<column> experiment_view::name_columns() const {
-  std::vector<column> columns;
-  if (several_at_once) columns.push_back({"pipeline", "pipeline"});
-  if (labels.by_id()) {
-    columns.push_back({"id", "id"});
-  } else if (labels.named()) {
-    columns.push_back({"configuration", "configuration"});
-  } else {
-    for (const auto& key : labels.keys()) columns.push_back({key, key});
-  }
-  return columns;
-}
-
-std::vector<cell> experiment_view::name_cells(const configuration_member& who) const {
-  std::vector<cell> cells;
-  if (several_at_once)
-    cells.push_back(record.configurations[who.configuration].members[who.member]);
-  if (labels.by_id()) {
-    cells.push_back(experiment_labels::id(who.configuration));
-  } else if (labels.named()) {
-    cells.push_back(labels.name(who.configuration));
-  } else {
-    for (const auto& value : labels.values(who.configuration)) cells.push_back(value);
-  }
-  return cells;
-}
-
-std::string experiment_view::short_name(const configuration_member& who) const {
-  std::string text;
-  const auto cells = name_cells(who);
-  for (std::size_t i = several_at_once ? 1 : 0; i < cells.size(); ++i) {
-    text += (text.empty() ? "" : " ") + shown_value(cells[i]);
-  }
-  return text;
-}
 
 document describe(const experiment_record& record, const experiment_analysis& analysis) {
   document made{.kind = "experiment", .title = record.name, .description = record.description};

@@ -35,13 +35,6 @@ cell change_cell(const std::optional<interval>& ratio) {
   return span_of{ratio->low - 1, ratio->high - 1, change};
 }
 
-cell verdict_cell(verdict what) {
-  const auto is = what == verdict::faster   ? judgment::kind::good
-                  : what == verdict::slower ? judgment::kind::bad
-                                            : judgment::kind::faint;
-  return judgment{std::string(to_word(what)), is};
-}
-
 /// In two digits, since it is a rough figure.
 cell more_trials_cell(const comparison& of) {
   if (!of.ratio_range || !of.more_trials) return {};
@@ -191,34 +184,6 @@ class answer_tables {
   bool intervals_ = false;
 };
 
-/// What the ids stand for.
-table id_table(const experiment_view& of) {
-  table made{"ids", "Configurations", "id", "", {{"id", "id"}}, {}, shown};
-  if (of.labels.named()) made.columns.push_back({"name", "configuration"});
-  for (const auto& key : of.labels.keys()) made.columns.push_back({key, key});
-  made.columns.push_back({"compared_with", "compared with"});
-  for (std::size_t c = 0; c < of.labels.size(); ++c) {
-    row line{{experiment_labels::id(c)}};
-    if (of.labels.named()) line.cells.push_back(of.labels.name(c));
-    for (const auto& value : of.labels.values(c)) {
-      line.cells.push_back(value.empty() ? cell() : cell(value));
-    }
-    std::vector<std::string> references;
-    bool baseline = false;
-    for (const auto& [what, reference] : of.record.pairs) {
-      auto id = experiment_labels::id(reference.configuration);
-      const bool is_new = std::ranges::find(references, id) == references.end();
-      if (what.configuration == c && is_new) references.push_back(std::move(id));
-      baseline = baseline || reference.configuration == c;
-    }
-    line.cells.push_back(!references.empty() ? cell(fmt::format("{}", fmt::join(references, ", ")))
-                         : baseline          ? cell("baseline")
-                                             : cell());
-    made.rows.push_back(std::move(line));
-  }
-  return made;
-}
-
 // ---- Stages -------------------------------------------------------------------------------------
 
 /// Whether a stage takes longer or shorter than in the baseline by a part of its frame that could
@@ -336,12 +301,19 @@ const std::vector<column_of<member_summary>>& cost_columns() {
 
 }  // namespace
 
+cell verdict_cell(verdict what) {
+  const auto is = what == verdict::faster   ? judgment::kind::good
+                  : what == verdict::slower ? judgment::kind::bad
+                                            : judgment::kind::faint;
+  return judgment{std::string(to_word(what)), is};
+}
+
 std::optional<double> median_of(const std::optional<distribution>& times) {
   return times ? as_double(times->percentile(0.5)) : std::nullopt;
 }
 
 void add_answer(document& to, const experiment_view& of) {
-  if (of.labels.by_id()) to.parts.push_back(id_table(of));
+  if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
   const answer_tables tables(of);
   to.parts.push_back(tables.answer());
   if (!of.summary.comparisons.empty() && !of.labels.many()) {

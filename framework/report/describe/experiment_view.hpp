@@ -42,6 +42,11 @@ struct experiment_view {
   bool several_at_once = false;  ///< pipelines in a configuration
 };
 
+/// What the ids stand for, and what each configuration is compared with.
+table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
+
+cell verdict_cell(verdict what);
+
 std::optional<double> median_of(const std::optional<distribution>& times);
 
 /// What people and programs see, in tables.

@@ -1,4 +1,4 @@
-#include "framework/report/terminal/sweep_plot.hpp"
+#include "framework/report/render/sweep_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/base/quantity.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
-namespace graphline {
+namespace graphline::report {
 
 namespace {
 
@@ -92,56 +93,56 @@ class axis {
 
 using point_list = std::vector<std::pair<double, double>>;
 
-/// What is drawn into one plot.
-struct plot {
-  std::string title;
+point_list points_of(const sweep_chart& of, const sweep_chart::line& line) {
   point_list points;
-  point_list others;  ///< marked otherwise; may be none
-};
+  for (std::size_t i = 0; i < of.at.size(); ++i) {
+    if (line.values[i]) points.emplace_back(of.at[i], *line.values[i]);
+  }
+  return points;
+}
 
 class plot_drawing {
  public:
-  plot_drawing(const sweep& of, const plot& what, std::size_t width, const look& as)
+  plot_drawing(const sweep_chart& of, const sweep_chart::panel& what, std::size_t width,
+               const look& as)
       : of_(of),
         what_(what),
         width_(width),
         as_(as),
         use_(characters(as)),
-        x_(axis::level(of_values(of))),
+        x_(axis::level(of.at)),
         y_(axis::upright(heights(what))) {
     for (const double tick : y_.ticks()) {
       label_width_ = std::max(label_width_, text_width(label(tick)));
     }
     // The last value's figure may reach beyond its mark.
-    const std::size_t beyond = (text_width(of.points.back().text) + 1) / 2;
+    const std::size_t beyond = (text_width(of.texts.back()) + 1) / 2;
     columns_ = width - std::min(width, label_width_ + 2 + std::min(beyond, width / 4));
     cells_.assign(rows, std::vector<std::string_view>(columns_, " "));
   }
 
   /// As many lines for every plot of a sweep.
   std::vector<std::string> lines() {
-    draw(what_.others, use_.other_mark);
-    draw(what_.points, use_.mark);
+    for (std::size_t i = what_.lines.size(); i-- > 0;) {
+      draw(points_of(of_, what_.lines[i]), i == 0 ? use_.mark : use_.other_mark);
+    }
     const auto title = what_.title + (y_.logarithmic() ? ", log scale" : "");
     std::vector<std::string> result = {toned(table_name(title, width_), tone::heading, as_)};
     for (std::size_t row = rows; row-- > 0;) result.push_back(line(row));
     result.push_back(bottom());
     result.push_back(figures());
-    const auto name = of_.key + (x_.logarithmic() ? ", log scale" : "");
+    const auto name = of_.parameter + (x_.logarithmic() ? ", log scale" : "");
     result.push_back(indented(table_name(name, columns_), columns_ / 2));
     return result;
   }
 
  private:
-  static std::vector<double> of_values(const sweep& of) {
+  static std::vector<double> heights(const sweep_chart::panel& what) {
     std::vector<double> values;
-    for (const auto& point : of.points) values.push_back(point.value);
-    return values;
-  }
-  static std::vector<double> heights(const plot& what) {
-    std::vector<double> values;
-    for (const auto* list : {&what.points, &what.others}) {
-      for (const auto& [x, y] : *list) values.push_back(y);
+    for (const auto& line : what.lines) {
+      for (const auto& value : line.values) {
+        if (value) values.push_back(*value);
+      }
     }
     return values;
   }
@@ -200,7 +201,7 @@ class plot_drawing {
 
   std::string bottom() const {
     std::vector<std::string_view> cells(columns_, use_.level);
-    for (const auto& point : of_.points) cells[x_.cell(point.value, columns_)] = use_.level_tick;
+    for (const double value : of_.at) cells[x_.cell(value, columns_)] = use_.level_tick;
     std::string text(label_width_ + 1, ' ');
     text += use_.corner;
     for (const auto cell : cells) text += cell;
@@ -210,19 +211,20 @@ class plot_drawing {
   /// The values below their marks, as far as none runs into another; the ends first.
   std::string figures() const {
     std::vector<std::pair<std::size_t, std::string>> placed;
-    const auto place = [&](const sweep_point& point) {
-      const auto size = text_width(point.text);
-      const auto middle = label_width_ + 2 + x_.cell(point.value, columns_);
+    const auto place = [&](std::size_t i) {
+      const auto& words = of_.texts[i];
+      const auto size = text_width(words);
+      const auto middle = label_width_ + 2 + x_.cell(of_.at[i], columns_);
       const auto begin =
           std::min(middle - std::min(middle, size / 2), width_ - std::min(width_, size));
       const auto apart = [&](const auto& other) {
         return begin + size < other.first || other.first + text_width(other.second) < begin;
       };
-      if (std::all_of(placed.begin(), placed.end(), apart)) placed.emplace_back(begin, point.text);
+      if (std::all_of(placed.begin(), placed.end(), apart)) placed.emplace_back(begin, words);
     };
-    place(of_.points.front());
-    place(of_.points.back());
-    for (const auto& point : of_.points) place(point);
+    place(0);
+    place(of_.at.size() - 1);
+    for (std::size_t i = 0; i < of_.at.size(); ++i) place(i);
     std::sort(placed.begin(), placed.end());
     std::string text;
     for (const auto& [begin, value] : placed) {
@@ -236,8 +238,8 @@ class plot_drawing {
     return std::string(label_width_ + 2 + middle - half, ' ') + text;
   }
 
-  const sweep& of_;
-  const plot& what_;
+  const sweep_chart& of_;
+  const sweep_chart::panel& what_;
   std::size_t width_;
   const look& as_;
   const drawing_set& use_;
@@ -248,37 +250,17 @@ class plot_drawing {
   std::vector<std::vector<std::string_view>> cells_;  // [row from below][column]
 };
 
-/// Those of the plots that have anything to show.
-std::vector<plot> plots_of(const sweep& of) {
-  plot intensity{"FLOP/B", {}, {}};
-  double most = 0;
-  for (const auto& point : of.points) most = std::max(most, point.time.value_or(0));
-  const auto unit = unit_for(most);
-  plot time{fmt::format("p50 {}", unit.name), {}, {}};
-  for (const auto& point : of.points) {
-    if (point.intensity) intensity.points.emplace_back(point.value, *point.intensity);
-    if (point.time) time.points.emplace_back(point.value, *point.time / unit.nanoseconds);
-    if (of.what && point.least)
-      time.others.emplace_back(point.value, *point.least / unit.nanoseconds);
-  }
-  std::vector<plot> result;
-  for (auto& one : {intensity, time}) {
-    if (one.points.size() >= least_sweep_points) result.push_back(one);
-  }
-  return result;
-}
-
 }  // namespace
 
-std::string sweep_plot(const sweep& of, const look& as) {
-  const auto plots = plots_of(of);
+std::string sweep_plot(const sweep_chart& of, const look& as) {
+  const auto& plots = of.panels;
   const bool beside = plots.size() == 2 && as.width >= 2 * (narrowest + gap) + gap;
   const auto width = std::min(widest, beside ? (as.width - gap) / 2 : as.width);
   if (plots.empty() || width < narrowest) return "";
   std::vector<std::string> lines;
   bool others = false;
   for (const auto& one : plots) {
-    others = others || !one.others.empty();
+    others = others || one.lines.size() > 1;
     const auto drawn = plot_drawing(of, one, width, as).lines();
     if (!beside || lines.empty()) {
       if (!lines.empty()) lines.emplace_back();
@@ -292,12 +274,12 @@ std::string sweep_plot(const sweep& of, const look& as) {
   std::string text;
   for (const auto& line : lines) text += line + '\n';
   if (others) {
-    text +=
-        toned(fmt::format("{} p50  {} least time", characters(as).mark, characters(as).other_mark),
-              tone::faint, as) +
-        '\n';
+    text += toned(fmt::format("{} p50  {} roofline time", characters(as).mark,
+                              characters(as).other_mark),
+                  tone::faint, as) +
+            '\n';
   }
   return text;
 }
 
-}  // namespace graphline
+}  // namespace graphline::report

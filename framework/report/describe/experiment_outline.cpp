@@ -1,18 +1,16 @@
-#include "framework/report/terminal/experiment_outline.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "framework/base/quantity.hpp"
-#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/terminal/experiment_rows.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/terminal/heading.hpp"
 
-namespace graphline {
+namespace graphline::report {
+
 namespace {
 
 /// "45 s", "1 min 20 s", "2 h 5 min": to the second, minute.
@@ -52,40 +50,35 @@ std::string rules(const experiment_settings& how) {
         fmt::format("; none begins after {}", rough_duration(static_cast<double>(*how.time_limit)));
   }
   if (how.fresh_processes) text += "; each in a process of its own";
-  if (how.repeat_affected) text += "; blocks in which the machine was not steady are repeated";
+  if (how.repeat_affected) text += "; disturbed blocks are repeated";
   return text;
 }
 
 }  // namespace
 
-std::string experiment_in_brief(const experiment_plan& planned,
-                                const std::vector<nanoseconds>& trial_times, const look& as) {
-  return paragraph(fmt::format("{}: {}, {} of {} each: about {}", printable(planned.name),
-                               counted(static_cast<std::int64_t>(planned.configurations.size()),
-                                       "configuration"),
-                               counted(planned.how.trials, "trial"), frames_of(planned),
-                               rough_duration(time_of_all(planned, trial_times))),
-                   0, as);
+std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  return fmt::format(
+      "{}: {}, {} of {} each: about {}", printable(planned.name),
+      counted(static_cast<std::int64_t>(planned.configurations.size()), "configuration"),
+      counted(planned.how.trials, "trial"), frames_of(planned),
+      rough_duration(time_of_all(planned, trial_times)));
 }
 
-std::string experiment_outline(const experiment_plan& planned,
-                               const std::vector<nanoseconds>& trial_times, const look& as) {
-  std::string text = experiment_in_brief(planned, trial_times, as);
-  if (!planned.description.empty()) text += paragraph(printable(planned.description), 0, as);
-  text += '\n';
-  const auto longest = *std::max_element(trial_times.begin(), trial_times.end());
-  const auto unit = unit_for(static_cast<double>(longest));
+document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  document made{.kind = "experiment", .title = planned.name, .description = planned.description};
+  made.lines = {in_brief(planned, trial_times), planned.description};
+  std::erase(made.lines, "");
   std::vector<experiment_configuration> configurations;
-  std::vector<std::string> times;
-  for (std::size_t i = 0; i < planned.configurations.size(); ++i) {
-    configurations.push_back(planned.configurations[i].what);
-    times.push_back(in_unit(static_cast<double>(trial_times[i]), unit));
+  for (const auto& one : planned.configurations) configurations.push_back(one.what);
+  auto rows = id_table(experiment_labels(configurations), planned.pairs);
+  rows.columns.insert(rows.columns.end() - 1, {"trial", "a trial", unit::duration});
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    auto& cells = rows.rows[i].cells;
+    cells.insert(cells.end() - 1, quantity{static_cast<double>(trial_times[i]), unit::duration});
   }
-  auto columns = compared_with(planned.pairs, configurations.size());
-  columns.insert(columns.begin(), {{fmt::format("a trial ({})", unit.name)}, std::move(times)});
-  text += legend_of(experiment_labels(configurations), columns, as) + "\n";
-  text += paragraph(rules(planned.how), 0, as);
-  return text;
+  made.parts.push_back(std::move(rows));
+  made.parts.push_back(note{rules(planned.how)});
+  return made;
 }
 
-}  // namespace graphline
+}  // namespace graphline::report
