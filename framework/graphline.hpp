@@ -31,8 +31,7 @@
 #include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
 #include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
 
-#include "framework/run/calibrate/calibration.hpp"    // what a device can do at best, measured
-#include "framework/run/capacity/capacity_probe.hpp"  // runs of a session at rates that are asked for
+#include "framework/run/calibrate/calibration.hpp"  // what a device can do at best, measured
 #include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
 #include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial

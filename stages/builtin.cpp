@@ -3,13 +3,10 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/onednn/onednn_version.hpp"
+#include "stages/onednn/onednn_operation.hpp"
 #ifdef GRAPHLINE_CUDA
-#include "stages/cuda/cuda_libraries.hpp"
-#include "stages/gemv/cuda/gemv_cuda.hpp"
-#include "stages/matmul_cuda.hpp"
-#include "stages/network/cuda/network_cuda.hpp"
-#include "stages/traffic_cuda.hpp"
+#include "stages/cuda/cuda_kinds.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #endif
 
 namespace graphline {

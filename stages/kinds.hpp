@@ -17,4 +17,13 @@ stage_kind images_kind();         // cpu/images.cpp
 stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 
+/// The work of a device stage that is one part.
+class one_part_work : public device_work {
+ public:
+  void enqueue_in_parts(stream& s, part_marker& marker) final {
+    enqueue(s);
+    marker.part_enqueued(s);
+  }
+};
+
 }  // namespace graphline

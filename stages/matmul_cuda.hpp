@@ -1,17 +1,36 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "framework/stage/stage.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "stages/matmul.hpp"
 
 namespace graphline {
 
-/// The `matmul` stage on a `cuda` device, by cuBLASLt. Throws `run_error` when the library cannot
-/// be had or has nothing for the product.
-std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
+/// Where one of several like products begins, in elements.
+struct product_offsets {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t d = 0;
+};
 
-/// A stage of another kind that is such a product, likewise; `kind` names it.
+/// A batched product as calls of one library product, one per entry of `calls`.
+struct product_calls {
+  product_form form;
+  bool swapped = false;  ///< the form's a is the product's `b` and the other way around
+  std::vector<product_offsets> calls;
+};
+
+/// The product in as few calls as its strides allow: leading dimensions that one operand is
+/// broadcast along become rows of the other, the longest of what is left a strided batch, the rest
+/// one call each. A product of vectors may be computed as its transpose, which is the same memory.
+product_calls collapse_product(const matmul_form& form, precision p);
+
+/// A stage that is such a product on a `cuda` device, by cuBLASLt; `kind` names it. Throws
+/// `run_error` when the library cannot be had or has nothing for the product.
 std::unique_ptr<device_stage> make_product_cuda(device& d, const matmul_form& form,
                                                 const char* kind, const stage_config& config);
 

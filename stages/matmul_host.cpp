@@ -6,6 +6,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "stages/kinds.hpp"
 #include "stages/matmul.hpp"
 #include "stages/onednn/onednn_operation.hpp"
 #include "stages/precision_parameters.hpp"
@@ -26,18 +27,13 @@ dnnl::memory::desc layout_of(const shape& extents, bool transpose) {
   return plain_layout(shape(std::move(stored))).permute_axes(order);
 }
 
-class matmul_work final : public device_work {
+class matmul_work final : public one_part_work {
  public:
   matmul_work(std::string name, std::string owner, const dnnl::primitive& primitive,
               const std::vector<onednn_argument>& operands)
       : operation_(std::move(name), std::move(owner), primitive, operands) {}
 
   void enqueue(stream& s) override { host_enqueue(s, operation_); }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
 
  private:
   onednn_operation operation_;

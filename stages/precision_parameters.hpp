@@ -7,14 +7,37 @@
 
 namespace graphline {
 
-/// `precision` and `tune`, which stages made of a vendor's library calls have in common.
-std::vector<parameter> precision_parameters();
-
 /// `tune` alone, for stages that compute in float32.
-parameter tune_parameter();
+inline parameter tune_parameter() {
+  return {.name = "tune",
+          .type = parameter_type::boolean,
+          .help =
+              "Try the library's implementations out on cuda and keep the fastest, instead of "
+              "trusting its first proposal.",
+          .default_value = "true"};
+}
 
-/// What the arguments say about these; their defaults where absent.
-precision precision_of(const arguments& values);
-bool tune_of(const arguments& values);
+/// `precision` and `tune`, which stages made of a vendor's library calls have in common.
+inline std::vector<parameter> precision_parameters() {
+  parameter how{.name = "precision",
+                .type = parameter_type::choice,
+                .help =
+                    "What the stage computes in on cuda; host computes in float32. Tensors are "
+                    "float32 except between networks on cuda that compute in the same type.",
+                .default_value = "float32"};
+  for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
+  return {std::move(how), tune_parameter()};
+}
+
+// What the arguments say about these; their defaults where absent.
+
+inline precision precision_of(const arguments& values) {
+  if (!values.has("precision")) return precision::float32;
+  return from_word<precision>(values.text("precision")).value();
+}
+
+inline bool tune_of(const arguments& values) {
+  return !values.has("tune") || values.boolean("tune");
+}
 
 }  // namespace graphline

@@ -1,49 +1,40 @@
-#include "stages/traffic_cuda.hpp"
+#include "stages/cuda/cuda_kinds.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "stages/cuda/kernels.hpp"
+#include "stages/cuda/kernel_forms.hpp"
+#include "stages/kinds.hpp"
 #include "stages/traffic.hpp"
 
 namespace graphline {
 
 namespace {
 
-class copy_work final : public device_work {
+class copy_work final : public one_part_work {
  public:
   explicit copy_work(const stage_tensors& tensors)
       : from_(tensors.inputs.at(0)), to_(tensors.outputs.at(0)) {}
 
   void enqueue(stream& s) override { s.copy(to_.data, from_.data, from_.type.bytes()); }
 
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
-
  private:
   tensor_view from_;
   tensor_view to_;
 };
 
-class write_work final : public device_work {
+class write_work final : public one_part_work {
  public:
   explicit write_work(const stage_tensors& tensors) : to_(tensors.outputs.at(0)) {}
 
   void enqueue(stream& s) override { s.fill(to_.data, std::byte{0}, to_.type.bytes()); }
 
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
-
  private:
   tensor_view to_;
 };
 
-class read_work final : public device_work {
+class read_work final : public one_part_work {
  public:
   read_work(const sum_form& form, const stage_tensors& tensors, const std::string& owner)
       : form_(form),
@@ -51,11 +42,6 @@ class read_work final : public device_work {
         owner_(owner) {}
 
   void enqueue(stream& s) override { enqueue_kernel(form_, operands_, s.native(), owner_); }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
 
  private:
   kernel_form form_;

@@ -1,16 +1,94 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <vector>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "framework/device/host/host_device.hpp"
-#include "stages/host/memory_loops.hpp"
+#include "stages/kinds.hpp"
 #include "stages/traffic.hpp"
 
 namespace graphline {
-
 namespace {
+
+/// A core that reads or copies one row of addresses waits for each of its pages in turn. So a piece
+/// is read in four quarters side by side, and copied in two halves.
+constexpr std::int64_t quarters = 4;
+constexpr std::int64_t halves = 2;
+
+constexpr std::int64_t lanes = 32;  ///< sums of a quarter
+
+constexpr std::int64_t line = 64 / sizeof(float);
+
+// Compiled again in each caller, with the instructions that it may use.
+[[gnu::always_inline]] inline float add_up(const float* from, std::int64_t count) {
+  constexpr std::int64_t all = quarters * lanes;
+  float sums[all] = {};
+  const std::int64_t quarter = count / all * lanes;
+  for (std::int64_t i = 0; i < quarter; i += lanes) {
+    for (std::int64_t q = 0; q < quarters; ++q) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        sums[q * lanes + lane] += from[q * quarter + i + lane];
+      }
+    }
+  }
+  const std::int64_t whole = quarters * quarter;
+  for (std::int64_t i = whole; i < count; ++i) sums[i - whole] += from[i];
+  for (std::int64_t half = all / 2; half > 0; half /= 2) {
+    for (std::int64_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] float add_up_avx512(const float* from, std::int64_t count) {
+  return add_up(from, count);
+}
+[[gnu::target("avx2")]] float add_up_avx2(const float* from, std::int64_t count) {
+  return add_up(from, count);
+}
+
+bool has_avx2() noexcept {
+  return __builtin_cpu_supports("avx2") != 0;
+}
+
+[[gnu::target("avx2")]] void copy_line_avx2(float* to, const float* from) {
+  _mm256_stream_ps(to, _mm256_loadu_ps(from));
+  _mm256_stream_ps(to + line / 2, _mm256_loadu_ps(from + line / 2));
+}
+
+[[gnu::target("avx2")]] void copy_halves_avx2(float* to, const float* from, std::int64_t half) {
+  for (std::int64_t i = 0; i < half; i += line) {
+    copy_line_avx2(to + i, from + i);
+    copy_line_avx2(to + half + i, from + half + i);
+  }
+}
+
+[[gnu::target("avx2")]] void write_lines_avx2(float* to, float value, std::int64_t count) {
+  const __m256 values = _mm256_set1_ps(value);
+  for (std::int64_t i = 0; i < count; i += line / 2) _mm256_stream_ps(to + i, values);
+}
+
+/// Stores of a quarter of a line come with what is asked for ahead of them.
+void copy_lines_sse2(float* to, const float* from, std::int64_t count) {
+  constexpr std::int64_t ahead = 512;  // elements
+  for (std::int64_t i = 0; i < count; i += line) {
+    __builtin_prefetch(from + i + ahead, 0, 0);
+    for (std::int64_t j = 0; j < line; j += 4) {
+      _mm_stream_ps(to + i + j, _mm_loadu_ps(from + i + j));
+    }
+  }
+}
+
+void write_lines_sse2(float* to, float value, std::int64_t count) {
+  const __m128 values = _mm_set1_ps(value);
+  for (std::int64_t i = 0; i < count; i += 4) _mm_stream_ps(to + i, values);
+}
+#endif
 
 /// Elements in a row that one thread deals with at a time: 1 MiB. The threads take whole pieces, so
 /// that a sum does not depend on how many there are.
@@ -83,17 +161,12 @@ class read_operation final : public host_operation {
   std::vector<float> sums_;  ///< of the pieces
 };
 
-class traffic_work final : public device_work {
+class traffic_work final : public one_part_work {
  public:
   explicit traffic_work(std::unique_ptr<host_operation> operation)
       : operation_(std::move(operation)) {}
 
   void enqueue(stream& s) override { host_enqueue(s, *operation_); }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
 
  private:
   std::unique_ptr<host_operation> operation_;
@@ -138,6 +211,60 @@ class traffic_stage final : public device_stage {
 };
 
 }  // namespace
+
+float sum_of(const float* from, std::int64_t count) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return add_up_avx512(from, count);
+  if (has_avx2()) return add_up_avx2(from, count);
+#endif
+  return add_up(from, count);
+}
+
+std::string_view sum_instructions() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+  if (has_avx2()) return "AVX2";
+  return "SSE2";
+#else
+  return "the processor's own vectors";
+#endif
+}
+
+void copy_past_caches(float* to, const float* from, std::int64_t count) {
+  std::int64_t done = 0;
+#if defined(__x86_64__)
+  done = count / (halves * line) * (halves * line);
+  if (has_avx2()) {
+    copy_halves_avx2(to, from, done / halves);
+  } else {
+    copy_lines_sse2(to, from, done);
+  }
+  _mm_sfence();
+#endif
+  std::memcpy(to + done, from + done, static_cast<std::size_t>(count - done) * sizeof(float));
+}
+
+void write_past_caches(float* to, float value, std::int64_t count) {
+  std::int64_t done = 0;
+#if defined(__x86_64__)
+  done = count / line * line;
+  if (has_avx2()) {
+    write_lines_avx2(to, value, done);
+  } else {
+    write_lines_sse2(to, value, done);
+  }
+  _mm_sfence();
+#endif
+  std::fill(to + done, to + count, value);
+}
+
+std::string_view store_instructions() noexcept {
+#if defined(__x86_64__)
+  return has_avx2() ? "non-temporal stores, AVX2" : "non-temporal stores, SSE2";
+#else
+  return "ordinary stores";
+#endif
+}
 
 std::unique_ptr<device_stage> make_traffic_host(device& /*d*/, const stage_config& config) {
   return std::make_unique<traffic_stage>(config);

@@ -7,7 +7,7 @@
 
 #include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/analysis/experiment/experiment_findings.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 
@@ -51,9 +51,8 @@ experiment_analysis analyze(const experiment_record& record, experiment_summary 
   experiment_analysis result{std::move(summary), {}, {}};
   if (record.trials.empty()) return result;
   result.swept = sweep_of(record, result.summary);
-  for (auto& text : findings_of(record, result.summary)) {
-    result.findings.push_back(finding{"", finding_severity::note}.with("text", std::move(text)));
-  }
+  result.findings = findings_of(record, result.summary);
+  for (auto& warning : trial_warnings(record)) result.findings.push_back(std::move(warning));
   return result;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <initializer_list>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +49,9 @@ struct finding {
   finding& with(std::string_view name, const std::optional<double>& value, unit in) {
     return value ? with(name, quantity{*value, in}) : *this;
   }
+  finding& with(std::string_view name, std::integral auto count) {
+    return with(name, quantity{static_cast<double>(count), unit::none});
+  }
 
   const figure* find(std::string_view name) const {
     for (const auto& [own, value] : figures) {
@@ -59,8 +62,10 @@ struct finding {
 
   std::string_view key;  ///< a literal: "far_from_roofline"
   finding_severity how = finding_severity::note;
-  std::vector<std::string> subjects = {};  ///< names of stages and parts, as the user wrote them
+  /// Names of stages and parts, or of configurations, as the user wrote them.
+  std::vector<std::string> subjects = {};
   std::vector<std::pair<std::string_view, figure>> figures = {};
+  std::vector<finding> cases = {};  ///< where it shows, each with figures of its own
   friend bool operator==(const finding&, const finding&) = default;
 };
 

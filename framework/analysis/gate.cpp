@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"

@@ -106,6 +106,7 @@ std::string to_text(const quantity& of) {
       return three_digits(of.value, 2) + 'x';
     case unit::none:
       if (of.value == std::round(of.value)) return fmt::format("{:.0f}", of.value);
+      if (std::abs(of.value) < 0.01) return fmt::format("{:.2g}", of.value);
       return three_digits(of.value, 2);
     case unit::frames_per_second:
       return four_digits(of.value) + " frame/s";

@@ -63,6 +63,7 @@ std::string format_count(double value, std::string_view unit) {
 
 std::string format_duration(double ns) {
   if (!std::isfinite(ns)) return "unknown";
+  if (ns < 0) return '-' + format_duration(-ns);
   const scale& unit = choose(time_units, ns, below_thousand);
   return fmt::format("{} {}", three_digits(ns / unit.size), unit.name);
 }

@@ -1,8 +1,213 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
+#include <queue>
 
 #include "framework/plan/draft.hpp"
 
 namespace graphline::planning {
+namespace {
+
+/// Where the count of what a stage reads is wrong.
+void check_read_count(draft& d, draft_stage& stage) {
+  const stage_kind& kind = *stage.kind;
+  const std::size_t count = stage.spec->reads.size();
+  const std::size_t most = kind.inputs.size();
+  const std::size_t least = most - std::min(kind.optional_inputs, most);
+  if (count >= least && (count <= most || kind.repeat_last_input)) return;
+  const std::string wanted = kind.repeat_last_input ? fmt::format("at least {}", least)
+                             : least == most        ? fmt::format("{}", most)
+                                                    : fmt::format("{} to {}", least, most);
+  d.error(stage, count > most ? stage.spec->reads[most].place : stage.spec->name.place,
+          fmt::format("stage '{}' reads {} tensor{}, but kind '{}' reads {}: {}{}",
+                      stage.spec->name.text, count, count == 1 ? "" : "s", kind.name, wanted,
+                      list_ports(kind.inputs), kind.repeat_last_input ? ", ..." : ""));
+}
+
+/// Whether `name` may be what a stage writes by default whose kind or name is not known, and whose
+/// own error is enough.
+bool may_be_written(const draft& d, const std::string& name) {
+  const std::string_view prefix = std::string_view(name).substr(0, name.find('.'));
+  return std::any_of(d.stages.begin(), d.stages.end(), [&](const draft_stage& stage) {
+    const std::string& known = stage.spec->name.text;
+    return stage.spec->writes.empty() &&
+           (known.empty() || (stage.kind == nullptr && known == prefix));
+  });
+}
+
+/// " (did you mean 'features'?)", or what the stage writes if a stage was named.
+std::string tensor_hint(const draft& d, const std::string& name) {
+  const auto stage = d.stage_named.find(name);
+  if (stage != d.stage_named.end()) {
+    std::string list;
+    for (const std::size_t t : d.stages[stage->second].writes) {
+      if (t != none) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", d.tensors[t].name);
+    }
+    if (!list.empty()) return fmt::format(" (stage '{}' writes {})", name, list);
+  }
+  std::vector<std::string> known;
+  for (const draft_tensor& t : d.tensors) known.push_back(t.name);
+  return suggestion(name, known);
+}
+
+void resolve_reads(draft& d, std::size_t index) {
+  draft_stage& stage = d.stages[index];
+  const std::string& name = stage.spec->name.text;
+  for (const named& read : stage.spec->reads) {
+    const auto found = d.tensor_named.find(read.text);
+    if (found == d.tensor_named.end()) {
+      stage.sound = false;
+      stage.reads.push_back(none);
+      if (may_be_written(d, read.text)) continue;
+      d.out.error(read.place, fmt::format("stage '{}' reads '{}', which nothing writes{}", name,
+                                          read.text, tensor_hint(d, read.text)));
+      continue;
+    }
+    draft_tensor& tensor = d.tensors[found->second];
+    stage.reads.push_back(found->second);
+    if (tensor.producer == index) {
+      d.error(stage, read.place,
+              fmt::format("stage '{}' reads '{}', which it writes itself", name, read.text));
+      continue;
+    }
+    if (tensor.readers.empty() || tensor.readers.back() != index) tensor.readers.push_back(index);
+    if (tensor.producer != none) {
+      stage.links.push_back({tensor.producer, found->second, read.place});
+    }
+  }
+  if (stage.kind != nullptr) check_read_count(d, stage);
+}
+
+void resolve_after(draft& d, std::size_t index) {
+  draft_stage& stage = d.stages[index];
+  const std::string& name = stage.spec->name.text;
+  for (const named& after : stage.spec->after) {
+    if (after.text == name) {
+      d.error(stage, after.place, fmt::format("stage '{}' cannot run after itself", name));
+      continue;
+    }
+    const auto found = d.stage_named.find(after.text);
+    if (found != d.stage_named.end()) {
+      stage.links.push_back({found->second, none, after.place});
+      continue;
+    }
+    const auto tensor = d.tensor_named.find(after.text);
+    std::vector<std::string> known;
+    for (const draft_stage& s : d.stages) known.push_back(s.spec->name.text);
+    const bool written =
+        tensor != d.tensor_named.end() && d.tensors[tensor->second].producer != none;
+    d.error(stage, after.place,
+            fmt::format(
+                "stage '{}' is to run after '{}', which is no stage{}", name, after.text,
+                written ? fmt::format(" (the tensor '{}' is written by stage '{}')", after.text,
+                                      d.stages[d.tensors[tensor->second].producer].spec->name.text)
+                        : suggestion(after.text, known)));
+  }
+}
+
+}  // namespace
+
+void resolve_links(draft& d) {
+  for (std::size_t i = 0; i < d.stages.size(); ++i) {
+    resolve_reads(d, i);
+    resolve_after(d, i);
+  }
+  for (const draft_tensor& tensor : d.tensors) {
+    if (tensor.input != nullptr && tensor.readers.empty()) {
+      d.out.warning(tensor.where, fmt::format("no stage reads the input '{}'", tensor.name));
+    }
+  }
+}
+
+namespace {
+
+/// A link of `stage` to one that is not in the order yet.
+const draft_link* open_link(const draft_stage& stage, const std::vector<bool>& ordered) {
+  const auto open = std::find_if(stage.links.begin(), stage.links.end(),
+                                 [&](const draft_link& l) { return !ordered[l.earlier]; });
+  return open == stage.links.end() ? nullptr : &*open;
+}
+
+/// Stages that wait for each other, each for the one before it and the first for the last, starting
+/// with the one declared first. There must be stages left, each waiting for another that is left.
+std::vector<std::size_t> find_cycle(const draft& d, const std::vector<bool>& ordered) {
+  const auto left = std::find(ordered.begin(), ordered.end(), false);
+  std::size_t at = static_cast<std::size_t>(left - ordered.begin());
+  std::vector<std::size_t> path;
+  while (std::find(path.begin(), path.end(), at) == path.end()) {
+    path.push_back(at);
+    at = open_link(d.stages[at], ordered)->earlier;
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+  std::reverse(path.begin(), path.end());
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
+  return path;
+}
+
+void report_cycle(draft& d, const std::vector<std::size_t>& cycle,
+                  const std::vector<bool>& ordered) {
+  const auto name_of = [&](std::size_t s) -> const std::string& {
+    return d.stages[s].spec->name.text;
+  };
+  std::string path;
+  std::string reasons;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    path += name_of(cycle[i]) + " -> ";
+    const std::size_t later = cycle[(i + 1) % cycle.size()];
+    const draft_link& link = *open_link(d.stages[later], ordered);
+    reasons += reasons.empty() ? "" : ", ";
+    reasons += link.tensor == none
+                   ? fmt::format("'{}' runs after '{}'", name_of(later), name_of(cycle[i]))
+                   : fmt::format("'{}' reads '{}' of '{}'", name_of(later),
+                                 d.tensors[link.tensor].name, name_of(cycle[i]));
+  }
+  d.out.error(open_link(d.stages[cycle.front()], ordered)->where,
+              fmt::format("cycle: {}{} ({})", path, name_of(cycle.front()), reasons));
+}
+
+}  // namespace
+
+void put_in_order(draft& d) {
+  const std::size_t count = d.stages.size();
+  std::vector<std::vector<std::size_t>> later(count);
+  std::vector<std::size_t> open(count, 0);
+  for (std::size_t s = 0; s < count; ++s) {
+    for (const draft_link& link : d.stages[s].links) {
+      later[link.earlier].push_back(s);
+      ++open[s];
+    }
+  }
+  // The earliest declared of all stages that are free comes next.
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
+  for (std::size_t s = 0; s < count; ++s) {
+    if (open[s] == 0) free.push(s);
+  }
+  std::vector<bool> ordered(count, false);
+  const auto take = [&](std::size_t s) {
+    ordered[s] = true;
+    d.order.push_back(s);
+    for (const std::size_t l : later[s]) {
+      if (--open[l] == 0 && !ordered[l]) free.push(l);
+    }
+  };
+  while (d.order.size() < count) {
+    while (!free.empty()) {
+      const std::size_t next = free.top();
+      free.pop();
+      if (!ordered[next]) take(next);
+    }
+    if (d.order.size() == count) break;
+    const std::vector<std::size_t> cycle = find_cycle(d, ordered);
+    report_cycle(d, cycle, ordered);
+    // Taken out as a whole, so that what stands apart from the cycle is still checked.
+    for (const std::size_t s : cycle) {
+      d.stages[s].sound = false;
+      if (!ordered[s]) take(s);
+    }
+  }
+}
+
 namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,

@@ -1,17 +1,53 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/plan/experiment_files.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/spec/experiment_spec.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline::planning {
+
+/// A pipeline file that an experiment names.
+struct pipeline_file {
+  std::string path;  ///< from where the program runs
+  std::shared_ptr<const source_text> source;
+  /// The names of its `params:` section; nothing for a file that is no mapping, of which more
+  /// cannot be said before that is corrected.
+  std::optional<std::vector<std::string>> parameters;
+};
+
+/// The files of an experiment, each read once.
+class experiment_files {
+ public:
+  explicit experiment_files(const experiment_spec& spec);
+
+  /// The file of a path as written in the experiment, or null after an error at its place. Throws
+  /// what `read_source` throws for a file that is there. Stays valid as long as this.
+  const pipeline_file* open(const named& path, diagnostics& out);
+
+  /// Each file's path as written and the checksum of its text, 64-bit FNV-1a as 16 hex digits.
+  const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
+
+  /// The texts, in the same order.
+  const std::vector<std::shared_ptr<const source_text>>& sources() const { return sources_; }
+
+ private:
+  void note(const std::string& path, std::shared_ptr<const source_text> source);
+
+  std::string directory_;
+  std::deque<pipeline_file> files_;  ///< which does not move what it holds
+  std::vector<std::pair<std::string, std::string>> checksums_;
+  std::vector<std::shared_ptr<const source_text>> sources_;
+};
 
 /// A pipeline with all that one configuration or member sets, and what came of planning it.
 struct experiment_unit {
@@ -35,5 +71,28 @@ void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_targe
 /// Where the experiment file says how all configurations run: its last key under `run:`. Nothing
 /// when that is left to the pipeline.
 std::optional<place> run_place_of(const std::vector<assignment>& run);
+
+/// Tells which keys of configurations are settings and which are parameters of the pipeline.
+class experiment_keys {
+ public:
+  explicit experiment_keys(const pipeline_file& file) : file_(file) {}
+
+  /// Reports what is no parameter of the pipeline in a `params:` section.
+  void check_parameters(const std::vector<assignment>& params, diagnostics& out) const;
+
+  /// Reports the keys of a configuration that are neither a setting nor a parameter, or both.
+  void check(const std::vector<assignment>& assignments, diagnostics& out) const;
+
+  /// Adds a configuration's assignments to what the unit sets; those with a wrong key are left out.
+  void distribute(const std::vector<assignment>& assignments, experiment_unit& unit) const;
+
+  /// Adds parameters, without those that the pipeline does not have.
+  void add_parameters(const std::vector<assignment>& params, experiment_unit& unit) const;
+
+ private:
+  bool is_parameter(const named& key) const;
+
+  const pipeline_file& file_;
+};
 
 }  // namespace graphline::planning

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "framework/plan/plan.hpp"
@@ -24,5 +25,27 @@ struct placement {
 /// for none), at offsets aligned to 256 bytes. Outputs of the pipeline keep their bytes to the end
 /// of the frame. Greedy by size, first fit.
 placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch);
+
+/// Bytes of one kind of memory that a plan needs before its stages are prepared: without scratch,
+/// which only they know. Sums stay at 2^64 - 1 instead of running over.
+struct memory_part {
+  std::uint64_t slot = 0;     ///< tensors of one frame in flight
+  std::uint64_t slots = 0;    ///< of all frames in flight
+  std::uint64_t inputs = 0;   ///< shared by all of them
+  std::uint64_t weights = 0;  ///< 4 bytes per parameter
+  std::uint64_t total() const noexcept;
+};
+
+struct memory_need {
+  memory_part device;
+  memory_part host;  ///< pinned, but for the weights of CPU stages
+};
+
+/// `placed` is what `place_buffers` made of the plan.
+memory_need need_of(const plan& p, const placement& placed);
+
+/// Sums and products that stay at 2^64 - 1.
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept;
+std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept;
 
 }  // namespace graphline

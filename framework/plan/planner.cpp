@@ -1,6 +1,197 @@
 #include "framework/plan/planner.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/random.hpp"
 #include "framework/plan/draft.hpp"
+
+namespace graphline::planning {
+namespace {
+
+/// Builds the plan's stages and tensors from a sound draft, with a copy of each tensor that is read
+/// on the side where it is not.
+///
+/// A copy stands directly after the stage that writes its tensor, and before all stages for an
+/// input: a host thread that enqueues in this order then has it under way while it does the CPU
+/// work that stands between the writer and the reader.
+class assembler {
+ public:
+  explicit assembler(draft& d)
+      : draft_(d),
+        original_(d.tensors.size(), none),
+        copied_(d.tensors.size(), none),
+        planned_(d.stages.size(), none) {}
+
+  plan build() {
+    for (std::size_t t = 0; t < draft_.tensors.size(); ++t) {
+      if (draft_.tensors[t].input != nullptr) original_[t] = add_tensor(t);
+    }
+    for (std::size_t t = 0; t < draft_.tensors.size(); ++t) {
+      if (draft_.tensors[t].input != nullptr) copy_where_needed(t);
+    }
+    for (const std::size_t s : draft_.order) {
+      add_stage(s);
+      for (const std::size_t t : draft_.stages[s].writes) copy_where_needed(t);
+    }
+    if (draft_.out.has_errors()) return {};
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) finish(s);
+    return std::move(plan_);
+  }
+
+ private:
+  std::size_t add_tensor(std::size_t t) {
+    const draft_tensor& from = draft_.tensors[t];
+    planned_tensor tensor;
+    tensor.name = from.name;
+    tensor.type = *from.type;
+    tensor.on = from.on;
+    tensor.input = from.input != nullptr;
+    if (tensor.input) tensor.fill = from.input->fill;
+    tensor.producer = plan_.stages.size();
+    plan_.tensors.push_back(std::move(tensor));
+    return plan_.tensors.size() - 1;
+  }
+
+  void add_stage(std::size_t s) {
+    const draft_stage& from = draft_.stages[s];
+    planned_stage stage;
+    stage.name = from.spec->name.text;
+    stage.kind = from.kind;
+    stage.config.arguments = from.arguments;
+    stage.shape = from.shape;
+    stage.on = from.kind->moves ? side::device : from.kind->on;
+    stage.priority = from.spec->priority;
+    const side reads_on = reading_side(draft_, from);
+    for (const std::size_t t : from.reads) {
+      const bool here = draft_.tensors[t].on == reads_on;
+      stage.reads.push_back(here ? original_[t] : copied_[t]);
+    }
+    for (const std::size_t t : from.writes) {
+      original_[t] = add_tensor(t);
+      stage.writes.push_back(original_[t]);
+    }
+    for (const draft_link& link : from.links) {
+      if (link.tensor == none) wait_for(stage, planned_[link.earlier]);
+    }
+    planned_[s] = plan_.stages.size();
+    plan_.stages.push_back(std::move(stage));
+  }
+
+  /// The first stage that reads the tensor where it is not, or null.
+  const draft_stage* first_reader_across(const draft_tensor& tensor) const {
+    for (const std::size_t r : tensor.readers) {
+      const draft_stage& reader = draft_.stages[r];
+      if (reading_side(draft_, reader) != tensor.on) return &reader;
+    }
+    return nullptr;
+  }
+
+  void copy_where_needed(std::size_t t) {
+    const draft_tensor& tensor = draft_.tensors[t];
+    const draft_stage* reader = first_reader_across(tensor);
+    if (reader == nullptr) return;
+    const stage_kind* kind = copy_kind(tensor, *reader);
+    if (kind == nullptr) return;
+    const bool to_cpu = tensor.on == side::device;
+
+    planned_stage stage;
+    stage.name = "copy:" + tensor.name;
+    stage.kind = kind;
+    stage.on = side::device;
+    stage.inserted = true;
+    stage.priority = priority_of_copy(tensor);
+    stage.reads = {original_[t]};
+    diagnostics found;
+    stage.config.arguments = bind_arguments(kind->parameters, node::mapping({}), stage.name,
+                                            tensor.where, draft_.spec.directory, found);
+    const tensor_type inputs[] = {*tensor.type};
+    if (!found.has_errors()) stage.shape = kind->infer(stage.config.arguments, inputs, found);
+    if (!forward(found, draft_.out)) return;
+
+    planned_tensor copy = plan_.tensors[original_[t]];
+    copy.name += to_cpu ? "@cpu" : "@device";
+    copy.on = to_cpu ? side::cpu : side::device;
+    copy.input = false;
+    copy.producer = plan_.stages.size();
+    copied_[t] = plan_.tensors.size();
+    stage.writes = {copied_[t]};
+    plan_.tensors.push_back(std::move(copy));
+    plan_.stages.push_back(std::move(stage));
+  }
+
+  /// The registry's kind for inserted copies, or null after an error.
+  const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader) {
+    const stage_kind* kind = draft_.registry.find("copy");
+    std::string lack;
+    if (kind == nullptr) {
+      lack = "the program's registry has no kind 'copy'; register the built-in kinds";
+    } else if (!kind->moves) {
+      lack = "the registry's kind 'copy' does not say that it moves between the sides";
+    } else {
+      lack = missing_factory(*kind, draft_.target.backend).value_or("");
+    }
+    if (lack.empty()) return kind;
+    draft_.out.error(tensor.where,
+                     fmt::format("'{}' lives on the {} and stage '{}' reads it on the {}, which "
+                                 "takes a copy, but {}",
+                                 tensor.name, to_word(tensor.on), reader.spec->name.text,
+                                 to_word(reading_side(draft_, reader)), lack));
+    return nullptr;
+  }
+
+  /// A copy is as urgent as the most urgent stage on either of its ends.
+  graphline::priority priority_of_copy(const draft_tensor& tensor) const {
+    // `high` is the first of the enumeration.
+    graphline::priority most = graphline::priority::low;
+    const auto consider = [&](std::size_t s) {
+      most = std::min(most, draft_.stages[s].spec->priority);
+    };
+    if (tensor.producer != none) consider(tensor.producer);
+    std::for_each(tensor.readers.begin(), tensor.readers.end(), consider);
+    return most;
+  }
+
+  /// The entry for an earlier stage in a stage's waits.
+  static dependency& wait_for(planned_stage& stage, std::size_t earlier) {
+    const auto at = std::lower_bound(
+        stage.waits.begin(), stage.waits.end(), earlier,
+        [](const dependency& wait, std::size_t index) { return wait.stage < index; });
+    if (at != stage.waits.end() && at->stage == earlier) return *at;
+    return *stage.waits.insert(at, {earlier, satisfied_by::stream_order, {}});
+  }
+
+  /// What follows from reads and writes: edges, consumers, types and the seed.
+  void finish(std::size_t index) {
+    planned_stage& stage = plan_.stages[index];
+    for (const std::size_t t : stage.reads) {
+      planned_tensor& tensor = plan_.tensors[t];
+      stage.config.inputs.push_back(tensor.type);
+      // A tensor that is read twice by one stage is carried once.
+      if (!tensor.consumers.empty() && tensor.consumers.back() == index) continue;
+      tensor.consumers.push_back(index);
+      if (!tensor.input) wait_for(stage, tensor.producer).tensors.push_back(t);
+    }
+    for (const std::size_t t : stage.writes) stage.config.outputs.push_back(plan_.tensors[t].type);
+    stage.config.name = stage.name;
+    stage.config.seed = mix_seed(draft_.spec.run.seed, seed_from(stage.name));
+  }
+
+  draft& draft_;
+  plan plan_;
+  std::vector<std::size_t> original_;  ///< planned tensor of a draft tensor
+  std::vector<std::size_t> copied_;    ///< the same on the other side; none where not needed
+  std::vector<std::size_t> planned_;   ///< planned stage of a draft stage
+};
+
+}  // namespace
+
+plan assemble(draft& d) {
+  return assembler(d).build();
+}
+
+}  // namespace graphline::planning
 
 namespace graphline {
 

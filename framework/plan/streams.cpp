@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "framework/plan/draft.hpp"
 
@@ -13,9 +14,9 @@ namespace {
 constexpr std::size_t most_streams = 8;
 constexpr std::size_t priority_levels = 3;
 
-class distributor {
+class stream_distributor {
  public:
-  explicit distributor(plan& p) : plan_(p), missing_{} {
+  explicit stream_distributor(plan& p) : plan_(p), missing_{} {
     bool copies_in = false;
     bool copies_out = false;
     for (const planned_stage& s : p.stages) {
@@ -110,12 +111,73 @@ class distributor {
 }  // namespace
 
 void assign_streams(plan& p) {
-  distributor(p).run();
+  stream_distributor(p).run();
   if (p.run.priorities) return;
   // Only after the stages are distributed by what was declared: the same streams with and without
   // priorities, so that an experiment that turns them off changes nothing else.
   for (planned_stream& stream : p.streams) stream.priority = priority::normal;
   for (planned_stage& stage : p.stages) stage.priority = priority::normal;
+}
+
+namespace {
+
+/// A device calls one host function at a time, so that more streams could not make CPU stages any
+/// faster, but fewer make them wait for what they do not need.
+constexpr std::size_t most_call_streams = 8;
+
+/// The stream that a CPU stage goes on in: that of a CPU stage it waits for which is the last of
+/// its stream so far; else a new one; else, when there are enough, the one with the fewest stages.
+class call_distributor {
+ public:
+  explicit call_distributor(plan& p) : plan_(p) {}
+
+  void run() {
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      planned_stage& stage = plan_.stages[s];
+      if (stage.on != side::cpu) continue;
+      queue& to = queues_[choose(stage)];
+      stage.stream = to.stream;
+      to.last = s;
+      ++to.stages;
+    }
+  }
+
+ private:
+  struct queue {
+    std::size_t stream;
+    std::size_t last = none;
+    std::size_t stages = 0;
+  };
+
+  std::size_t choose(const planned_stage& stage) {
+    // One stream keeps the declared order, which is what `async` says of CPU stages.
+    if (plan_.run.strategy != strategy::overlap) return queues_.empty() ? add("cpu") : 0;
+    for (std::size_t q = 0; q < queues_.size(); ++q) {
+      for (const dependency& wait : stage.waits) {
+        if (wait.stage == queues_[q].last) return q;
+      }
+    }
+    if (queues_.size() < most_call_streams) return add(fmt::format("cpu {}", queues_.size()));
+    const auto fewest =
+        std::min_element(queues_.begin(), queues_.end(),
+                         [](const queue& a, const queue& b) { return a.stages < b.stages; });
+    return static_cast<std::size_t>(fewest - queues_.begin());
+  }
+
+  std::size_t add(std::string name) {
+    queues_.push_back({plan_.streams.size()});
+    plan_.streams.push_back({.name = std::move(name), .calls = true});
+    return queues_.size() - 1;
+  }
+
+  plan& plan_;
+  std::vector<queue> queues_;
+};
+
+}  // namespace
+
+void assign_call_streams(plan& p) {
+  call_distributor(p).run();
 }
 
 }  // namespace graphline::planning

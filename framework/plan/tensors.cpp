@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "framework/plan/draft.hpp"
+#include "framework/spec/node_reading.hpp"
 
 namespace graphline::planning {
 namespace {
@@ -87,6 +90,153 @@ void declare_tensors(draft& d) {
     add_tensor(d, {.name = input.name.text, .where = input.name.place, .input = &input}, "");
   }
   for (std::size_t i = 0; i < d.stages.size(); ++i) declare_writes(d, i);
+}
+
+namespace {
+
+constexpr side other(side s) {
+  return s == side::device ? side::cpu : side::device;
+}
+
+/// Puts inputs where the user did, else on the side of the stage that reads them first. One that is
+/// only moved by the user's own copies comes from the host, as real inputs do.
+void choose_sides_of_inputs(draft& d) {
+  std::vector<bool> chosen(d.tensors.size(), false);
+  for (std::size_t t = 0; t < d.tensors.size(); ++t) {
+    if (d.tensors[t].input == nullptr) continue;
+    chosen[t] = d.tensors[t].input->on.has_value();
+    d.tensors[t].on = d.tensors[t].input->on.value_or(side::cpu);
+  }
+  for (const std::size_t s : d.order) {
+    const draft_stage& stage = d.stages[s];
+    if (stage.kind == nullptr || stage.kind->moves) continue;
+    for (const std::size_t t : stage.reads) {
+      if (t == none || d.tensors[t].input == nullptr || chosen[t]) continue;
+      d.tensors[t].on = stage.kind->on;
+      chosen[t] = true;
+    }
+  }
+}
+
+}  // namespace
+
+side reading_side(const draft& d, const draft_stage& stage) {
+  if (!stage.kind->moves || stage.reads.empty() || stage.reads[0] == none) return stage.kind->on;
+  return d.tensors[stage.reads[0]].on;
+}
+
+void choose_sides(draft& d) {
+  choose_sides_of_inputs(d);
+  for (const std::size_t s : d.order) {
+    const draft_stage& stage = d.stages[s];
+    if (stage.kind == nullptr) continue;
+    const side reads = reading_side(d, stage);
+    for (const std::size_t t : stage.writes) {
+      if (t != none) d.tensors[t].on = stage.kind->moves ? other(reads) : stage.kind->on;
+    }
+  }
+}
+
+namespace {
+
+void type_inputs(draft& d) {
+  for (draft_tensor& tensor : d.tensors) {
+    if (tensor.input == nullptr || !tensor.input->typed) continue;
+    const tensor_type& type = tensor.input->type;
+    if (check_size(d, tensor, type)) tensor.type = type;
+  }
+}
+
+/// The types a stage reads, if all are known.
+std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_stage& stage) {
+  std::vector<tensor_type> types;
+  for (const std::size_t t : stage.reads) {
+    if (t == none || !d.tensors[t].type) return std::nullopt;
+    types.push_back(*d.tensors[t].type);
+  }
+  return types;
+}
+
+void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
+  diagnostics found;
+  stage.shape = stage.kind->infer(stage.arguments, inputs, found);
+  // What an unknown parameter would have made of the types is not known.
+  if (!forward(found, d.out) || holds_unresolved(stage.spec->parameters)) {
+    stage.sound = false;
+    return;
+  }
+  const std::vector<tensor_type>& types = stage.shape.outputs;
+  if (types.size() != stage.writes.size()) {
+    d.error(stage, stage.spec->kind.place,
+            fmt::format("kind '{}' worked out {} output types for {} outputs, which is a fault of "
+                        "the kind",
+                        stage.kind->name, types.size(), stage.writes.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    draft_tensor& tensor = d.tensors[stage.writes[i]];
+    if (check_size(d, tensor, types[i])) {
+      tensor.type = types[i];
+    } else {
+      stage.sound = false;
+    }
+  }
+}
+
+}  // namespace
+
+void infer_shapes(draft& d) {
+  type_inputs(d);
+  for (const std::size_t s : d.order) {
+    draft_stage& stage = d.stages[s];
+    if (!stage.sound) continue;
+    if (const auto inputs = types_read(d, stage)) infer_stage(d, stage, *inputs);
+  }
+}
+
+namespace {
+
+std::vector<device_form> forms_of(const plan& p, const std::string& backend) {
+  std::vector<device_form> forms;
+  for (const planned_stage& stage : p.stages) {
+    const auto& form = stage.kind->form;
+    forms.push_back(form ? form(stage.config.arguments, backend) : device_form{});
+  }
+  return forms;
+}
+
+void choose_form(planned_tensor& tensor, const std::vector<device_form>& forms) {
+  const device_form& made = forms[tensor.producer];
+  const auto all_readers = [&](auto take) {
+    return std::ranges::all_of(tensor.consumers, [&](std::size_t s) { return take(forms[s]); });
+  };
+  const bool images = tensor.type.shape.rank() == 4;
+  if (images && made.channels_last && all_readers([](auto& form) { return form.channels_last; })) {
+    tensor.layout = tensor_layout::channels_last;
+  }
+  const bool alike = all_readers([&](auto& form) { return form.element == made.element; });
+  if (alike && tensor.type.element == dtype::float32) tensor.type.element = made.element;
+}
+
+}  // namespace
+
+void choose_forms(plan& p, const std::string& backend) {
+  const std::vector<device_form> forms = forms_of(p, backend);
+  for (planned_tensor& tensor : p.tensors) {
+    if (tensor.on == side::device && !tensor.input && !tensor.output()) choose_form(tensor, forms);
+  }
+  for (planned_stage& stage : p.stages) {
+    const auto tell = [&](const std::vector<std::size_t>& tensors, std::vector<tensor_type>& types,
+                          std::vector<tensor_layout>& layouts) {
+      types.clear();
+      for (const std::size_t t : tensors) {
+        types.push_back(p.tensors[t].type);
+        layouts.push_back(p.tensors[t].layout);
+      }
+    };
+    tell(stage.reads, stage.config.inputs, stage.config.input_layouts);
+    tell(stage.writes, stage.config.outputs, stage.config.output_layouts);
+  }
 }
 
 }  // namespace graphline::planning

@@ -9,7 +9,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/spec/experiment_settings.hpp"
+#include "framework/spec/experiment_spec.hpp"
 
 namespace graphline {
 

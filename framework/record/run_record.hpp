@@ -8,15 +8,49 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/calibration_record.hpp"
-#include "framework/record/cost_record.hpp"
-#include "framework/record/graph_record.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
+
+/// What a stage or a part of one amounts to in a frame, as it was carried out: counted as
+/// docs/costs.md says, without what only passed between layers that were computed as one. Absent:
+/// not known.
+struct cost_record {
+  std::optional<std::int64_t> flops;
+  std::optional<std::int64_t> bytes_read;
+  std::optional<std::int64_t> bytes_written;
+  precision arithmetic = precision::float32;  ///< of its products
+  friend bool operator==(const cost_record&, const cost_record&) = default;
+};
+
+/// Read and written together; not known where one of them is not.
+inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
+  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
+  return *cost.bytes_read + *cost.bytes_written;
+}
+
+/// What a graph cost before the first frame and what it spares the host in each. Nanoseconds by the
+/// host's clock.
+struct graph_record {
+  std::string name;               ///< of the stage, or "frame"
+  std::vector<graph_node> nodes;  ///< in an order that satisfies every dependency
+  std::size_t operations = 0;     ///< nodes that compute
+  std::size_t executables = 0;    ///< one per frame in flight; the three below are of all together
+  nanoseconds capture = 0;
+  nanoseconds instantiate = 0;   ///< with its way to the device
+  nanoseconds first_launch = 0;  ///< from the first launch of an executable until it is complete
+
+  // Repetitions after that, of one executable: fewer of what takes long. A frame's CPU stages did
+  // nothing in them.
+  std::vector<nanoseconds> later_launch;  ///< from launch until complete
+  std::vector<nanoseconds> launch;        ///< of the host, to launch
+  std::vector<nanoseconds> eager;         ///< of the host, to enqueue the same one by one
+};
 
 /// A begin and an end, in nanoseconds since the run's epoch.
 struct stamp_pair {
@@ -181,5 +215,13 @@ std::vector<nanoseconds> device_times(const part_record& part);
 
 /// In a few words, what a device stage's time means under a method, for tables and help.
 std::string_view meaning_of(timing_method method) noexcept;
+
+/// One pipeline run twice in a process, to be held against the roofline of its device.
+struct roofline_record {
+  run_record stages;  ///< under `timing: event`, with the calibration
+  /// Under `timing: layers`, for the times of the stages' parts; without frames where no stage has
+  /// any, and where the first run ended early.
+  run_record layers;
+};
 
 }  // namespace graphline

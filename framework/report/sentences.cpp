@@ -14,8 +14,8 @@ namespace graphline::report {
 namespace {
 
 // {name} is a figure; {subject} the first subject in quotes, {subjects} all, {others} the rest;
-// {s:one|many} depends on how many subjects there are. What stands between [ and ] is left out
-// unless all it names is known.
+// {cases} the sentences of its cases; {s:one|many} depends on how many subjects there are. What
+// stands between [ and ] is left out unless all it names is known.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
@@ -64,15 +64,112 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "calibrate' on the device, then 'graphline roofline' again"},
     {"disturbed", "disturbed (machine noise): {by}"},
     {"device_waits_for_host",
-     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, and the device works on "
+     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}, "
+     "and the device works on "
      "it for {device}[, the worst of {stages} stages]: the device waits for the host"},
     {"device_time_may_hold_waits",
-     "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}, its device time is "
+     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}, "
+     "its device time is "
      "{device}[, the worst of {stages} stages]; the device may have waited for the host, so the "
      "device time says little about the stage"},
     {"overloaded",
      "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
      "second of load]"},
+    {"overloaded_in", "overloaded: completed {cases}"},
+    {"rates_of", "{rates} in {configurations}"},
+    {"frames_dropped",
+     "frames dropped by a full queue, so that no percentile counts them: {cases}"},
+    {"queue_full", "arrivals that found the queue full: {cases}"},
+    {"late_frames", "frames that missed their deadline, and by how much (median): {cases}"},
+    {"frames_of", "{frames} of {due}[ by {median_late}] in {configurations}"},
+    {"timing_adds_time",
+     "{method} adds {cost} to a frame ({change}), 95 % interval {low} to {high}"},
+    {"timing_cost_not_visible",
+     "{method}: {cost} ({change}), 95 % interval {low} to {high} includes zero: no cost visible; "
+     "more than {high} ({largest_change}) would show"},
+    {"timing_shortens_frame",
+     "{method}: {cost} ({change}), 95 % interval {low} to {high}: shorter than untimed, which no "
+     "timing can cause by itself; it changes how the work is scheduled or what the processor does "
+     "while it waits"},
+    {"timing_cost_of_few_blocks",
+     "{method}: {cost} ({change}); no interval and no verdict from {blocks} of at least {needed} "
+     "complete blocks"},
+    {"sync_serializes_overlap",
+     "work that overlapped is serialized under sync: its stages add up to {stages}, the untimed "
+     "frame takes {untimed}"},
+    {"host_times_launch",
+     "host reports {launch} for {subject}: the time to launch it, not the {time} it takes "
+     "({method})"},
+    {"sync_and_event_agree",
+     "sync and event agree on every device stage to within 2 %; {subject}: {sync} by sync, {event} "
+     "by event"},
+    {"sync_and_event_differ",
+     "sync and event differ most on {subject}: {sync} by sync, {event} by event ({ratio})"},
+    {"sweep_changes",
+     "from {parameter}={first} to {last}: FLOPs {flops}, bytes {bytes},[ time {time} ({time_first} "
+     "to {time_last}),] intensity {intensity_first} to {intensity_last}"},
+    {"sweep_rates",
+     "most FLOPs a second with {parameter}={fastest}, {most}; fewest with {slowest}, {fewest}"},
+    {"sweep_bound", "{bound} bound at every {parameter}"},
+    {"sweep_bound_changes",
+     "{first_bound} bound up to {parameter}={last}, {second_bound} bound from {next} on"},
+    {"sweep_below_roofline",
+     "{parameter}={value} measured {ratio} roofline: data that stay in a cache, fewer FLOPs than "
+     "counted, or a calibration that does not hold"},
+    {"sweep_distances",
+     "{parameter}={nearest} comes nearest to its roofline time, {least} roofline; {farthest} is "
+     "farthest, {most} roofline"},
+    {"no_outputs", "no output to compare: whatever stages write, other stages read"},
+    {"same_outputs",
+     "all configurations computed the same outputs: {outputs} (last frame of {runs} runs)"},
+    {"same_outputs_as_baselines",
+     "every configuration computed the same outputs as its baseline (last frame of {runs} runs)"},
+    {"same_outputs_as", "{configurations} computed the same outputs as {reference}"},
+    {"values_differ",
+     "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "
+     "most in {compared}[, {relative} of the largest]"},
+    {"checksums_differ",
+     "outputs of {configurations} differ from those of {reference}: '{tensor}' by its checksum[, "
+     "though not in {compared}]"},
+    {"outputs_not_comparable",
+     "outputs of {configurations} cannot be compared with those of {reference}: {why}"},
+    {"outputs_vary",
+     "outputs of {configurations} differ from trial to trial: '{tensor}' has several checksums"},
+    {"not_finite", "'{tensor}' holds NaN or infinity in {configurations}"},
+    {"slower_together",
+     "{subject}: p50 {alone} alone, {together} beside {others} ({change}[, 95 % interval {low} to "
+     "{high}])"},
+    {"priorities_took_effect",
+     "priorities took effect, {configurations} is {verdict}: {percentile} {with} with them, "
+     "{without} without ({change}, 95 % interval {low} to {high})"},
+    {"priorities_changed_nothing",
+     "priorities changed nothing for {configurations}: {percentile} {with} with them, {without} "
+     "without ({change}, 95 % interval {low} to {high})[; priority levels of the device: "
+     "{levels}]"},
+    {"priorities_inconclusive",
+     "no effect of priorities is visible for {configurations}, inconclusive: {percentile} {with} "
+     "with them, {without} without ({change}, 95 % interval {low} to {high})[; priority levels of "
+     "the device: {levels}]"},
+    {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
+    {"ran_concurrently_least_and_most",
+     "of each frame, stages ran concurrently for, at least and at most, {cases}"},
+    {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
+    {"no_overlap", "overlap did not happen in {cases}"},
+    {"stages_in_a_row",
+     "{configurations} (stages add up to {stages}, [a frame takes {frame}][a frame is done every "
+     "{period}])"},
+    {"busy_wait",
+     "{busy} keeps {cores} more cores busy than {idle} without a visible gain: p50 {busy_p50} "
+     "compared with {idle_p50} ({verdict})"},
+    {"machine_drifted",
+     "the machine drifted: from the first block to the last, the p50 of {judge} changed by "
+     "{change}; each block holds a trial of every configuration, so that all share it"},
+    {"disturbed_blocks",
+     "disturbed blocks (machine noise): {blocks}, where {judge} was far from the blocks around; "
+     "{consequence}"},
+    {"disturbed_trials",
+     "disturbed trials (machine noise): {disturbed} of {trials}; the first by: {by}"},
+    {"trial_warning", "{text} ({configurations})"},
     {"capacity",
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
      "{runs} runs together, {frames} frames"},
@@ -169,6 +266,13 @@ std::string listed(std::span<const std::string> names) {
   return text;
 }
 
+std::string in_a_row(std::span<const std::string> items) {
+  constexpr std::size_t most_shown = 5;
+  auto text = fmt::format("{}", fmt::join(items.first(std::min(items.size(), most_shown)), "; "));
+  if (items.size() > most_shown) text += fmt::format("; and {} more", items.size() - most_shown);
+  return text;
+}
+
 /// "6.00 ms (60 %) device time of 'net'".
 std::string text_of(const finding_item& of) {
   auto text = to_text(of.amount);
@@ -201,7 +305,7 @@ std::string text_of(const finding::figure& value) {
   }
   if (const auto* number = std::get_if<quantity>(&value)) return to_text(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), "; "));
+  return in_a_row(std::get<std::vector<std::string>>(value));
 }
 
 /// What {name} stands for; nothing where it is not known.
@@ -214,6 +318,7 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
     if (subjects.size() < 2) return std::nullopt;
     return listed(subjects.subspan(1));
   }
+  if (name == "cases") return in_a_row(sentences_of(of.cases));
   if (name.starts_with("s:")) {
     const auto bar = name.find('|');
     return std::string(subjects.size() == 1 ? name.substr(2, bar - 2) : name.substr(bar + 1));
@@ -250,6 +355,12 @@ std::string sentence(const finding& of) {
                                      [&](const auto& entry) { return entry.first == of.key; });
   if (pattern == std::end(sentences)) return std::string(of.key);
   return filled(pattern->second, of).value_or(std::string(of.key));
+}
+
+std::vector<std::string> sentences_of(const std::vector<finding>& list) {
+  std::vector<std::string> texts;
+  for (const auto& one : list) texts.push_back(sentence(one));
+  return texts;
 }
 
 std::string sentence(const gate_result& of) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/gate.hpp"
@@ -10,6 +11,8 @@ namespace graphline::report {
 /// What a finding says, in a sentence without its first capital and its full stop. A finding
 /// without a key, such as a warning that a run wrote down, has its sentence as the figure "text".
 std::string sentence(const finding& of);
+
+std::vector<std::string> sentences_of(const std::vector<finding>& list);
 
 /// "p99>20ms: FAILED, 23.4 ms", "p99>20ms: cannot be judged: p99 needs 299 frames, the run has 45".
 std::string sentence(const gate_result& of);

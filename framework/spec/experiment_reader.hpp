@@ -6,6 +6,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/experiment_spec.hpp"
+#include "framework/spec/node.hpp"
 #include "framework/spec/parameter.hpp"
 
 namespace graphline {
@@ -24,5 +25,11 @@ std::vector<parameter> common_run_keys();
 /// of it at once; whether a varied key exists in the pipeline and takes the value, the planner
 /// checks.
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out);
+
+/// The keys of an experiment file that say how it is carried out and judged.
+const std::vector<parameter>& experiment_setting_keys();
+
+/// Reads these keys of an experiment file; others are passed over.
+experiment_settings read_experiment_settings(const node& root, diagnostics& out);
 
 }  // namespace graphline

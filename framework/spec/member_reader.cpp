@@ -1,16 +1,10 @@
 #include "framework/spec/member_reader.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
-#include "framework/base/utf8.hpp"
 #include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/key_table.hpp"
-#include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
 
 namespace graphline {
@@ -58,19 +52,6 @@ member_spec read_member(const node& item, diagnostics& out) {
   return member;
 }
 
-void check_duplicates(const std::vector<member_spec>& members, diagnostics& out) {
-  std::unordered_map<std::string_view, const place*> first;
-  for (const member_spec& member : members) {
-    if (member.name.text.empty()) continue;
-    const auto [earlier, is_new] = first.emplace(member.name.text, &member.name.place);
-    if (is_new) continue;
-    out.error(member.name.place,
-              fmt::format("a member named {} is there already, on line {}; give each a 'name' of "
-                          "its own",
-                          quote(member.name.text), earlier->second->line));
-  }
-}
-
 }  // namespace
 
 const std::vector<parameter>& member_keys() {
@@ -104,7 +85,7 @@ std::vector<member_spec> read_members(const node& section, diagnostics& out) {
       report_mismatch(item, "together", "a list of mappings with 'name' and 'pipeline'", out);
     }
   }
-  check_duplicates(members, out);
+  check_distinct(members, "member", "; give each a 'name' of its own", out);
   return members;
 }
 

@@ -1,20 +1,81 @@
 #include "framework/spec/node_reading.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "framework/base/units.hpp"
-#include "framework/base/utf8.hpp"
-#include "framework/spec/names.hpp"
-#include "framework/spec/parameter_reference.hpp"
 
 namespace graphline {
+namespace {
+
+constexpr std::size_t longest_name = 100;
+
+bool may_stand_in_a_name(char32_t c) noexcept {
+  if (c == '_' || c == '-' || c == '.') return true;
+  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  // Beyond ASCII: no controls, and none of the spaces of General Punctuation and elsewhere.
+  const bool space = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
+                     c == 0x205f || c == 0x3000;
+  return !space && !is_control(c);
+}
+
+/// Why it cannot be the name of `what`: it is empty, or too long, or what `otherwise` says.
+void report_name(const named& name, std::string_view what, bool empty, std::string_view otherwise,
+                 diagnostics& out) {
+  if (empty) {
+    out.error(name.place, fmt::format("the name of {} is empty", what));
+  } else if (name.text.size() > longest_name) {
+    out.error(name.place, fmt::format("the name of {} is longer than {} bytes: {}", what,
+                                      longest_name, quote(name.text)));
+  } else {
+    out.error(name.place,
+              fmt::format("{} cannot be the name of {}: {}", quote(name.text), what, otherwise));
+  }
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) noexcept {
+  if (text.empty() || text.size() > longest_name || text == "." || text == "..") return false;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8_character character = utf8_at(text, at);
+    if (!character.code || !may_stand_in_a_name(*character.code)) return false;
+    at += character.bytes;
+  }
+  return true;
+}
+
+bool check_name(const named& name, std::string_view what, diagnostics& out) {
+  if (is_name(name.text)) return true;
+  report_name(name, what, name.text.empty(), "a name is made of letters, digits, '_', '-' and '.'",
+              out);
+  return false;
+}
+
+bool check_label(const named& name, std::string_view what, diagnostics& out) {
+  const bool blank = name.text.find_first_not_of(' ') == std::string::npos;
+  if (!blank && name.text.size() <= longest_name && printable(name.text) == name.text) return true;
+  report_name(name, what, blank, "it holds a control character", out);
+  return false;
+}
+
+std::optional<std::string_view> parameter_reference(const node& n) noexcept {
+  if (!n.is_scalar() || n.quoted() || !n.text().starts_with('$')) return std::nullopt;
+  const std::string_view name = std::string_view(n.text()).substr(1);
+  return is_name(name) ? std::optional(name) : std::nullopt;
+}
+
+bool is_unresolved(const node& n) noexcept {
+  return n.where() && parameter_reference(n);
+}
+
+bool holds_unresolved(const node& n) noexcept {
+  return is_unresolved(n) || std::ranges::any_of(n.items(), holds_unresolved) ||
+         std::ranges::any_of(n.members(), holds_unresolved, &node::member::value);
+}
 
 void report_mismatch(const node& n, std::string_view what, std::string_view expected,
                      diagnostics& out) {

@@ -1,18 +1,60 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/tensor_type.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/base/words.hpp"
 #include "framework/spec/node.hpp"
 
 namespace graphline {
+
+/// Whether `text` may name a pipeline, a stage, a tensor or a parameter: letters (of any script),
+/// digits, "_", "-" and ".", at most 100 bytes, and not "." or "..", since names become file names.
+bool is_name(std::string_view text) noexcept;
+
+/// Reports what is no name, as "the name of a stage" where `what` says so. Answers `is_name`.
+bool check_name(const named& name, std::string_view what, diagnostics& out);
+
+/// Reports what cannot name a configuration or a member of an experiment, as "the name of a member"
+/// where `what` says so: an empty text, control characters, more than 100 bytes. Such names are
+/// only shown, so that all else may stand in them. Answers whether it is fine.
+bool check_label(const named& name, std::string_view what, diagnostics& out);
+
+/// Reports each of `list` whose name one before it has, as "a stage named 'a' is there already"
+/// where `what` is "stage"; `remedy` follows. Names that could not be read are empty and passed
+/// over.
+template <class Named>
+void check_distinct(const std::vector<Named>& list, std::string_view what, std::string_view remedy,
+                    diagnostics& out) {
+  std::unordered_map<std::string_view, const place*> first;
+  for (const Named& entry : list) {
+    if (entry.name.text.empty()) continue;
+    const auto [earlier, is_new] = first.emplace(entry.name.text, &entry.name.place);
+    if (is_new) continue;
+    out.error(entry.name.place, fmt::format("a {} named {} is there already, on line {}{}", what,
+                                            quote(entry.name.text), earlier->second->line, remedy));
+  }
+}
+
+/// The parameter that a scalar stands for: "batch" for an unquoted $batch, else nothing.
+std::optional<std::string_view> parameter_reference(const node& n) noexcept;
+
+/// True for a reference in a file that no value took the place of. That has been reported where the
+/// parameters were resolved, so typed reading stays quiet about it.
+bool is_unresolved(const node& n) noexcept;
+
+/// Whether the value or anything in it is unresolved.
+bool holds_unresolved(const node& n) noexcept;
 
 /// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless the node is a reference
 /// to a parameter that has been reported where parameters were resolved.

@@ -9,9 +9,7 @@
 #include <string_view>
 
 #include "framework/base/utf8.hpp"
-#include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
-#include "framework/spec/parameter_reference.hpp"
 #include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {

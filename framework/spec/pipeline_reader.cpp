@@ -1,24 +1,136 @@
 #include "framework/spec/pipeline_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "framework/base/text_file.hpp"
-#include "framework/spec/input_reader.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/spec/key_table.hpp"
-#include "framework/spec/names.hpp"
 #include "framework/spec/node_reading.hpp"
-#include "framework/spec/parameter_reference.hpp"
 #include "framework/spec/parameter_substitution.hpp"
 #include "framework/spec/settings_reader.hpp"
-#include "framework/spec/stage_reader.hpp"
-#include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
 namespace {
+
+/// Reads the `inputs:` section, a mapping from names to inputs. An input whose shape could not be
+/// read is left out.
+std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
+  std::vector<input_spec> inputs;
+  if (section.is_null() || !check_mapping(section, "inputs", out)) return inputs;
+  for (const auto& [name, value] : section.members()) {
+    if (!check_name(name, "an input", out)) continue;
+    const std::string owner = "input " + quote(name.text);
+    // Kept even when nothing else of it can be understood, so that its readers are not told off.
+    input_spec& input = inputs.emplace_back();
+    input.name = name;
+    input.typed = false;
+    if (value.is_null()) {
+      out.error(name.place, owner + " needs a 'shape', such as {shape: [1, 3, 224, 224]}");
+      continue;
+    }
+    if (!check_mapping(value, name.text, out)) continue;
+    check_keys(value, owner, names_of(input_keys()), out);
+
+    if (const node* n = value.find("shape")) {
+      const auto extents = read_shape(*n, "shape", out);
+      if (extents) input.type.shape = *extents;
+      input.typed = extents.has_value();
+    } else {
+      out.error(name.place, owner + " needs a 'shape'");
+    }
+    if (const node* n = value.find("dtype")) {
+      const auto element = read_dtype(*n, "dtype", out);
+      if (element) input.type.element = *element;
+      input.typed = input.typed && element.has_value();
+    }
+    if (const node* n = value.find("fill")) {
+      input.fill = read_word<fill>(*n, "fill", out).value_or(input.fill);
+    }
+    if (const node* n = value.find("on")) input.on = read_word<side>(*n, "on", out);
+  }
+  return inputs;
+}
+
+bool is_stage_key(const std::string& key) {
+  return find_parameter(stage_keys(), key) != nullptr;
+}
+
+/// The key that was likely meant to be `missing`, one that every stage has: "nmae" is more likely a
+/// slip than a parameter of the stage's kind. Null when `missing` is there or nothing is near.
+const node::member* slip_for(const node& stage, std::string_view missing) {
+  if (stage.find(missing) != nullptr) return nullptr;
+  const auto found = std::ranges::find_if(stage.members(), [&](const node::member& m) {
+    return !is_stage_key(m.key.text) && nearest(m.key.text, names_of(stage_keys())) == missing;
+  });
+  return found == stage.members().end() ? nullptr : &*found;
+}
+
+/// The text of a key that every stage has. Empty, and at the stage's place, when it is not there.
+named read_required(const node& stage, std::string_view key, std::string_view owner,
+                    diagnostics& out) {
+  if (const node* value = stage.find(key)) {
+    const auto text = read_text(*value, key, out);
+    if (text && text->empty()) {
+      out.error(value->where(), fmt::format("the '{}' of {} is empty", key, owner));
+    }
+    return {text.value_or(""), value->where()};
+  }
+  if (const node::member* slip = slip_for(stage, key)) {
+    out.error(slip->key.place, fmt::format("{} needs a '{}', found {} (did you mean '{}'?)", owner,
+                                           key, quote(slip->key.text), key));
+  } else {
+    out.error(stage.where(), fmt::format("{} needs a '{}'", owner, key));
+  }
+  return {"", stage.where()};
+}
+
+stage_spec read_stage(const node& item, diagnostics& out) {
+  stage_spec stage;
+  stage.name = read_required(item, "name", "a stage", out);
+  if (!stage.name.text.empty() && !check_name(stage.name, "a stage", out)) stage.name.text.clear();
+  const std::string owner = stage.name.text.empty() ? "a stage" : "stage " + quote(stage.name.text);
+  stage.kind = read_required(item, "kind", owner, out);
+  if (const node* n = item.find("reads")) stage.reads = read_names(*n, "reads", out);
+  if (const node* n = item.find("writes")) stage.writes = read_names(*n, "writes", out);
+  if (const node* n = item.find("after")) stage.after = read_names(*n, "after", out);
+  if (const node* n = item.find("priority")) {
+    stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
+  }
+
+  const node::member* slips[] = {slip_for(item, "name"), slip_for(item, "kind")};
+  std::vector<node::member> parameters;
+  for (const node::member& m : item.members()) {
+    const bool is_slip = std::ranges::find(slips, &m) != std::end(slips);
+    if (!is_stage_key(m.key.text) && !is_slip) parameters.push_back(m);
+  }
+  stage.parameters = node::mapping(std::move(parameters), item.where());
+  return stage;
+}
+
+/// Reads the `stages:` section, a list of mappings. Keys that every stage has are taken out; the
+/// others are the parameters of its kind, which are not looked at here. Reports duplicate names. A
+/// stage whose name or kind could not be read is kept, with that text empty.
+std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
+  std::vector<stage_spec> stages;
+  if (!section.is_sequence()) {
+    report_mismatch(section, "stages", "a list of stages", out);
+    return stages;
+  }
+  if (section.items().empty()) out.error(section.where(), "'stages' needs at least one stage");
+  for (const node& item : section.items()) {
+    if (item.is_mapping()) {
+      stages.push_back(read_stage(item, out));
+    } else {
+      report_mismatch(item, "stages", "a list of mappings with 'name' and 'kind'", out);
+    }
+  }
+  check_distinct(stages, "stage", "", out);
+  return stages;
+}
 
 /// Whether the document is a pipeline at all; says what it is if not.
 bool check_document(const node& root, const place& file, diagnostics& out) {
@@ -105,6 +217,39 @@ const std::vector<parameter>& pipeline_keys() {
       required(structure_key("stages", "list of stages", "What the pipeline does.")),
       structure_key("run", "mapping of settings",
                     "How it runs, unless the command line says otherwise.")};
+  return keys;
+}
+
+const std::vector<parameter>& input_keys() {
+  static const std::vector<parameter> keys = {
+      {.name = "shape",
+       .type = parameter_type::shape,
+       .help = "Its extents, outermost first.",
+       .required = true},
+      {.name = "dtype",
+       .type = parameter_type::element,
+       .help = "Type of its elements.",
+       .default_value = std::string(to_string(tensor_type{}.element))},
+      word_key("fill", "What it is filled with before the first frame.",
+               std::optional(input_spec{}.fill)),
+      word_key<side>("on", "Where it lives; where it is read first when left out.")};
+  return keys;
+}
+
+const std::vector<parameter>& stage_keys() {
+  static const std::vector<parameter> keys = {
+      required(structure_key("name", "name", "Name of the stage, in every table.")),
+      {.name = "kind",
+       .type = parameter_type::text,
+       .help = "What the stage does; 'graphline stages' lists the kinds.",
+       .required = true},
+      structure_key("reads", "name or list of names",
+                    "Tensors that it reads: inputs of the pipeline, or what other stages write."),
+      structure_key("writes", "name or list of names",
+                    "Names of the tensors that it writes; named after the stage when left out."),
+      structure_key("after", "name or list of names",
+                    "Stages that must finish first without handing over data."),
+      word_key("priority", "Of the stage's stream.", std::optional(stage_spec{}.priority))};
   return keys;
 }
 

@@ -10,6 +10,7 @@
 #include "framework/spec/node.hpp"
 #include "framework/spec/parameter.hpp"
 #include "framework/spec/pipeline_spec.hpp"
+#include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
 
@@ -22,12 +23,14 @@ struct reading_options {
   std::vector<node::member> values = {};
 };
 
-/// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
-/// it cannot be read, is a directory, is empty, or is binary.
-std::shared_ptr<const source_text> read_source(const std::string& path);
-
 /// The keys at the top of a pipeline file. Those that begin with "x-" are the writer's own.
 const std::vector<parameter>& pipeline_keys();
+
+/// The keys of an input.
+const std::vector<parameter>& input_keys();
+
+/// The keys that every stage has, whatever its kind.
+const std::vector<parameter>& stage_keys();
 
 /// Turns a pipeline file's text into its spec. Everything that is wrong goes to `out`, all of it at
 /// once; the spec that comes back then holds what could be understood, so that a planner can go on

@@ -5,16 +5,59 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <string_view>
 
-#include "framework/spec/text_check.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/spec/tree_builder.hpp"
 
 namespace graphline {
 namespace {
+
+bool is_forbidden(std::string_view text, std::size_t at) {
+  const auto c = static_cast<unsigned char>(text[at]);
+  if (c == '\r') return at + 1 == text.size() || text[at + 1] != '\n';
+  return c == 0x7f || (c < 0x20 && c != '\t' && c != '\n');
+}
+
+place place_of(const std::shared_ptr<const source_text>& source, std::size_t at) {
+  const std::string_view before = std::string_view(source->text()).substr(0, at);
+  const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+  const std::size_t line_end = before.rfind('\n');
+  const std::size_t line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
+  return {source, line, at - line_start + 1, 1};
+}
+
+/// What keeps a text from being YAML before its structure is looked at: bytes that are not UTF-8,
+/// or control characters (YAML 1.2, section 5.1). Nothing if it is fine.
+std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_text>& source) {
+  const std::string_view text = source->text();
+  std::optional<diagnostic> found;
+  if (text.find('\0') != std::string_view::npos) {
+    found.emplace().place.source = source;
+    found->message = "this is a binary file, not YAML";
+    return found;
+  }
+  if (const auto at = first_invalid_utf8(text)) {
+    return diagnostic{severity::error, place_of(source, *at),
+                      fmt::format("the byte 0x{:02x} is not UTF-8; save the file as UTF-8",
+                                  static_cast<unsigned char>(text[*at]))};
+  }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!is_forbidden(text, at)) continue;
+    return diagnostic{severity::error, place_of(source, at),
+                      text[at] == '\r'
+                          ? "a carriage return without a line feed; use Unix or Windows line ends"
+                          : fmt::format("the control character 0x{:02x} cannot stand in YAML",
+                                        static_cast<unsigned char>(text[at]))};
+  }
+  return std::nullopt;
+}
 
 /// Hands the parser's events to a tree builder, with places in the source's terms.
 class event_translator final : public YAML::EventHandler {
@@ -129,6 +172,13 @@ std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, 
 }
 
 }  // namespace
+
+std::shared_ptr<const source_text> read_source(const std::string& path) {
+  constexpr std::size_t largest = std::size_t{16} << 20;
+  auto source = read_text_file(path, largest);
+  if (const auto problem = find_unreadable(source)) throw input_error(problem->render());
+  return source;
+}
 
 node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
   if (const auto problem = find_unreadable(source)) {

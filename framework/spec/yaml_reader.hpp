@@ -1,11 +1,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
 
 namespace graphline {
+
+/// Reads a file of at most 16 MiB. Throws an `input_error` that names the path and the remedy when
+/// it cannot be read, is a directory, is empty, or is binary.
+std::shared_ptr<const source_text> read_source(const std::string& path);
 
 /// Parses YAML text into a node with places. Anchors, aliases and merge keys (`<<`) are resolved; a
 /// duplicate key, more than one document, nesting deeper than 64 or an alias expansion beyond

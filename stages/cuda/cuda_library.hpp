@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/precision.hpp"
+#include "framework/device/device.hpp"
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/operations.hpp"
 
@@ -99,5 +101,27 @@ class cuda_library {
     return std::nullopt;
   }
 };
+
+/// Everything in a form, as text: two forms of the same text are the same operation. Part of the
+/// keys of the tuning cache.
+std::string to_text(const convolution_form& form);
+std::string to_text(const product_form& form);
+std::string to_text(const pointwise_form& form);
+
+/// Bytes that each operand of a form spans, in their order.
+std::vector<std::size_t> operand_bytes(const convolution_form& form);
+std::vector<std::size_t> operand_bytes(const product_form& form);
+std::vector<std::size_t> operand_bytes(const pointwise_form& form);
+
+/// cuDNN for convolutions and cuBLASLt for products on a `cuda` device. Each library is opened when
+/// it is first asked for a plan, which throws `run_error` where it cannot be had. With `tune` plans
+/// are tried out on the device, or taken from what earlier runs of the program found out; without,
+/// they are those that the library guesses to be the fastest. `owner` leads the messages of what
+/// is planned: "stage 'head'". What is planned may outlive this, but not the device. Not for two
+/// threads at once.
+std::unique_ptr<cuda_library> open_cuda_libraries(device& on, bool tune, std::string owner);
+
+/// For reports: each library with its version, or with "not found". Opens them.
+std::vector<std::pair<std::string, std::string>> cuda_library_versions();
 
 }  // namespace graphline

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/cudnn_reason.hpp"
+#include "stages/cuda/cudnn_handle.hpp"
 #include "stages/cuda/vendor_libraries.hpp"
 
 // Where the frontend looks up every function of cuDNN's.

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
-#include "stages/gemv/gemv_form.hpp"
+#include "stages/gemv/gemv.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -99,5 +101,11 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
 
 using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form,
                                  layer_norm_form, gemv_form, sum_form>;
+
+/// Enqueues a kernel on a CUDA stream, `operands` as its form states them, in device memory. No
+/// allocation; may run under a capture. `owner` ("stage 'head', layer '0.gelu'") is named in the
+/// `cuda_error` of a launch that fails.
+void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
+                    const std::string& owner);
 
 }  // namespace graphline

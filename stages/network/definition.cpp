@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "stages/network/layer_entry.hpp"
-#include "stages/network/layers/reading.hpp"
+#include "stages/network/layer_kind.hpp"
+#include "stages/network/layers/layers.hpp"
 
 namespace graphline {
 

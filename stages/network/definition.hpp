@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
-#include "framework/stage/cost.hpp"
 #include "framework/stage/stage.hpp"
 #include "stages/network/layer_kind.hpp"
 
@@ -46,5 +46,9 @@ network_definition define_network(const node& layers, const graphline::shape& in
 
 /// The network of a stage's `layers`, which the planner has found to be in order.
 network_definition network_of(const stage_config& config);
+
+/// The `network` stage on a `host` device: oneDNN primitives, weights in device memory. Throws
+/// `input_error` for a wrong weights file, `run_error` when oneDNN refuses a layer.
+std::unique_ptr<device_stage> make_network_host(device& d, const stage_config& config);
 
 }  // namespace graphline

@@ -1,8 +1,95 @@
 #include "stages/network/layer_kind.hpp"
 
-#include "stages/network/layers/kinds.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/spec/node_reading.hpp"
+#include "stages/network/layers/layers.hpp"
 
 namespace graphline {
+namespace {
+
+const parameter name_parameter{
+    .name = "name",
+    .type = parameter_type::text,
+    .help = "Name of the layer, for its weights, for 'reads' and 'add', and in every table.",
+    .default_value = {}};
+
+const parameter reads_parameter{
+    .name = "reads",
+    .type = parameter_type::text,
+    .help =
+        "Name of the earlier layer that it reads, or 'input' for what the network reads; the "
+        "layer before when left out.",
+    .default_value = {}};
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
+  return names;
+}
+
+/// The kind of that name, or null.
+const layer_kind* find_layer_kind(std::string_view name) {
+  for (const layer_kind& kind : layer_kinds()) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+/// Unnamed layers are known by their number, in "3.weight" and "3.conv2d". Dots between words are
+/// PyTorch's way to name what is in a block: "layer1.0.conv1".
+void check_name(const std::string& name, const place& where, diagnostics& out) {
+  const std::string first = name.substr(0, name.find('.'));
+  const bool digits =
+      std::all_of(first.begin(), first.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
+  const bool empty_word =
+      name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos;
+  if (name == "input") {
+    out.error(where, "a layer cannot be named 'input', which means what the network reads");
+  } else if (empty_word) {
+    out.error(where, fmt::format("'{}' cannot name a layer: dots stand between words, as in "
+                                 "'layer1.0.conv1'",
+                                 name));
+  } else if (digits) {
+    out.error(where, fmt::format("'{}' cannot name a layer: unnamed layers are known by their "
+                                 "number",
+                                 name));
+  }
+}
+
+/// The kind's name and its parameters, whichever form the entry has; null members when it has none.
+struct entry_parts {
+  named kind;
+  const node* parameters = nullptr;
+};
+
+std::optional<entry_parts> split(const node& written, diagnostics& out) {
+  if (written.is_scalar()) return entry_parts{{written.text(), written.where()}, nullptr};
+  if (written.is_mapping() && written.members().size() == 1) {
+    const node::member& only = written.members().front();
+    return entry_parts{only.key, &only.value};
+  }
+  if (written.is_mapping() && written.members().size() > 1) {
+    const auto& members = written.members();
+    const bool unindented = members.front().value.is_null();
+    out.error(members[1].key.place,
+              fmt::format("a layer has one key, its kind, found '{}' and '{}' ({})",
+                          members[0].key.text, members[1].key.text,
+                          unindented
+                              ? fmt::format("indent the parameters under '{}'", members[0].key.text)
+                              : "start each layer with its own '-'"));
+    return {};
+  }
+  out.error(written.where(),
+            fmt::format("a layer must be a word such as 'gelu' or a mapping such as "
+                        "'linear: {{out_features: 10}}', found {}",
+                        written.describe()));
+  return {};
+}
+
+}  // namespace
 
 const std::vector<layer_kind>& layer_kinds() {
   static const std::vector<layer_kind> kinds = {conv2d_kind(),       linear_kind(),
@@ -16,11 +103,47 @@ const std::vector<layer_kind>& layer_kinds() {
   return kinds;
 }
 
-const layer_kind* find_layer_kind(std::string_view name) {
-  for (const layer_kind& kind : layer_kinds()) {
-    if (kind.name == name) return &kind;
+std::vector<parameter> parameters_of(const layer_kind& kind) {
+  std::vector<parameter> all = kind.parameters;
+  all.push_back(name_parameter);
+  all.push_back(reads_parameter);
+  return all;
+}
+
+layer_entry read_layer(const node& written, diagnostics& out) {
+  layer_entry entry{.place = written.where()};
+  const auto parts = split(written, out);
+  if (!parts) return entry;
+  entry.place = parts->kind.place;
+  entry.subject = parts->kind.text;
+  entry.kind = find_layer_kind(parts->kind.text);
+  if (entry.kind == nullptr) {
+    out.error(parts->kind.place, fmt::format("unknown layer '{}'{}", parts->kind.text,
+                                             suggestion(parts->kind.text, kind_names(), 20)));
+    return entry;
   }
-  return nullptr;
+
+  const std::vector<parameter> schema = parameters_of(*entry.kind);
+  diagnostics found;
+  const node nothing = node::mapping({}, entry.place);
+  entry.values =
+      bind_arguments(schema, parts->parameters ? *parts->parameters : nothing,
+                     fmt::format("layer '{}'", entry.kind->name), entry.place, "", found);
+  if (entry.values.has("name")) {
+    entry.given_name = entry.values.text("name");
+    entry.subject = fmt::format("{} '{}'", entry.kind->name, entry.given_name);
+    check_name(entry.given_name, entry.values.where("name"), found);
+  }
+  if (entry.values.has("reads")) entry.reads = entry.values.text("reads");
+  if (!found.has_errors() && !holds_unresolved(written)) {
+    layer_problems problems(entry.subject, entry.values, found);
+    auto operation = entry.kind->read(entry.values, problems);
+    if (!problems.any()) entry.operation = std::move(operation);
+  }
+  for (const diagnostic& d : found.all()) {
+    d.severity == severity::error ? out.error(d.place, d.message) : out.warning(d.place, d.message);
+  }
+  return entry;
 }
 
 }  // namespace graphline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,8 +9,9 @@
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/spec/node.hpp"
 #include "framework/spec/parameter.hpp"
-#include "framework/stage/cost.hpp"
+#include "framework/stage/stage.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -106,7 +108,21 @@ layer_kind make_layer_kind(std::string name, std::string headline,
 /// Every kind of layer, in the order of the manual.
 const std::vector<layer_kind>& layer_kinds();
 
-/// The kind of that name, or null.
-const layer_kind* find_layer_kind(std::string_view name);
+/// A layer as it was written, with its parameters checked but no shapes yet.
+struct layer_entry {
+  const layer_kind* kind = nullptr;  ///< null when unknown
+  arguments values = {};
+  std::optional<layer_operation> operation = {};  ///< unset when its parameters were wrong
+  std::string given_name = {};                    ///< empty for none
+  std::optional<std::string> reads = {};          ///< an earlier layer; the one before when unset
+  std::string subject = {};                       ///< in messages: "conv2d" or "conv2d 'stem'"
+  graphline::place place = {};
+};
+
+/// What a layer of this kind takes: its own parameters, and those of every layer.
+std::vector<parameter> parameters_of(const layer_kind& kind);
+
+/// Reads an entry of `layers`: a kind's name, or a mapping of that one key to its parameters.
+layer_entry read_layer(const node& written, diagnostics& out);
 
 }  // namespace graphline

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 #include <set>
 #include <stdexcept>
 
@@ -13,10 +14,8 @@
 #include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
 #include "stages/weights/safetensors.hpp"
-#include "stages/weights/uniform_draw.hpp"
 
 namespace graphline {
-
 namespace {
 
 /// What makes up for what the activation after a layer takes from the size of its values: a
@@ -197,6 +196,13 @@ std::span<const float> weight_table::of(const network_layer& layer, std::string_
     if (spec.name.ends_with(suffix)) return (*this)[spec.name];
   }
   return {};
+}
+
+void draw_uniform(std::span<float> values, double bound, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  for (float& value : values) {
+    value = static_cast<float>(bound * (2.0 * uniform_unit(generator) - 1.0));
+  }
 }
 
 }  // namespace graphline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -39,5 +40,9 @@ class weight_table {
  private:
   std::map<std::string, named_tensor, std::less<>> tensors_;
 };
+
+/// Fills `values` with numbers uniform in [-bound, bound], the same on every machine and with every
+/// standard library: 53 bits of std::mt19937_64, whose sequence the standard fixes, per number.
+void draw_uniform(std::span<float> values, double bound, std::uint64_t seed);
 
 }  // namespace graphline

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <dnnl.hpp>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -76,6 +77,11 @@ void onednn_operation::run() {
     throw run_error(
         fmt::format("{}: oneDNN failed to run {}: {}", owner_, name_, describe_status(status)));
   }
+}
+
+std::vector<std::pair<std::string, std::string>> onednn_version() {
+  const dnnl_version_t& v = *dnnl_version();
+  return {{"oneDNN", fmt::format("{}.{}.{}", v.major, v.minor, v.patch)}};
 }
 
 }  // namespace graphline

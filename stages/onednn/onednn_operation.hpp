@@ -3,6 +3,7 @@
 #include <dnnl.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
@@ -57,5 +58,8 @@ std::string operation_name(const std::string& content, const dnnl::primitive_des
 
 /// oneDNN's word for a status, such as "out of memory".
 std::string_view describe_status(dnnl_status_t status) noexcept;
+
+/// oneDNN with its version, for results.
+std::vector<std::pair<std::string, std::string>> onednn_version();
 
 }  // namespace graphline

@@ -85,6 +85,12 @@ TEST(distribution, has_a_lower_median_for_even_counts) {
   EXPECT_EQ(one_to(4).median(), 2);
 }
 
+TEST(median, is_the_middle_or_the_mean_of_the_middle_two) {
+  EXPECT_EQ(median_of({7}), 7);
+  EXPECT_EQ(median_of({9, 1, 5}), 5);
+  EXPECT_EQ(median_of({9, 1, 5, 7}), 6);
+}
+
 TEST(distribution, gives_mean_and_spread_of_fractions) {
   const double values[] = {0.5, 1.5, 2.5};
   EXPECT_DOUBLE_EQ(mean_of(values), 1.5);

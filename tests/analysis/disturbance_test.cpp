@@ -33,6 +33,10 @@ conditions_record quiet() {
   return conditions;
 }
 
+finding disturbed_by(std::vector<std::string> what) {
+  return finding{"disturbed", finding_severity::warning}.with("by", std::move(what));
+}
+
 TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
   run_record record;
   record.threads = {"main", "worker 1"};
@@ -49,12 +53,13 @@ TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
                                 {"worker 1", 3 * second, second},
                                 {"watcher 1", 0, second},
                                 {device_thread_name, second, second}};
-  EXPECT_EQ(disturbance_warning(record),
-            "disturbed (machine noise): thread 'worker 1' waited for a core 25 % of the time it "
-            "wanted one, which lengthens 'work'; thread 'host device' waited for a core 50 % of "
-            "the time it wanted one, which lengthens 'copy'");
+  EXPECT_EQ(disturbance_finding(record),
+            disturbed_by({"thread 'worker 1' waited for a core 25 % of the time it wanted one, "
+                          "which lengthens 'work'",
+                          "thread 'host device' waited for a core 50 % of the time it wanted one, "
+                          "which lengthens 'copy'"}));
   for (auto& thread : record.conditions->threads) thread.waited = second / 50;
-  EXPECT_FALSE(disturbance_warning(record));
+  EXPECT_FALSE(disturbance_finding(record));
 }
 
 TEST(disturbances, over_several_runs_are_told_by_the_threads_of_one) {
@@ -64,20 +69,21 @@ TEST(disturbances, over_several_runs_are_told_by_the_threads_of_one) {
   one.stages[0].name = "work";
   one.stages[0].on = side::cpu;
   one.stages[0].threads = {0};
-  EXPECT_FALSE(disturbance_warning(std::nullopt, one));
+  EXPECT_FALSE(disturbance_finding(std::nullopt, one));
   auto over = quiet();
-  EXPECT_FALSE(disturbance_warning(over, one));
+  EXPECT_FALSE(disturbance_finding(over, one));
   over.others = 12 * second;
   over.threads = {{"main", 3 * second, second}};
-  EXPECT_EQ(disturbance_warning(over, one),
-            "disturbed (machine noise): other processes kept 1.20 of 4 cores busy; thread 'main' "
-            "waited for a core 25 % of the time it wanted one, which lengthens 'work'");
+  EXPECT_EQ(disturbance_finding(over, one),
+            disturbed_by({"other processes kept 1.20 of 4 cores busy",
+                          "thread 'main' waited for a core 25 % of the time it wanted one, which "
+                          "lengthens 'work'"}));
 }
 
 TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
   EXPECT_THAT(disturbances_of(quiet()), IsEmpty());
   EXPECT_THAT(disturbances_of({}), IsEmpty());
-  EXPECT_FALSE(disturbance_warning({}));
+  EXPECT_FALSE(disturbance_finding({}));
 }
 
 TEST(disturbances, name_what_other_processes_took) {

@@ -65,8 +65,6 @@ TEST(experiment_labels, list_names_as_one_reads_them) {
   EXPECT_EQ(labels.list({{0, 0}}), "w=1");
   EXPECT_EQ(labels.list({{0, 0}, {2, 0}}), "w=1 and w=3");
   EXPECT_EQ(labels.list(labels.all()), "all configurations");
-  EXPECT_EQ(labels.where({{0, 0}, {2, 0}}), "with w=1 and w=3");
-  EXPECT_EQ(labels.where(labels.all()), "in all configurations");
   EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
   EXPECT_EQ(listed({"a", "b", "c", "d", "e"}, 4), "a, b, c, d and e");
   EXPECT_EQ(listed({"a", "b", "c", "d", "e", "f"}, 4), "a, b, c, d and 2 more");
@@ -77,9 +75,6 @@ TEST(comparison_text, shows_changes_with_their_sign) {
   EXPECT_EQ(percent_change(1.0031), "+0.31");
   EXPECT_EQ(percent_change(1), "0.00");
   EXPECT_EQ(percent_change(0.99999, 1), "0.0");
-  EXPECT_EQ(change_in_words(0.812, interval{0.806, 0.819}),
-            "-18.8 %, 95 % interval -19.4 to -18.1");
-  EXPECT_EQ(change_in_words(1.52, std::nullopt), "+52.0 %");
   EXPECT_EQ(percentile_name(0.95), "p95");
   EXPECT_EQ(percentile_name(0.999), "p99.9");
 }

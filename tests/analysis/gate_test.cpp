@@ -274,35 +274,37 @@ TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
       gate_outcome::failed);
 }
 
-saved_run saved(nanoseconds p50, std::optional<interval> range) {
-  saved_run run;
-  run.origin.file = "r.json";
-  run.end_to_end = distribution::of(std::vector<nanoseconds>(30, p50));
-  run.p50_range = range;
+analyzed_run saved(nanoseconds p50, std::optional<interval> range) {
+  analyzed_run run{"r.json", {}, {}};
+  run.analysis.summary.end_to_end = distribution::of(std::vector<nanoseconds>(30, p50));
+  if (range) {
+    run.analysis.intervals = {
+        {0.5, static_cast<nanoseconds>(range->low), static_cast<nanoseconds>(range->high)}};
+  }
   return run;
 }
 
 TEST(gate_of_two_runs, fails_where_the_intervals_lie_farther_apart_than_the_limit) {
-  const auto before = saved(100, interval{98, 102});
+  const auto before = saved(1000, interval{980, 1020});
   const auto outcome = [&](nanoseconds p50, double low) {
-    const auto after = saved(p50, interval{low, static_cast<double>(p50) + 4});
-    return judge(slower, compare(before, after)).outcome;
+    const auto after = saved(p50, interval{low, static_cast<double>(p50) + 40});
+    return judge(slower, before, after).outcome;
   };
-  EXPECT_EQ(outcome(120, 107.2), gate_outcome::failed);  // beyond 102 and 5 %
-  EXPECT_EQ(outcome(120, 107), gate_outcome::passed);    // apart, by less
-  EXPECT_EQ(outcome(120, 101), gate_outcome::passed);    // by 20 %, but not apart
-  EXPECT_EQ(outcome(80, 78), gate_outcome::passed);
-  const auto found = judge(slower, compare(before, saved(120, interval{110, 130})));
+  EXPECT_EQ(outcome(1200, 1072), gate_outcome::failed);  // beyond 1020 and 5 %
+  EXPECT_EQ(outcome(1200, 1071), gate_outcome::passed);  // apart, by less
+  EXPECT_EQ(outcome(1200, 1010), gate_outcome::passed);  // by 20 %, but not apart
+  EXPECT_EQ(outcome(800, 780), gate_outcome::passed);
+  const auto found = judge(slower, before, saved(1200, interval{1100, 1300}));
   EXPECT_THAT(found.value->value, DoubleNear(0.2, 1e-9));
-  EXPECT_EQ(found.why, "95 % interval of p50 98.0 ns to 102 ns before, 110 ns to 130 ns after");
+  EXPECT_EQ(found.why, "95 % interval of p50 980 ns to 1.02 us before, 1.10 us to 1.30 us after");
 }
 
 TEST(gate_of_two_runs, is_not_judged_where_frames_carry_no_interval) {
   const auto whole = saved(100, interval{98, 102});
-  EXPECT_EQ(judge(slower, compare(whole, saved(100, {}))).outcome, gate_outcome::not_judged);
+  EXPECT_EQ(judge(slower, whole, saved(100, {})).outcome, gate_outcome::not_judged);
   auto ended = saved(100, interval{98, 102});
-  ended.interrupted = true;
-  EXPECT_EQ(judge(slower, compare(ended, whole)).why, "r.json was interrupted");
+  ended.record.interrupted = true;
+  EXPECT_EQ(judge(slower, ended, whole).why, "r.json was interrupted");
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tests/analysis/made_experiments.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -187,8 +190,37 @@ experiment_summary figures_of(const experiment_record& record) {
   return summary;
 }
 
+namespace {
+
+std::string shown(const finding& of) {
+  std::string text(of.key);
+  if (!of.subjects.empty()) text += fmt::format("({})", fmt::join(of.subjects, ", "));
+  for (const auto& [name, value] : of.figures) {
+    struct {
+      std::string operator()(const quantity& number) const { return to_text(number); }
+      std::string operator()(const std::string& words) const { return words; }
+      std::string operator()(const std::vector<std::string>& list) const {
+        return fmt::format("{}", fmt::join(list, "; "));
+      }
+      std::string operator()(const std::vector<finding_item>&) const { return "items"; }
+    } in_words;
+    text += fmt::format(" {}={}", name, std::visit(in_words, value));
+  }
+  for (const auto& one : of.cases) text += fmt::format(" [{}]", shown(one));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const experiment_record& record,
+                                  const experiment_summary& summary) {
+  std::vector<std::string> texts;
+  for (const auto& one : findings_of(record, summary)) texts.push_back(shown(one));
+  return texts;
+}
+
 std::vector<std::string> findings(const experiment_record& record) {
-  return findings_of(record, figures_of(record));
+  return findings(record, figures_of(record));
 }
 
 void add_comparison(experiment_summary& to, const experiment_record& record,

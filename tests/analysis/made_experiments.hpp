@@ -51,6 +51,10 @@ std::size_t add_together(experiment_record& to, std::string name,
 /// A summary with the plain figures of a record, and nothing compared.
 experiment_summary figures_of(const experiment_record& record);
 
+/// What a record shows, as data: "key(subject, subject) figure=1.50 ms other=text [case]".
+std::vector<std::string> findings(const experiment_record& record,
+                                  const experiment_summary& summary);
+
 /// What the plain figures of a record show.
 std::vector<std::string> findings(const experiment_record& record);
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "framework/base/precision.hpp"
-#include "framework/record/cost_record.hpp"
+#include "framework/record/run_record.hpp"
 #include "tests/analysis/made_run.hpp"
 
 namespace graphline::samples {

@@ -1,6 +1,5 @@
 #include "framework/analysis/run/overload.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,9 +80,11 @@ TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
     EXPECT_NEAR(found->completed, 200, 1e-3);
     EXPECT_NEAR(found->growth.value(), 100 * ms, 1e-3 * ms);
   }
-  EXPECT_EQ(overload_text(*overload_of(constant_load(220, 400))),
-            "overloaded: completed 200 of 220 offered frame/s; latency grows by 100 ms per second "
-            "of load");
+  const auto said = overload_finding(*overload_of(constant_load(220, 400)));
+  EXPECT_EQ(said.how, finding_severity::failure);
+  EXPECT_EQ(*said.find("rates"), finding::figure("200 of 220 offered frame/s"));
+  EXPECT_EQ(to_text(std::get<quantity>(*said.find("growth"))), "100 ms");
+  EXPECT_EQ(said.find("dropped"), nullptr);
 }
 
 TEST(overload, leaves_no_percentile_of_the_system) {
@@ -93,7 +94,7 @@ TEST(overload, leaves_no_percentile_of_the_system) {
   EXPECT_EQ(times.why_unsettled(), "overloaded: latency grows with the run's length");
   EXPECT_TRUE(overloaded.intervals.empty());
   ASSERT_EQ(overloaded.summary.findings.size(), 1U);
-  EXPECT_EQ(overloaded.summary.findings.front().substr(0, 11), "overloaded:");
+  EXPECT_EQ(overloaded.summary.findings.front().key, "overloaded");
   // The samples stay: it is the one above half of them.
   EXPECT_NEAR(static_cast<double>(times.median()), (5 + 199 * (5 - 1000.0 / 220)) * ms, 10);
   EXPECT_EQ(times.count(), 400U);
@@ -210,7 +211,10 @@ TEST(overload, comes_before_missed_deadlines) {
   record.run.deadline = 100'000'000;  // met by frames 0 to 209, which wait for up to 95 ms
   const auto& said = summarize(record).findings;
   ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[1], "deadline of 100 ms missed by 190 of 400 frames");
+  EXPECT_EQ(said[1], finding({"deadline_missed", finding_severity::failure})
+                         .with("deadline", quantity{100e6, unit::duration})
+                         .with("missed", 190)
+                         .with("frames", 400));
   record.run.deadline = 1'000'000'000;
   EXPECT_EQ(summarize(record).findings.size(), 1U);
 }
@@ -218,9 +222,13 @@ TEST(overload, comes_before_missed_deadlines) {
 TEST(overload, counts_dropped_frames_as_missed_deadlines) {
   auto record = bounded_queue(500, 2, queue_policy::drop_newest, arrival::constant, 900);
   record.run.deadline = 1'000'000'000;
+  const auto dropped = record.load.dropped.size();
   EXPECT_EQ(summarize(record).findings.back(),
-            fmt::format("deadline of 1.00 s missed by {0} of 900 frames, {0} of them dropped",
-                        record.load.dropped.size()));
+            finding({"deadline_missed", finding_severity::failure})
+                .with("deadline", quantity{1e9, unit::duration})
+                .with("missed", dropped)
+                .with("frames", 900)
+                .with("dropped", dropped));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "framework/analysis/stats/percentile_bound.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/base/random.hpp"
 #include "tests/analysis/time_units.hpp"
 
@@ -152,7 +152,7 @@ TEST(percentile_interval, for_independent_frames_would_hold_too_seldom_where_the
     generator from(mix_seed(run, 14));
     auto drawn = stalling(from, 3000, 5);
     std::sort(drawn.begin(), drawn.end());
-    const auto [low, high] = interval_ranks(0.99, drawn.size());
+    const auto [low, high] = interval_ranks(0.99, drawn.size(), drawn.size());
     held += drawn[low - 1] <= in_ms(stalling_p99) && in_ms(stalling_p99) <= drawn[high - 1];
   }
   EXPECT_LE(100.0 * held / 300, 80);

@@ -202,16 +202,17 @@ TEST(sweep, findings_say_what_grows_and_what_bounds_it) {
   auto record = made_sweep();
   auto found = samples::findings(record);
   EXPECT_EQ(found[0],
-            "from kernel=1 to 11 the FLOPs grow 121-fold, the bytes grow 2.6-fold and the time "
-            "grows 51-fold; intensity 15.5 to 718 FLOP/B, time 273 us to 13.9 ms");
+            "sweep_changes parameter=kernel first=1 last=11 flops=121x bytes=2.61x "
+            "intensity_first=15.5 FLOP/B intensity_last=718 FLOP/B time=50.9x time_first=273 us "
+            "time_last=13.9 ms");
   EXPECT_THAT(found[1],
-              HasSubstr("most FLOPs a second with kernel=11, 165 GFLOP/s; fewest with 1"));
-  EXPECT_THAT(found, Not(Contains(HasSubstr("bounds the least time"))));
+              HasSubstr("sweep_rates parameter=kernel fastest=11 most=165 GFLOP/s slowest=1 "));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("sweep_bound"))));
   record.calibration = laptop_calibration();
   found = samples::findings(record);
-  EXPECT_THAT(found, Contains("up to kernel=1 the bandwidth of memory bounds the least time, from "
-                              "3 on arithmetic"));
-  EXPECT_THAT(found, Contains(HasSubstr("kernel=11 comes nearest to its least time")));
+  EXPECT_THAT(found, Contains("sweep_bound_changes parameter=kernel first_bound=memory last=1 "
+                              "second_bound=compute next=3"));
+  EXPECT_THAT(found, Contains(HasSubstr("sweep_distances parameter=kernel nearest=11 least=")));
 }
 
 TEST(sweep, findings_doubt_times_below_the_least) {
@@ -219,27 +220,27 @@ TEST(sweep, findings_doubt_times_below_the_least) {
   record.calibration = laptop_calibration();
   for (auto& figure : record.calibration->ceilings) figure.value /= 3;
   const auto found = samples::findings(record);
-  EXPECT_THAT(found, Contains(HasSubstr("kernel=11 took less than its least time, 0.4 of it")));
-  EXPECT_THAT(found, Not(Contains(HasSubstr("comes nearest"))));
+  EXPECT_THAT(found, Contains("sweep_below_roofline parameter=kernel value=11 ratio=0.40x"));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("sweep_distances"))));
 }
 
 TEST(sweep, findings_say_that_one_bound_holds_throughout) {
   auto record = made_sweep();
   record.calibration = laptop_calibration();
   for_all_runs(record, [](run_record& run) { *run.stages.front().cost.flops /= 1000; });
-  EXPECT_THAT(samples::findings(record),
-              Contains("the bandwidth of memory bounds the least time of every kernel"));
+  EXPECT_THAT(samples::findings(record), Contains("sweep_bound parameter=kernel bound=memory"));
 }
 
 TEST(sweep, of_sizes_is_not_said_to_compute_other_outputs) {
   auto record = made_sweep();
-  EXPECT_THAT(samples::findings(record), Not(Contains(HasSubstr("those of kernel=1"))));
+  EXPECT_THAT(samples::findings(record), Not(Contains(HasSubstr("reference=kernel=1"))));
   // A parameter that changes only how something is computed must not change the outputs.
   for_all_runs(record, [](run_record& run) {
     run.stages.front().cost = {.flops = 1000, .bytes_read = 100, .bytes_written = 100};
   });
-  EXPECT_THAT(samples::findings(record)[0], HasSubstr("51-fold; intensity 5 FLOP/B, time 273 us"));
-  EXPECT_THAT(samples::findings(record), Contains(HasSubstr("differ from those of kernel=1")));
+  EXPECT_THAT(samples::findings(record)[0],
+              HasSubstr("intensity_first=5.00 FLOP/B intensity_last=5.00 FLOP/B time=50.9x"));
+  EXPECT_THAT(samples::findings(record), Contains(HasSubstr("reference=kernel=1")));
 }
 
 TEST(sweep, spans_decades_from_ten_times_the_least_value_on) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
@@ -41,7 +40,7 @@ std::vector<std::string> findings_on(std::size_t blocks, const std::array<frame_
       record.trials.push_back({m, block, 0, {samples::run_of(methods[m], frames)}});
     }
   }
-  return findings_of(record, summarize(record));
+  return samples::findings(record, summarize(record));
 }
 
 /// `sync` serializes 16 ms of CPU work, `event` costs next to nothing.
@@ -53,9 +52,9 @@ std::vector<std::string> findings_on_two_models(std::size_t blocks) {
 
 TEST(timing_findings, say_that_sync_lengthens_the_path_and_why) {
   const auto said = findings_on_two_models(8);
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +15.997 ms (+21.6 %)"),
-                                   HasSubstr("95 % interval"))));
-  EXPECT_THAT(said, Contains(AllOf(HasSubstr("add up to 86.4 ms"), HasSubstr("takes 74.0 ms"))));
+  EXPECT_THAT(said, Contains(StartsWith("timing_adds_time method=sync cost=16.0 ms change=+21.6 % "
+                                        "low=1")));
+  EXPECT_THAT(said, Contains("sync_serializes_overlap stages=86.4 ms untimed=74.0 ms"));
 }
 
 TEST(timing_findings, do_not_speak_of_overlap_where_there_was_none) {
@@ -64,54 +63,51 @@ TEST(timing_findings, do_not_speak_of_overlap_where_there_was_none) {
   frame_times slower = serial;
   slower.end_to_end = 90'000'000;
   const auto said = findings_on(8, {serial, serial, slower, serial});
-  EXPECT_THAT(said, Contains(StartsWith("sync lengthens the path by +")));
-  EXPECT_THAT(said, Each(Not(HasSubstr("overlapped"))));
+  EXPECT_THAT(said, Contains(StartsWith("timing_adds_time method=sync")));
+  EXPECT_THAT(said, Each(Not(StartsWith("sync_serializes"))));
 }
 
 TEST(timing_findings, call_a_cost_invisible_when_its_interval_includes_zero) {
   EXPECT_THAT(findings_on_two_models(8),
-              Contains(AllOf(StartsWith("event: "), HasSubstr("no cost visible"))));
+              Contains(StartsWith("timing_cost_not_visible method=event")));
 }
 
 TEST(timing_findings, give_no_sign_to_what_rounds_to_nothing) {
   const auto said = findings_on(8, {{{}, {}, {}, {}}});
-  EXPECT_THAT(said, Contains(HasSubstr("no cost visible")));
+  EXPECT_THAT(said, Contains(StartsWith("timing_cost_not_visible")));
   EXPECT_THAT(said, Each(Not(ContainsRegex("[+-]0(\\.0+)? "))));
 }
 
 TEST(timing_findings, tell_the_launch_from_the_stage) {
   const auto said = findings_on_two_models(8);
-  EXPECT_THAT(said, Contains("host reports 21.0 us for backbone: the time to launch it, not the "
-                             "70.0 ms it takes (event)"));
-  EXPECT_THAT(said, Each(Not(HasSubstr("for noise"))));
+  EXPECT_THAT(said, Contains("host_times_launch(backbone) launch=21.0 us time=70.0 ms "
+                             "method=event"));
+  EXPECT_THAT(said, Each(Not(HasSubstr("(noise)"))));
 }
 
 TEST(timing_findings, say_whether_sync_and_event_agree) {
-  EXPECT_THAT(findings_on_two_models(8),
-              Contains(HasSubstr("agree on every device stage to within 2 %")));
+  EXPECT_THAT(findings_on_two_models(8), Contains(StartsWith("sync_and_event_agree(")));
   frame_times slower;
   slower.head *= 2;
   const auto said = findings_on(8, {{{}, {}, slower, {}}});
-  EXPECT_THAT(said, Contains("sync and event differ most on head: 800 us by sync, 400 us by event "
-                             "(100.0 %)"));
+  EXPECT_THAT(said, Contains("sync_and_event_differ(head) sync=800 us event=400 us ratio=2.00x"));
 }
 
-TEST(timing_findings, tell_large_differences_in_times) {
+TEST(timing_findings, tell_large_differences) {
   frame_times slower;
   slower.head *= 534;
   slower.end_to_end *= 11;
   const auto said = findings_on(8, {{{}, {}, slower, {}}});
-  EXPECT_THAT(said, Contains("sync and event differ most on head: 214 ms by sync, 400 us by event "
-                             "(534 times as long)"));
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync lengthens the path by +"),
-                                   HasSubstr(" (11.0 times as long), 95 % interval"))));
+  EXPECT_THAT(said, Contains("sync_and_event_differ(head) sync=214 ms event=400 us ratio=534x"));
+  EXPECT_THAT(said,
+              Contains(StartsWith("timing_adds_time method=sync cost=740 ms change=+1000 %")));
 }
 
 TEST(timing_findings, give_no_verdict_on_too_few_blocks) {
   const auto said = findings_on_two_models(3);
-  EXPECT_THAT(said, Contains(AllOf(StartsWith("sync: +16.0 ms"),
-                                   HasSubstr("3 complete blocks: no interval and no verdict"))));
-  EXPECT_THAT(said, Each(Not(HasSubstr("lengthens"))));
+  EXPECT_THAT(said, Contains("timing_cost_of_few_blocks method=sync cost=16.0 ms change=+21.6 % "
+                             "blocks=3 needed=5"));
+  EXPECT_THAT(said, Each(Not(StartsWith("timing_adds_time"))));
 }
 
 TEST(timing_findings, do_not_call_a_method_faster_than_none_a_gain) {
@@ -119,7 +115,7 @@ TEST(timing_findings, do_not_call_a_method_faster_than_none_a_gain) {
   faster.end_to_end = 70'000'000;
   EXPECT_THAT(
       findings_on(8, {{{}, {}, {}, faster}}),
-      Contains(AllOf(StartsWith("event: -3.996 ms (-5.4 %)"), HasSubstr("shorter than untimed"))));
+      Contains(StartsWith("timing_shortens_frame method=event cost=-4.00 ms change=-5.40 %")));
 }
 
 TEST(timing_findings, are_none_where_something_else_varies_too) {
@@ -133,7 +129,7 @@ TEST(timing_findings, are_none_where_something_else_varies_too) {
   }
   auto record = samples::made_experiment("grid", grid, 6);
   record.pairs = {{{1, 0}, {0, 0}}, {{3, 0}, {2, 0}}};
-  EXPECT_THAT(findings_of(record, summarize(record)), Each(Not(HasSubstr("sync"))));
+  EXPECT_THAT(samples::findings(record, summarize(record)), Each(Not(HasSubstr("sync"))));
 }
 
 }  // namespace

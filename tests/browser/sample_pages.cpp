@@ -9,11 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "tests/analysis/sample_records.hpp"
-#include "tests/report/html/page_records.hpp"
+#include "tests/report/page_records.hpp"
 
 namespace graphline {
 namespace {

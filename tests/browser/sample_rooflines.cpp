@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/run_page.hpp"
 #include "framework/report/render/render.hpp"
 #include "tests/report/roofline_records.hpp"
 
@@ -36,7 +36,9 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "odd", roofline_html(samples::calibrated_odd_names()));
   write(folder, "uncalibrated", roofline_html(samples::uncalibrated()));
   write(folder, "empty", roofline_html(samples::calibrated_without_frames()));
-  write(folder, "run", run_html(samples::calibrated_two_models().layers));
+  const auto run = samples::calibrated_two_models().layers;
+  write(folder, "run",
+        report::as_html(report::describe(run, analyze(run), std::vector<std::size_t>())));
 }
 
 }  // namespace

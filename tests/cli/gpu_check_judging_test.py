@@ -20,9 +20,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
 from checking import (conformance, environment, ladder, memory, numbers, pytorch,  # noqa: E402
-                      roofline, statistics, tensors, two_models, warm_up)
+                      roofline, two_models)
 from checking.context import Context  # noqa: E402
-from checking.outcome import Outcome  # noqa: E402
+from checking.outcome import Outcome, block_ratios, median_interval  # noqa: E402
 from checking.processes import Budget, Done, OutOfTime, Runner  # noqa: E402
 
 
@@ -52,10 +52,10 @@ class Case(unittest.TestCase):
 
 class judging(Case):
     def test_an_error_is_relative_to_the_reference_and_a_nan_stays_one(self):
-        self.assertAlmostEqual(tensors.relative_error([3.0, 4.5], [3.0, 4.0]), 0.1)
-        self.assertEqual(tensors.relative_error([0.0, 0.25], [0.0, 0.0]), 0.25)
-        self.assertTrue(math.isnan(tensors.relative_error([math.nan, 1.0], [1.0, 1.0])))
-        self.assertTrue(math.isnan(tensors.relative_error([1.0], [1.0, 1.0])))
+        self.assertAlmostEqual(numbers.relative_error([3.0, 4.5], [3.0, 4.0]), 0.1)
+        self.assertEqual(numbers.relative_error([0.0, 0.25], [0.0, 0.0]), 0.25)
+        self.assertTrue(math.isnan(numbers.relative_error([math.nan, 1.0], [1.0, 1.0])))
+        self.assertTrue(math.isnan(numbers.relative_error([1.0], [1.0, 1.0])))
 
     def test_the_bound_of_tf32_grows_with_the_root_of_the_products(self):
         self.assertEqual(numbers.bound_for("tf32", "two_models"), 2e-3)
@@ -67,9 +67,9 @@ class judging(Case):
         (self.folder / "b").mkdir()
         (self.folder / "b" / "output.y.npy").write_bytes(npy([1.0, 2.0]))
         self.assertTrue(math.isnan(
-            tensors.compare(self.folder / "a", self.folder / "b")["y"]))
+            numbers.compare(self.folder / "a", self.folder / "b")["y"]))
         (self.folder / "a" / "output.y.npy").write_bytes(npy([1.0, 2.0]))
-        self.assertEqual(tensors.compare(self.folder / "a", self.folder / "b"), {"y": 0.0})
+        self.assertEqual(numbers.compare(self.folder / "a", self.folder / "b"), {"y": 0.0})
 
     def test_what_is_no_number_never_passes(self):
         for value in (math.nan, math.inf, None, 2.1):
@@ -97,10 +97,10 @@ class judging(Case):
         self.assertEqual(outcome.counts(), "1 PASS, 1 FAIL, 2 undecided, 0 not run")
 
     def test_a_median_has_an_interval_from_six_values_on(self):
-        self.assertIsNone(statistics.median_interval([1, 2, 3, 4, 5]))
-        self.assertEqual(statistics.median_interval([6, 5, 4, 3, 2, 1]), (1, 6))
-        self.assertEqual(statistics.median_interval(range(1, 13)), (3, 10))  # binomial tables
-        self.assertEqual(statistics.block_ratios([[2, 4, 9], [1]], [[8], [2]]), [0.5, 0.5])
+        self.assertIsNone(median_interval([1, 2, 3, 4, 5]))
+        self.assertEqual(median_interval([6, 5, 4, 3, 2, 1]), (1, 6))
+        self.assertEqual(median_interval(range(1, 13)), (3, 10))  # binomial tables
+        self.assertEqual(block_ratios([[2, 4, 9], [1]], [[8], [2]]), [0.5, 0.5])
 
     def test_runs_of_other_bits_fail_and_are_told_apart(self):
         def ran(words, checksum, status=0):
@@ -267,10 +267,10 @@ class within_its_time(Case):
             outcome=outcome, precisions=lambda: ["float32"], run=run,
             places=types.SimpleNamespace(pipelines=self.folder),
             runner=types.SimpleNamespace(budget=budget))
-        warm_up.run_once(context, [("slow", "float32"), ("quick", "float32"), ("quick", "tf32")])
+        two_models.warm_up(context, [("slow", "float32"), ("quick", "float32"), ("quick", "tf32")])
         self.assertEqual(ran, ["slow.yaml", "quick.yaml"])
         self.assertEqual([row["status"] for row in outcome.rows], ["not run", "shown"])
-        self.assertLessEqual(budget.left(), warm_up.SECONDS)
+        self.assertLessEqual(budget.left(), two_models.WARM_UP_SECONDS)
 
     def test_a_name_of_an_earlier_check_is_not_taken_again(self):
         options = types.SimpleNamespace(device="host", quick=True, seed=1)

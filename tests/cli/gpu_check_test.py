@@ -17,8 +17,7 @@ BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
-from checking.lines import Lines  # noqa: E402
-from checking.processes import Budget, Runner  # noqa: E402
+from checking.processes import Budget, Lines, Runner  # noqa: E402
 
 # Runs the true program, then spoils the outputs it saved as the device's, not those of the
 # reference, which is computed in serial.

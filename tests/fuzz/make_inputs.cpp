@@ -12,7 +12,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/run_json.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "tests/analysis/made_experiments.hpp"
@@ -77,9 +76,9 @@ void write_results(const fs::path& folder) {
   const auto add = [&](const char* name, const std::string& text) {
     write_json(folder, "result", name, text);
   };
-  add("run.json", run_json(samples::two_models(timing_method::event, 3)));
-  add("run_in_parts.json", run_json(full_run()));
-  add("run_on_schedule.json", run_json(samples::two_models_on_schedule(3)));
+  add("run.json", result_json(samples::two_models(timing_method::event, 3)));
+  add("run_in_parts.json", result_json(full_run()));
+  add("run_on_schedule.json", result_json(samples::two_models_on_schedule(3)));
   add("experiment.json",
       experiment_json(samples::made_experiment(
           "small",
@@ -89,7 +88,7 @@ void write_results(const fs::path& folder) {
   add("calibration.json", calibration_json(samples::host_calibration()));
   auto long_name = samples::two_models(timing_method::event, 2);
   long_name.stages.front().name = std::string(many, 'x');
-  write(folder / "hostile" / "result" / "long_name.json", run_json(long_name));
+  write(folder / "hostile" / "result" / "long_name.json", result_json(long_name));
 
   write_json(folder, "calibration", "host.json", calibration_json(samples::host_calibration()));
   write_json(folder, "calibration", "gpu.json", calibration_json(samples::gpu_calibration()));

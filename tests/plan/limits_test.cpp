@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "framework/plan/memory_need.hpp"
+#include "framework/plan/placement.hpp"
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::testing {

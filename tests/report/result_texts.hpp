@@ -9,7 +9,6 @@
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/run_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
@@ -17,10 +16,6 @@
 // Results whole, as the program hands them on in pieces.
 
 namespace graphline {
-
-inline std::string run_json(const run_record& record) {
-  return text_by(write_run_json, record, analyze(record));
-}
 
 inline std::string run_csv(const run_record& record) {
   return text_by(write_run_csv, record);
@@ -30,7 +25,7 @@ inline std::string trace_json(const run_record& record) {
   return text_by(write_trace, record);
 }
 
-/// The result file of a kind that is described: a roofline, a capacity search.
+/// The result file of a kind that is described: a run, a roofline, a capacity search.
 template <class Record>
 std::string result_json(const Record& record) {
   const auto says = report::describe(record);
@@ -44,7 +39,7 @@ inline std::string calibration_json(const calibration_record& record) {
 
 inline std::string experiment_json(const experiment_record& record,
                                    const experiment_summary& summary,
-                                   const std::vector<std::string>& findings) {
+                                   const std::vector<finding>& findings) {
   return text_by(write_experiment_json, record, summary, findings);
 }
 

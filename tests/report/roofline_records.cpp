@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/analysis/sample_records.hpp"
-#include "tests/report/html/page_records.hpp"
+#include "tests/report/page_records.hpp"
 
 namespace graphline::samples {
 

@@ -10,7 +10,6 @@
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/calibrate/calibration_pipelines.hpp"
 #include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "stages/builtin.hpp"
 #include "stages/kinds.hpp"
@@ -122,8 +121,8 @@ TEST(calibrate, tells_before_each_measurement_how_far_it_is) {
   calibrate(builtin_stages(), *d, options);
   EXPECT_EQ(told.size(), 18U);  // six to prepare, two rounds
   EXPECT_EQ(told.front(), "preparing memory");
-  EXPECT_EQ(told[6], "memory");
-  EXPECT_EQ(told.back(), "costs of the host");
+  EXPECT_EQ(told[6], "measuring memory");
+  EXPECT_EQ(told.back(), "measuring costs of the host");
 }
 
 TEST(calibrate, leaves_out_what_it_has_no_kind_for_and_says_so) {

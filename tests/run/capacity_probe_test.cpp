@@ -1,4 +1,4 @@
-#include "framework/run/capacity/capacity_probe.hpp"
+#include "framework/run/capacity/capacity_search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,6 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/execute/frame_allowance.hpp"
 #include "tests/run/together_testing.hpp"
 
 namespace graphline {
@@ -25,7 +24,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-/// "camera", which leads, and "batch", which goes on as long as it does.
+/// "camera", in the foreground, and "batch", which goes on as long as it does.
 class concurrent_runs : public testing::TestWithParam<way> {
  protected:
   void make(hook h = {}, timing_method timing = timing_method::event) {
@@ -37,7 +36,7 @@ class concurrent_runs : public testing::TestWithParam<way> {
           std::make_unique<session>(plan_for_host(spec, registry_), *device_, nullptr));
       runs_.push_back({.name = name, .session = sessions_.back().get(), .on = device_.get()});
     }
-    runs_[0].leads = true;
+    runs_[0].foreground = true;
     runs_[1].frames = 20'000;
   }
 
@@ -92,7 +91,7 @@ TEST_P(concurrent_runs, stop_where_one_fails_and_tell_of_it) {
   make([&](const std::string& stage, std::int64_t) {
     if (!fails) return;
     calls.add(stage);
-    // Late in its run, and long before the leading one is done.
+    // Late in its run, and long before the foreground one is done.
     if (stage == "batch in" && calls.of(stage) == 12) throw std::runtime_error("out of film");
   });
   runs_[0].frames = 200'000;
@@ -147,7 +146,7 @@ TEST_P(concurrent_runs, say_which_frames_had_nothing_beside_them) {
   runs_[1].frames = 0;
   const auto records = run_at_once(runs_, nullptr);
   EXPECT_THAT(records[0].warnings,
-              Contains(HasSubstr("30 of 30 frames ran without 'batch' beside them")));
+              Contains(HasSubstr("of the frames ran without 'batch' beside them")));
   EXPECT_THAT(records[1].warnings, IsEmpty());
 }
 
@@ -217,7 +216,7 @@ TEST(concurrent_pools, have_threads_of_their_own_for_cpu_stages) {
   spec.stages = {make_stage("second", "cpu_mix", {})};
   session second(plan_for_host(spec, registry), *dev);
   const auto records =
-      run_at_once({{.name = "first", .session = &first, .on = dev.get(), .leads = true},
+      run_at_once({{.name = "first", .session = &first, .on = dev.get(), .foreground = true},
                    {.name = "second", .session = &second, .on = dev.get(), .frames = 20'000}},
                   nullptr);
   EXPECT_TRUE(met);

@@ -112,7 +112,7 @@ TEST_F(cuda_calibration, fails_where_the_device_does) {
   const auto d = open_cuda_device(0);
   auto options = quick();
   options.on_progress = [&](const std::string& what, std::int64_t, std::int64_t) {
-    if (what == "costs of the host") {
+    if (what == "measuring costs of the host") {
       fake_cuda::fail_call("cudaGraphLaunch", 2, cudaErrorIllegalAddress);
     }
   };

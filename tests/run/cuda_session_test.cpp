@@ -69,7 +69,7 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
     session other(plan_for(forked(graphs, strategy::overlap, 1), registry, "cuda"), *cuda);
     const auto expected = checksums(leading.run());
     const auto records =
-        run_at_once({{.name = "leading", .session = &leading, .on = cuda.get(), .leads = true},
+        run_at_once({{.name = "leading", .session = &leading, .on = cuda.get(), .foreground = true},
                      {.name = "other", .session = &other, .on = cuda.get(), .frames = 10'000}},
                     nullptr);
     for (const auto& r : records) ASSERT_FALSE(r.failure) << *r.failure;
@@ -93,8 +93,8 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
   session second(plan_for(forked(graph_mode::stage, strategy::overlap, 1), registry, "cuda"),
                  *cuda);
   auto records = run_at_once(
-      {{.name = "first", .session = &first, .on = cuda.get(), .leads = true, .frames = 40},
-       {.name = "second", .session = &second, .on = cuda.get(), .leads = true, .frames = 40}},
+      {{.name = "first", .session = &first, .on = cuda.get(), .foreground = true, .frames = 40},
+       {.name = "second", .session = &second, .on = cuda.get(), .foreground = true, .frames = 40}},
       nullptr);
   run_options options;
   options.frames = 40;

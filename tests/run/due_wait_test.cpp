@@ -1,4 +1,4 @@
-#include "framework/run/execute/due_wait.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "framework/run/execute/graph_cost.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framework/run/execute/memory_taken.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
 
 #include <gtest/gtest.h>
 

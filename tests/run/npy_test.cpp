@@ -1,4 +1,4 @@
-#include "framework/run/execute/npy.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

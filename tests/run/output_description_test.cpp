@@ -1,4 +1,4 @@
-#include "framework/run/execute/output_description.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

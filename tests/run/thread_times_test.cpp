@@ -1,4 +1,4 @@
-#include "framework/run/execute/thread_times.hpp"
+#include "framework/run/execute/machine_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -118,9 +118,9 @@ TEST_F(local_trials, give_up_what_was_not_used_for_longest_to_stay_within_the_bu
 TEST_F(local_trials, keep_all_members_of_a_configuration_however_small_the_budget) {
   add("together", {named("camera"), named("batch")});
   const auto r = runner(0);
-  // The camera leads. Its last frame waits until the batch job has begun a second frame that
-  // counts, and so has ended the first: else the camera may be done before the other has its turn.
-  // Frames count from when both are warm, so those after the camera's very first one.
+  // The camera is in the foreground. Its last frame waits until the batch job has begun a second
+  // frame that counts, and so has ended the first: else the camera may be done before the other has
+  // its turn. Frames count from when both are warm, so those after the camera's very first one.
   constexpr std::int64_t warmup = 2;
   constexpr std::int64_t last = warmup + 30 - 1;
   tally begun;

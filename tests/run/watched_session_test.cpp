@@ -105,8 +105,8 @@ TEST_F(watched_session, checks_the_clock_of_runs_at_once_around_all_of_them) {
   session one(plan_for_host(pair(), registry_), device_);
   session other(plan_for_host(pair(), registry_), device_);
   const auto records =
-      run_at_once({{.name = "one", .session = &one, .on = &device_, .leads = true},
-                   {.name = "other", .session = &other, .on = &device_, .leads = true}},
+      run_at_once({{.name = "one", .session = &one, .on = &device_, .foreground = true},
+                   {.name = "other", .session = &other, .on = &device_, .foreground = true}},
                   nullptr);
   EXPECT_EQ(device_.clock_checks, 2);
   for (const auto& record : records) {

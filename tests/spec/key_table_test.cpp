@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "framework/spec/configuration_list.hpp"
+#include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/experiment_reader.hpp"
-#include "framework/spec/experiment_settings_reader.hpp"
-#include "framework/spec/input_reader.hpp"
 #include "framework/spec/member_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
-#include "framework/spec/stage_reader.hpp"
 
 namespace graphline {
 namespace {

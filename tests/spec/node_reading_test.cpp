@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "framework/spec/names.hpp"
 #include "tests/spec/reading.hpp"
 
 namespace graphline {

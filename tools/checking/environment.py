@@ -1,11 +1,12 @@
 """The machine: GPU, driver, clocks and versions."""
 
+import json
 import os
 import platform
+import re
 import shutil
 
 from .outcome import FAIL, PASS, SHOWN
-from .probe import facts_of, missing_library
 
 ASKED = ("name", "driver_version", "compute_cap", "memory.total", "clocks.sm", "clocks.max.sm",
          "clocks.mem", "clocks.max.mem", "power.limit", "temperature.gpu", "persistence_mode",
@@ -28,6 +29,31 @@ def nvidia_smi(context):
         return []
     return [dict(zip(ASKED, (cell.strip() for cell in line.split(","))))
             for line in done.out.splitlines() if line.strip()]
+
+
+def facts_of(text):
+    """What gpu_probe prints: a line of JSON for each fact, the last of which a crash may have
+    cut."""
+    found = []
+    for line in text.splitlines():
+        if re.match(r'\{"fact"', line):
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                pass
+    return found
+
+
+def missing_library(fact):
+    """The name of the library that the fact says is missing, with what to install; or None."""
+    name = fact["fact"].removesuffix(" is missing")
+    return None if name == fact["fact"] else name
+
+
+def text_of(fact):
+    if "text" in fact:
+        return f"{fact['fact']}: {fact['text']}"
+    return f"{fact['fact']}: {fact['value']:.6g} {fact['unit']}"
 
 
 def check_libraries(context):

@@ -4,10 +4,9 @@ own with a limit and a log, so that one that hangs or crashes costs no other's r
 import json
 import re
 
-from .environment import DISPENSABLE, TINY
+from .environment import DISPENSABLE, TINY, facts_of, missing_library, text_of
 from .memory import NO_SANITIZER, TOOLS, sanitizer, under
 from .outcome import FAIL, PASS
-from .probe import facts_of, missing_library, text_of
 from .processes import OutOfTime
 
 SECONDS = 300

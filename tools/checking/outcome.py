@@ -1,6 +1,7 @@
 """What was checked and what came of it: rows, the table they end in, and the JSON."""
 
 import math
+import statistics
 
 PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN = "PASS", "FAIL", "undecided", "not run", "shown"
 WIDTH = 100
@@ -89,3 +90,21 @@ def wrapped(text, width):
                 current = f"{current} {word}".strip()
         lines.append(current)
     return [line for line in lines if line]
+
+
+def median_interval(values):
+    """Of the median, at 95 % or more, by the order statistics that the sign test leaves; None
+    where there are fewer than six values."""
+    ordered, count = sorted(values), len(values)
+    outside, rank = 0.0, 0
+    while True:
+        outside += 2 * math.comb(count, rank) / 2 ** count
+        if outside > 0.05:
+            break
+        rank += 1
+    return (ordered[rank - 1], ordered[count - rank]) if rank > 0 else None
+
+
+def block_ratios(first, second):
+    """Median of a block of the one over that of the other's block beside it."""
+    return [statistics.median(a) / statistics.median(b) for a, b in zip(first, second)]

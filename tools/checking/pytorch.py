@@ -1,14 +1,14 @@
 """two_models beside PyTorch: each in a process of its own, a block of frames in turns."""
 
 import shutil
+import statistics
 import sys
 import time
 
-from . import statistics, two_models
+from . import two_models
 from .context import TOLERANCES
-from .lines import Lines
-from .outcome import FAIL, SHOWN
-from .processes import OutOfTime
+from .outcome import FAIL, SHOWN, block_ratios, median_interval
+from .processes import Lines, OutOfTime
 
 EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
 ROUNDS = 10
@@ -153,10 +153,10 @@ def report_blocks(context, label, ours, blocks):
     else:
         wanted.append((f"{label}, torch's fastest", best, 1.0, f"{best}; not compiled"))
     for name, mode, bound, note in wanted:
-        ratios = statistics.block_ratios(ours, blocks[mode])
+        ratios = block_ratios(ours, blocks[mode])
         value = statistics.median(ratios)
         if context.on_gpu:
-            outcome.judge_interval(name, value, statistics.median_interval(ratios), bound,
+            outcome.judge_interval(name, value, median_interval(ratios), bound,
                                    "{:.3f} x", note)
         else:
             outcome.add(name, SHOWN, f"{value:.3f} x", note=note)

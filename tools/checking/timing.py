@@ -1,8 +1,9 @@
-"""What measuring costs, and what a launch costs."""
+"""What measuring costs, what a launch costs, and that the times of frames add up."""
 
-from . import statistics
+import statistics
+
 from .context import read_json
-from .outcome import SHOWN
+from .outcome import FAIL, SHOWN, median_interval
 from .processes import OutOfTime
 
 # Trials of each timing method, and what must hold of `event`.
@@ -10,6 +11,15 @@ PIPELINES = {"two_models": (24, "percent", 1.0), "six_small": (24, "us a stage",
              "one_model": (12, None, None)}
 DEVICE_STAGES = 6  # of six_small
 LAUNCH_BOUND = 1.2
+# Pipelines whose times must add up, with how they are run: each strategy, graphs of stages and of
+# frames, copies.
+RUNS = {
+    "two_models, async": ("two_models", "--strategy", "async"),
+    "two_models, overlap": ("two_models", "--strategy", "overlap", "--in-flight", 2),
+    "fan_out, overlap": ("fan_out", "--strategy", "overlap"),
+    "six_small, frame": ("six_small", "--graphs", "frame"),
+    "camera, overlap": ("camera", "--strategy", "overlap", "--in-flight", 2),
+}
 
 
 def check_overhead(context):
@@ -31,7 +41,7 @@ def overhead_of(context, name, trials, unit, bound):
          context.device, "--trials", trials, "--json", result_file, *short], most=90)
     result = read_json(result_file) if done.status == 0 else None
     if result is None:
-        outcome.add(f"{name}, overhead", "FAIL", note=done.reason())
+        outcome.add(f"{name}, overhead", FAIL, note=done.reason())
         return
     outcome.data.setdefault("overhead", {})[name] = result
     for cost in result["comparisons"]:
@@ -64,7 +74,7 @@ def check_launch(context):
     blocks = 20 if context.quick else 200
     done = context.runner.run([program, "--device", context.device, "--blocks", blocks], most=60)
     if done.status != 0:
-        outcome.add("launch cost", "FAIL", note=done.reason())
+        outcome.add("launch cost", FAIL, note=done.reason())
         return
     result_file = context.name(".json")
     result_file.write_text(done.out, encoding="utf-8")
@@ -74,7 +84,7 @@ def check_launch(context):
     medians = {name: variant["median"] for name, variant in variants.items()}
     ratios = [ours / bare for ours, bare in zip(variants["graphline_event"]["samples"],
                                                 variants["bare_launch_between_events"]["samples"])]
-    middle, interval = statistics.median(ratios), statistics.median_interval(ratios)
+    middle, interval = statistics.median(ratios), median_interval(ratios)
     note = ("{graphline_event:.0f} ns between events, bare {bare_launch_between_events:.0f} ns; "
             "without events {graphline_none:.0f}, bare {bare_launch:.0f}; a path's last stage "
             "{graphline_event_last_stage:.0f}").format(**medians)
@@ -83,3 +93,42 @@ def check_launch(context):
                                "{:.2f} x", f"bare calls; {note}")
     else:
         outcome.add("launching a stage, event", SHOWN, f"{middle:.2f} x bare", note=note)
+
+
+def check_attribution(context):
+    """Where the time of frames goes: that it adds up, within what the clocks allow."""
+    for name, (pipeline, *words) in RUNS.items():
+        if context.quick and not name.startswith("six_small"):
+            context.outcome.not_run(name, "--quick")
+            continue
+        try:
+            attribution_of(context, name, pipeline, words)
+        except OutOfTime as late:
+            context.outcome.not_run(name, str(late))
+
+
+def attribution_of(context, name, pipeline, words):
+    outcome = context.outcome
+    done, result = context.run(context.places.pipelines / f"{pipeline}.yaml", "--timing", "event",
+                               "--frames", 30 if context.quick else 100, *words)
+    if result is None:
+        outcome.add(name, FAIL, note=done.reason())
+        return
+    found = result["attribution"]
+    outcome.data.setdefault("attribution", {})[name] = {
+        "attribution": found, "clock": result["clock"], "end_to_end": result["end_to_end"]}
+    rests = [abs(found["end_to_end"][group] - found["residual"][group]
+                 - sum(row[group] for row in found["rows"]))
+             for group in ("mean", "typical", "slowest")]
+    # Each figure is rounded to a thousandth of a nanosecond.
+    outcome.judge(f"{name}, rest", max(rests) * 1e9, len(found["rows"]) + 2, "{:.1f} ps",
+                  note="of what the pieces of frames do not add up to")
+    # Each of a device stage's two stamps may be off by the clocks' error.
+    stamps = 2 * sum(stage["on"] == "device" for stage in result["stages"])
+    outcome.judge(f"{name}, residual", found["residual"]["largest"] * 1e3,
+                  stamps * result["clock"]["error_ns"] / 1e3, "{:.2f} us", note="of any frame")
+    best, running = found["best_possible"], result["end_to_end"]["mean"]
+    allowed = running + 2 * result["clock"]["error_ns"] / 1e6
+    outcome.judge(f"{name}, best by plan", best["by_plan"], allowed, "{:.3f} ms",
+                  note="; ".join(found["findings"]))
+    outcome.judge(f"{name}, best by edges", best["by_edges"], best["by_plan"], "{:.3f} ms")

@@ -1,4 +1,5 @@
-# Installing, and what find_package(graphline) finds afterwards: graphline::core, graphline::devices
+# Installing: the component `program` is what people run, with its manual page and completion;
+# `development` is what find_package(graphline) finds: graphline::core, graphline::devices
 # with graphline::host and, where it was built, graphline::cuda, graphline::stages, and for plug-ins
 # graphline::plugin, with the libraries that the static ones need.
 
@@ -6,8 +7,9 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/graphline)
 
 get_property(libraries GLOBAL PROPERTY GRAPHLINE_LIBRARIES)
-install(TARGETS ${libraries} EXPORT graphline_targets ARCHIVE)
-install(EXPORT graphline_targets NAMESPACE graphline:: DESTINATION ${package_dir})
+install(TARGETS ${libraries} EXPORT graphline_targets ARCHIVE COMPONENT development)
+install(EXPORT graphline_targets NAMESPACE graphline:: DESTINATION ${package_dir}
+  COMPONENT development)
 
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/graphline-config.cmake.in
@@ -18,11 +20,44 @@ write_basic_package_version_file(
 install(FILES
   ${PROJECT_BINARY_DIR}/graphline-config.cmake
   ${PROJECT_BINARY_DIR}/graphline-config-version.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT development)
 
 # The headers keep their paths, so that they find each other as they do in the source tree.
 set(include_dir ${CMAKE_INSTALL_INCLUDEDIR}/graphline)
-install(DIRECTORY framework DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.hpp")
-install(FILES stages/builtin.hpp DESTINATION ${include_dir}/stages)
+install(DIRECTORY framework DESTINATION ${include_dir} COMPONENT development
+  FILES_MATCHING PATTERN "*.hpp")
+install(FILES stages/builtin.hpp DESTINATION ${include_dir}/stages COMPONENT development)
 
-install(DIRECTORY pipelines DESTINATION ${CMAKE_INSTALL_DATADIR}/graphline)
+install(DIRECTORY pipelines DESTINATION ${CMAKE_INSTALL_DATADIR}/graphline COMPONENT program)
+install(FILES LICENSE RENAME copyright
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/graphline COMPONENT program)
+
+# The program itself tells its manual page and completion, so that they have every option it has.
+set(page ${PROJECT_BINARY_DIR}/graphline.1)
+set(completion ${PROJECT_BINARY_DIR}/graphline.bash)
+install(CODE "
+  execute_process(COMMAND \"${PROJECT_BINARY_DIR}/bin/graphline\" manual
+    OUTPUT_FILE \"${page}\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"${PROJECT_BINARY_DIR}/bin/graphline\" manual --bash
+    OUTPUT_FILE \"${completion}\" COMMAND_ERROR_IS_FATAL ANY)
+  file(ARCHIVE_CREATE OUTPUT \"${page}.gz\" PATHS \"${page}\" FORMAT raw COMPRESSION GZip)"
+  COMPONENT program)
+install(FILES ${page}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${completion} RENAME graphline
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+
+# `cpack` makes a Debian package of the program, which depends on the libraries that it was linked
+# with.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The Graphline project")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  include(CPack)
+endif()

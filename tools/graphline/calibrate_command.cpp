@@ -89,8 +89,7 @@ calibration_record measure(device& d, const stop_request& stop, bool quiet) {
   calibration_options options;
   options.stop = &stop;
   options.on_progress = [&](const std::string& what, std::int64_t done, std::int64_t total) {
-    const bool preparing = what.starts_with("preparing");
-    line.show(preparing ? what : "measuring " + what, done, total, "measurements");
+    line.show(what, done, total, "measurements");
   };
   return calibrate(stages, d, options);
 }

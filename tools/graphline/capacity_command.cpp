@@ -15,7 +15,7 @@
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "framework/run/capacity/capacity_probe.hpp"
+#include "framework/run/capacity/capacity_search.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/number_check.hpp"

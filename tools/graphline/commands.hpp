@@ -19,6 +19,7 @@ void add_calibrate_command(CLI::App& program, action& chosen);
 void add_capacity_command(CLI::App& program, action& chosen);
 void add_diff_command(CLI::App& program, action& chosen);
 void add_inspect_command(CLI::App& program, action& chosen);
+void add_manual_command(CLI::App& program, action& chosen);
 void add_report_command(CLI::App& program, action& chosen);
 void add_devices_command(CLI::App& program, action& chosen);
 void add_roofline_command(CLI::App& program, action& chosen);

@@ -23,7 +23,6 @@
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "framework/run/experiment/experiment.hpp"
-#include "framework/run/experiment/experiment_estimate.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/experiment_files.hpp"

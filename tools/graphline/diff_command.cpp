@@ -25,7 +25,7 @@ struct diff_arguments {
   gate_options gates;
 };
 
-void show(const report::document& diff, const diff_arguments& given, result_outputs& outputs) {
+void show(const report::document& diff, result_outputs& outputs) {
   outputs.show(report::as_text(diff, look_of(outputs.for_people())));
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, diff); });
   outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(diff)); });
@@ -39,7 +39,7 @@ exit_status show_runs(const diff_arguments& given, run_record first, run_record 
   };
   const auto before = analyzed(given.before, std::move(first));
   const auto after = analyzed(given.after, std::move(second));
-  show(report::diff(before, after), given, outputs);
+  show(report::diff(before, after), outputs);
   report::gate_suite suite{
       "graphline diff " + after.record.pipeline,
       {{"before", before.file}, {"after", after.file}, {"device", device_of(after.record.device)}},
@@ -52,7 +52,7 @@ exit_status show_experiments(const diff_arguments& given, const experiment_recor
                              const experiment_record& after, result_outputs& outputs) {
   const auto found =
       compare(saved_experiment_of(before, given.before), saved_experiment_of(after, given.after));
-  show(report::diff(report::describe(before), report::describe(after), found), given, outputs);
+  show(report::diff(report::describe(before), report::describe(after), found), outputs);
   report::gate_suite suite{
       "graphline diff " + after.name, {{"before", given.before}, {"after", given.after}}, {}};
   if (!after.trials.empty()) {
@@ -84,7 +84,7 @@ exit_status show_difference(const diff_arguments& given) {
           }
           show(report::diff(report::describe(first), report::describe(second), given.before,
                             given.after),
-               given, outputs);
+               outputs);
           return exit_status::done;
         }
       },

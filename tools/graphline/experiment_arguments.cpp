@@ -8,7 +8,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/plan/data_checksums.hpp"
+#include "framework/plan/data_files.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "tools/graphline/terminal_look.hpp"

@@ -4,14 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "framework/spec/configuration_list.hpp"
+#include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/experiment_reader.hpp"
-#include "framework/spec/input_reader.hpp"
 #include "framework/spec/member_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
-#include "framework/spec/stage_reader.hpp"
-#include "stages/network/layer_entry.hpp"
+#include "stages/network/layer_kind.hpp"
 #include "tools/graphline/parameter_schema.hpp"
 
 namespace graphline {

@@ -215,6 +215,7 @@ int run_command(int argc, char** argv) {
   add_schema_command(program, chosen);
   add_stages_command(program, chosen);
   add_trial_command(program, chosen);
+  add_manual_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {

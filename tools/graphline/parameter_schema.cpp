@@ -154,7 +154,7 @@ json or_nothing(json mapping) {
 }
 
 json common_definitions(references how) {
-  // What a name is made of, as framework/spec/names.cpp has it.
+  // What a name is made of, as framework/spec/node_reading.cpp has it.
   const std::string name =
       R"((?!\.\.?$)[^\u0000-,/:-@\[-^`{-\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]+$)";
   const std::string amount = R"(^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *)";

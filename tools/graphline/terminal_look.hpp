@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/finding.hpp"
 #include "framework/report/terminal/look.hpp"
 
 namespace graphline {

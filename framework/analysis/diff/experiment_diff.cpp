@@ -9,7 +9,7 @@
 #include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/experiment/member_figures.hpp"
 #include "framework/analysis/experiment/verdicts.hpp"
-#include "framework/analysis/stats/student_t.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 

@@ -7,7 +7,7 @@
 
 #include "framework/analysis/diff/source_diff.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 

@@ -7,7 +7,8 @@ namespace graphline {
 
 namespace {
 
-const output_record* output_named(const std::vector<output_record>& outputs, const std::string& tensor) {
+const output_record* output_named(const std::vector<output_record>& outputs,
+                                  const std::string& tensor) {
   const auto found = std::ranges::find(outputs, tensor, &output_record::tensor);
   return found == outputs.end() ? nullptr : &*found;
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "framework/analysis/experiment/capacity_estimate.hpp"
-#include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/analysis/finding.hpp"
+#include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/record/capacity_record.hpp"
 
 namespace graphline {

@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/analysis/stats/reference_queue.hpp"
-#include "framework/analysis/stats/student_t.hpp"
 
 namespace graphline {
 namespace {

@@ -17,11 +17,6 @@ quantity rate(double frames_a_second) {
   return {frames_a_second, unit::frames_per_second};
 }
 
-template <class T>
-quantity count(T number) {
-  return {static_cast<double>(number), unit::none};
-}
-
 finding found(std::string_view key, const capacity_settings& how) {
   return finding{key, finding_severity::note, {}, {}}
       .with("percentile", percentile_name(how.percentile))
@@ -33,7 +28,7 @@ finding estimate_of(const capacity_estimate& estimate, const capacity_settings& 
   made.with("rate", estimate.rate, unit::frames_per_second);
   made.with("low", estimate.low, unit::frames_per_second);
   made.with("high", estimate.high, unit::frames_per_second);
-  return made.with("runs", count(estimate.runs)).with("frames", count(estimate.frames));
+  return made.with("runs", estimate.runs).with("frames", estimate.frames);
 }
 
 /// When the interval is not as narrow as asked for. Its width falls with the square root of the
@@ -48,7 +43,7 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
       .with("within", quantity{how.within, unit::share});
   if (how.arrival == arrival::poisson) {
     const double more = *width / how.within;
-    made.with("frames", count(std::ceil(static_cast<double>(how.frames) * more * more)));
+    made.with("frames", std::ceil(static_cast<double>(how.frames) * more * more), unit::none);
   }
   return made;
 }
@@ -66,8 +61,8 @@ void add_highest_that_held(finding& to, const std::vector<probe_summary>& probes
   if (in_all(*most)) {
     to.with("held", rate(most->rate));
   } else {
-    to.with("held_in_some", rate(most->rate)).with("held_runs", count(most->held));
-    to.with("of_runs", count(most->runs.size()));
+    to.with("held_in_some", rate(most->rate)).with("held_runs", most->held);
+    to.with("of_runs", most->runs.size());
   }
 }
 
@@ -80,7 +75,7 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
     if (alone.low && alone.high) {
       made.with("low", in_time(*alone.low)).with("high", in_time(*alone.high));
     }
-    made.with("late", count(alone.late)).with("frames", count(alone.frames));
+    made.with("late", alone.late).with("frames", alone.frames);
     add_highest_that_held(made, summary.probes);
     return made;
   }
@@ -110,7 +105,7 @@ std::vector<finding> findings_of(const capacity_summary& summary, const capacity
   if (estimate.unsteady) {
     list.push_back(found("runs_unsteady", how));
   } else if (left_out > 0) {
-    list.push_back(found("runs_disturbed", how).with("runs", count(left_out)));
+    list.push_back(found("runs_disturbed", how).with("runs", left_out));
   }
   if (!summary.closed_loop) return list;
   list.push_back(found("share_of_closed_loop", how)
@@ -118,9 +113,7 @@ std::vector<finding> findings_of(const capacity_summary& summary, const capacity
                      .with("closed_loop", rate(*summary.closed_loop)));
   const auto needed = frames_for_queue(how, *summary.closed_loop);
   if (how.frames < needed) {
-    list.push_back(found("runs_too_short", how)
-                       .with("frames", count(how.frames))
-                       .with("needed", count(needed)));
+    list.push_back(found("runs_too_short", how).with("frames", how.frames).with("needed", needed));
   }
   return list;
 }

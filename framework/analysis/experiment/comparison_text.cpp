@@ -9,11 +9,6 @@ namespace graphline {
 
 namespace {
 
-/// Decimals that tell the ends of an interval of this width apart, both in percent.
-int decimals_for(double width) {
-  return width < 0.2 ? 2 : 1;
-}
-
 // The ends of an interval that says nothing need not be told to the digit.
 constexpr int most_percent = 9999;
 
@@ -31,13 +26,6 @@ std::string percent_change(double ratio, std::optional<int> decimals) {
   if (percent >= most_percent + 0.5) return fmt::format(">+{}", most_percent);
   if (std::abs(percent) < 0.5 * std::pow(10, -shown)) return fmt::format("{:.{}f}", 0.0, shown);
   return fmt::format("{:+.{}f}", percent, shown);
-}
-
-std::string change_in_words(double ratio, const std::optional<interval>& range) {
-  if (!range) return fmt::format("{} %", percent_change(ratio));
-  const int decimals = decimals_for(100 * (range->high - range->low));
-  return fmt::format("{} %, 95 % interval {} to {}", percent_change(ratio, decimals),
-                     percent_change(range->low, decimals), percent_change(range->high, decimals));
 }
 
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,

@@ -13,9 +13,6 @@ namespace graphline {
 /// nothing. `decimals` unset: one, and two below one percent.
 std::string percent_change(double ratio, std::optional<int> decimals = std::nullopt);
 
-/// "-18.8 %, 95 % interval -19.4 to -18.1"; without an interval the change alone.
-std::string change_in_words(double ratio, const std::optional<interval>& range);
-
 /// The comparison of a pair by a figure; null where there is none.
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
                                   figure what) noexcept;

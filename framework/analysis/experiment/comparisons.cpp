@@ -8,7 +8,7 @@
 #include "framework/analysis/experiment/member_figures.hpp"
 #include "framework/analysis/experiment/member_summary.hpp"
 #include "framework/analysis/experiment/verdicts.hpp"
-#include "framework/analysis/stats/student_t.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 namespace {

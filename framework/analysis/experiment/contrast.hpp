@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment/resampling.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 

@@ -97,11 +97,6 @@ std::string experiment_labels::list(const std::vector<configuration_member>& whi
   return listed(names);
 }
 
-std::string experiment_labels::where(const std::vector<configuration_member>& which) const {
-  const bool everywhere = which.size() > 1 && which.size() == all().size();
-  return (everywhere ? "in " : "with ") + list(which);
-}
-
 std::string listed(const std::vector<std::string>& items, std::size_t most) {
   // The one item that "and 1 more" would leave out takes no more room than that.
   const std::size_t shown = items.size() > most + 1 ? most : items.size();

@@ -49,9 +49,6 @@ class experiment_labels {
   /// "a, b and c"; "all configurations" where it is every one of at least two.
   std::string list(const std::vector<configuration_member>& which) const;
 
-  /// The same with how it stands in a sentence: "with a and b", "in all configurations".
-  std::string where(const std::vector<configuration_member>& which) const;
-
   /// Every pipeline of every configuration.
   std::vector<configuration_member> all() const;
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/experiment_record.hpp"
 

@@ -7,12 +7,13 @@
 
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/finding.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
 
-// The findings of an experiment, one function for each subject, and what they share. Each adds
-// sentences only where the data carry them.
+// The findings of an experiment, by subject, and what they share. Each adds findings only where
+// the data carry them.
 
 /// What findings are computed from. Holds references: the record and the summary must outlive it.
 struct finding_source {
@@ -34,51 +35,32 @@ struct finding_source {
   bool differ_only_in(const compared_pair& pair, std::string_view key) const;
 };
 
-/// Texts that hold for several pipelines, with all for which they do.
-class grouped_texts {
+/// Findings about pipelines of an experiment. Those that read the same are one, about all of them:
+/// each by its label as a subject, and as they are listed in a sentence in "configurations".
+class grouped_findings {
  public:
-  using group = std::pair<std::string, std::vector<configuration_member>>;
+  void add(finding what, const configuration_member& who);
+  std::size_t size() const noexcept { return groups_.size(); }
+  std::vector<finding> all(const experiment_labels& labels) const;
 
-  void add(const std::string& text, const configuration_member& who);
-  const std::vector<group>& all() const noexcept { return groups_; }
+  /// As cases of one finding, unless there is none.
+  void add_as_cases(finding of, const experiment_labels& labels, std::vector<finding>& to) const;
 
  private:
-  std::vector<group> groups_;
+  std::vector<std::pair<finding, std::vector<configuration_member>>> groups_;
 };
 
-using findings_list = std::vector<std::string>;
-
-/// What timing methods cost and report, where an experiment compares them with none.
-void add_timing_findings(const finding_source& from, findings_list& to);
+/// What one configuration's comparison with another shows: the cost of a timing method, of other
+/// pipelines that run at once and of a way of waiting, and the effect of priorities.
+void add_timing_findings(const finding_source& from, std::vector<finding>& to);
+void add_together_findings(const finding_source& from, std::vector<finding>& to);
+void add_priority_findings(const finding_source& from, std::vector<finding>& to);
+void add_waiting_findings(const finding_source& from, std::vector<finding>& to);
 
 /// Whether what was compared computed the same in the last frame of each trial.
-void add_output_findings(const finding_source& from, findings_list& to);
+void add_output_findings(const finding_source& from, std::vector<finding>& to);
 
 /// Stages that ran side by side, and those that could have.
-void add_overlap_findings(const finding_source& from, findings_list& to);
-
-/// What priorities did, by pairs that differ in nothing else.
-void add_priority_findings(const finding_source& from, findings_list& to);
-
-/// What pipelines that run at once cost each other.
-void add_together_findings(const finding_source& from, findings_list& to);
-
-/// How arithmetic and time follow a parameter that is swept.
-void add_sweep_findings(const finding_source& from, findings_list& to);
-
-/// Stages whose device time is bound by their launches.
-void add_launch_findings(const finding_source& from, findings_list& to);
-
-/// Ways of waiting that keep a core busy for nothing.
-void add_waiting_findings(const finding_source& from, findings_list& to);
-
-/// Rates at which frames come faster than they are completed: no latency says anything there.
-void add_overload_findings(const finding_source& from, findings_list& to);
-
-/// Frames dropped or late.
-void add_load_findings(const finding_source& from, findings_list& to);
-
-/// A machine that did not keep still.
-void add_machine_findings(const finding_source& from, findings_list& to);
+void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 
 }  // namespace graphline

@@ -44,39 +44,38 @@ value_difference difference_of(const output_record& what, const output_record& r
   return result;
 }
 
-std::string in_words(const value_difference& by, const tensor_type& type) {
-  if (by.compared == 0) return "by its checksum";
-  const auto kept = static_cast<std::int64_t>(by.compared) < type.shape.elements()
-                        ? fmt::format("the {} values that were kept", by.compared)
-                        : std::string("its values");
-  if (by.largest == 0) return fmt::format("by its checksum, though not in {}", kept);
-  auto text = fmt::format("by {:.2g} at most in {}", by.largest, kept);
-  if (by.magnitude > 0) {
-    text += fmt::format(", {:.2g} of the largest", by.largest / by.magnitude);
-  }
-  return text;
+finding not_comparable(std::string why) {
+  return finding{"outputs_not_comparable"}.with("why", std::move(why));
 }
 
-/// What two runs' outputs say: nothing when they are the same, else the rest of a sentence that
-/// begins with the name of the one that is compared.
-std::string disagreement(const run_record& what, const run_record& reference,
-                         std::string_view reference_name) {
+/// How two runs' outputs of different checksums differ.
+finding difference_in(const output_record& what, const output_record& reference) {
+  const auto by = difference_of(what, reference);
+  finding made{"checksums_differ", finding_severity::warning};
+  made.with("tensor", what.tensor);
+  if (by.compared == 0) return made;
+  const bool all = static_cast<std::int64_t>(by.compared) == what.type.shape.elements();
+  made.with("compared", all ? std::string("its values")
+                            : fmt::format("the {} values that were kept", by.compared));
+  if (by.largest == 0) return made;
+  made.key = "values_differ";
+  made.with("largest", by.largest, unit::none);
+  return by.magnitude > 0 ? made.with("relative", by.largest / by.magnitude, unit::none) : made;
+}
+
+/// What two runs' outputs say: nothing when they are the same.
+std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   for (const auto& output : what.outputs) {
     const auto* other = find_output(reference, output.tensor);
-    if (other == nullptr) {
-      return fmt::format("cannot be compared with those of {}, which has no '{}'", reference_name,
-                         output.tensor);
-    }
+    if (other == nullptr) return not_comparable(fmt::format("these lack '{}'", output.tensor));
     if (output.type != other->type) {
-      return fmt::format("cannot be compared with those of {}: '{}' is {} there, {} here",
-                         reference_name, output.tensor, to_string(other->type),
-                         to_string(output.type));
+      return not_comparable(fmt::format("'{}' is {} there, {} here", output.tensor,
+                                        to_string(other->type), to_string(output.type)));
     }
   }
   for (const auto& output : reference.outputs) {
     if (find_output(what, output.tensor) != nullptr) continue;
-    return fmt::format("cannot be compared with those of {}, which has '{}' besides",
-                       reference_name, output.tensor);
+    return not_comparable(fmt::format("only these have '{}'", output.tensor));
   }
   for (const auto& output : what.outputs) {
     const auto& other = *find_output(reference, output.tensor);
@@ -84,24 +83,16 @@ std::string disagreement(const run_record& what, const run_record& reference,
     const auto last = last_frame(what);
     const auto other_last = last_frame(reference);
     if (!last || !other_last) {
-      return fmt::format(
-          "cannot be compared with those of {}: frames were dropped, so each ended with another "
-          "frame",
-          reference_name);
+      return not_comparable("frames were dropped, so each ended with another frame");
     }
     if (*last != *other_last) {
-      return fmt::format(
-          "cannot be compared with those of {}: frame {} was the last there, frame {} here",
-          reference_name, *other_last, *last);
+      return not_comparable(
+          fmt::format("frame {} was the last there, frame {} here", *other_last, *last));
     }
-    if (what.run.seed != reference.run.seed) {
-      return fmt::format("cannot be compared with those of {}: the seed is another",
-                         reference_name);
-    }
-    return fmt::format("differ from those of {}: '{}' {}", reference_name, output.tensor,
-                       in_words(difference_of(output, other), output.type));
+    if (what.run.seed != reference.run.seed) return not_comparable("the seeds differ");
+    return difference_in(output, other);
   }
-  return "";
+  return std::nullopt;
 }
 
 /// What the trials of one pipeline ended with.
@@ -140,33 +131,24 @@ class output_comparison {
     }
   }
 
-  void compare(findings_list& to) {
-    add_unsteady();
-    bool all_same = unsteady_.all().empty();
+  void compare(std::vector<finding>& to) {
+    find_unsteady();
+    bool all_same = unsteady_.size() == 0;
     const auto swept = sweep_of(from_.record, from_.summary);
     // Other sizes are to compute something else.
     const bool comparable = !swept || !changes_cost(*swept);
     for (const auto& pair : from_.record.pairs) {
       all_same = comparable && compare(pair) && all_same;
     }
+    const bool compared = agreeing_.size() > 0;
     if (none()) {
-      to.push_back("no output to compare: whatever stages write, other stages read");
-    } else if (all_same && compared_ > 0) {
+      to.push_back({"no_outputs"});
+    } else if (all_same && compared) {
       to.push_back(agreement());
     } else {
-      for (const auto& [reference, names] : agreeing_.all()) {
-        to.push_back(
-            fmt::format("{} computed the same outputs as {}", from_.labels.list(names), reference));
-      }
+      add(agreeing_, to);
     }
-    for (const auto* groups : {&disagreeing_, &unsteady_}) {
-      for (const auto& [text, names] : groups->all()) {
-        to.push_back(fmt::format("outputs of {} {}", from_.labels.list(names), text));
-      }
-    }
-    for (const auto& [tensor, names] : not_finite_.all()) {
-      to.push_back(fmt::format("'{}' holds NaN or infinity {}", tensor, from_.labels.where(names)));
-    }
+    for (const auto* groups : {&disagreeing_, &unsteady_, &not_finite_}) add(*groups, to);
   }
 
  private:
@@ -184,14 +166,19 @@ class output_comparison {
     return by_member_.at({of.configuration, of.member});
   }
 
-  void add_unsteady() {
+  void add(const grouped_findings& groups, std::vector<finding>& to) const {
+    for (auto& one : groups.all(from_.labels)) to.push_back(std::move(one));
+  }
+
+  void find_unsteady() {
+    const auto add = [](grouped_findings& groups, std::string_view key, const std::string& tensor,
+                        const configuration_member& who) {
+      groups.add(finding{key, finding_severity::warning}.with("tensor", tensor), who);
+    };
     for (const auto& what : from_.labels.all()) {
       const auto& own = outputs(what);
-      for (const auto& tensor : own.not_finite) not_finite_.add(tensor, what);
-      if (own.unsteady.empty()) continue;
-      unsteady_.add(
-          fmt::format("differ from trial to trial: '{}' has several checksums", own.unsteady),
-          what);
+      for (const auto& tensor : own.not_finite) add(not_finite_, "not_finite", tensor, what);
+      if (!own.unsteady.empty()) add(unsteady_, "outputs_vary", own.unsteady, what);
     }
   }
 
@@ -204,18 +191,17 @@ class output_comparison {
     if (none) return true;
     if (!what.unsteady.empty() || !reference.unsteady.empty()) return false;
     const auto name = from_.labels.of(pair.reference);
-    const auto text = disagreement(*what.runs.front(), *reference.runs.front(), name);
-    if (text.empty()) {
-      ++compared_;
-      agreeing_.add(name, pair.what);
-      return true;
+    auto found = disagreement(*what.runs.front(), *reference.runs.front());
+    if (found) {
+      disagreeing_.add(found->with("reference", name), pair.what);
+    } else {
+      agreeing_.add(finding{"same_outputs_as"}.with("reference", name), pair.what);
     }
-    disagreeing_.add(text, pair.what);
-    return false;
+    return !found;
   }
 
   /// All configurations computed what they are compared with; it may be the same for all.
-  std::string agreement() const {
+  finding agreement() const {
     const run_record* first = nullptr;
     std::size_t count = 0;
     bool one_for_all = true;
@@ -223,33 +209,30 @@ class output_comparison {
       const auto& runs = outputs(what).runs;
       count += runs.size();
       if (first == nullptr && !runs.empty()) first = runs.front();
-      one_for_all = one_for_all && !runs.empty() && disagreement(*runs.front(), *first, "").empty();
+      one_for_all = one_for_all && !runs.empty() && !disagreement(*runs.front(), *first);
     }
-    if (!one_for_all) {
-      return fmt::format(
-          "every configuration computed the same outputs as its baseline (last frame of {} runs)",
-          count);
-    }
+    finding made{"same_outputs_as_baselines"};
+    made.with("runs", count);
+    if (!one_for_all) return made;
+    made.key = "same_outputs";
     std::vector<std::string> tensors;
     for (const auto& output : first->outputs) {
       tensors.push_back(fmt::format("{} {}", output.tensor, output.checksum));
     }
-    return fmt::format("all configurations computed the same outputs: {} (last frame of {} runs)",
-                       listed(tensors), count);
+    return made.with("outputs", std::move(tensors));
   }
 
   const finding_source& from_;
   std::map<std::pair<std::size_t, std::size_t>, trial_outputs> by_member_;
-  grouped_texts agreeing_;
-  grouped_texts disagreeing_;
-  grouped_texts unsteady_;
-  grouped_texts not_finite_;
-  std::size_t compared_ = 0;
+  grouped_findings agreeing_;
+  grouped_findings disagreeing_;
+  grouped_findings unsteady_;
+  grouped_findings not_finite_;
 };
 
 }  // namespace
 
-void add_output_findings(const finding_source& from, findings_list& to) {
+void add_output_findings(const finding_source& from, std::vector<finding>& to) {
   output_comparison(from).compare(to);
 }
 

@@ -1,10 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "framework/analysis/experiment/finding_parts.hpp"
 #include "framework/analysis/experiment/side_by_side.hpp"
-#include "framework/base/units.hpp"
 
 namespace graphline {
 
@@ -64,57 +61,48 @@ std::vector<overlap_of_one> overlaps(const finding_source& from) {
   return result;
 }
 
+finding case_of(const overlap_of_one& one, std::string_view key) {
+  const bool happened = key == "overlap_of";
+  return finding{key}
+      .with(happened ? "overlap" : "stages", happened ? one.found.overlap : one.found.stages,
+            unit::duration)
+      .with(one.in_a_pipeline() ? "period" : "frame", one.found.frame, unit::duration);
+}
+
 /// Every figure, or, of more than a person would read, the least and the most.
-std::string side_by_side_text(const finding_source& from,
-                              const std::vector<overlap_of_one>& together) {
+void add_concurrent(const finding_source& from, const std::vector<overlap_of_one>& together,
+                    std::vector<finding>& to) {
   constexpr std::size_t most_figures = 4;
-  const auto figure = [](const overlap_of_one& one) {
-    return fmt::format("{} of {}{}", format_duration(one.found.overlap),
-                       format_duration(one.found.frame),
-                       one.in_a_pipeline() ? " frame period" : "");
-  };
-  grouped_texts figures;
-  for (const auto& one : together) figures.add(figure(one), one.who);
-  std::vector<std::string> items;
-  for (const auto& [text, who] : figures.all()) {
-    items.push_back(fmt::format("{} {}", text, from.labels.where(who)));
+  grouped_findings cases;
+  for (const auto& one : together) cases.add(case_of(one, "overlap_of"), one.who);
+  if (cases.size() <= most_figures) {
+    cases.add_as_cases({"ran_concurrently"}, from.labels, to);
+    return;
   }
-  if (items.size() <= most_figures) {
-    return "of each frame, stages ran concurrently for " + listed(items);
-  }
-  const auto [least, most] = std::minmax_element(
-      together.begin(), together.end(),
-      [](const auto& a, const auto& b) { return a.found.overlap < b.found.overlap; });
-  return fmt::format(
-      "of each frame, stages ran concurrently for {} with {} at least, {} with {} at most",
-      figure(*least), from.labels.of(least->who), figure(*most), from.labels.of(most->who));
+  const auto [least, most] =
+      std::ranges::minmax(together, {}, [](const auto& one) { return one.found.overlap; });
+  grouped_findings ends;
+  for (const auto& one : {least, most}) ends.add(case_of(one, "overlap_of"), one.who);
+  ends.add_as_cases({"ran_concurrently_least_and_most"}, from.labels, to);
 }
 
 }  // namespace
 
-void add_overlap_findings(const finding_source& from, findings_list& to) {
+void add_overlap_findings(const finding_source& from, std::vector<finding>& to) {
   const auto all = overlaps(from);
   std::vector<overlap_of_one> together;
-  grouped_texts apart;
   for (const auto& one : all) {
     if (one.happened()) together.push_back(one);
   }
+  grouped_findings apart;
   for (const auto& one : all) {
-    const bool shown_elsewhere =
-        std::any_of(together.begin(), together.end(),
-                    [&](const overlap_of_one& other) { return one.is_like(other, from.record); });
+    const bool shown_elsewhere = std::ranges::any_of(
+        together, [&](const auto& other) { return one.is_like(other, from.record); });
     if (one.happened() || !one.could_be_seen() || !(shown_elsewhere || one.promised())) continue;
-    apart.add(fmt::format("stages add up to {}, {} {}", format_duration(one.found.stages),
-                          one.in_a_pipeline() ? "a frame is done every" : "a frame takes",
-                          format_duration(one.found.frame)),
-              one.who);
+    apart.add(case_of(one, "stages_in_a_row"), one.who);
   }
-  if (!together.empty()) to.push_back(side_by_side_text(from, together));
-  std::vector<std::string> items;
-  for (const auto& [text, who] : apart.all()) {
-    items.push_back(fmt::format("{} ({})", from.labels.where(who), text));
-  }
-  if (!items.empty()) to.push_back("overlap did not happen " + listed(items));
+  add_concurrent(from, together, to);
+  apart.add_as_cases({"no_overlap"}, from.labels, to);
 }
 
 }  // namespace graphline

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "framework/analysis/run/frame_period.hpp"
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 

@@ -212,4 +212,108 @@ bool spans_decades(const std::vector<double>& values) {
   return *least > 0 && *most > 10 * *least;
 }
 
+namespace {
+
+// Figures that differ by less than this are as good as the same.
+constexpr double noticeable = 1.15;
+
+finding found(std::string_view key, const sweep& of) {
+  return finding{key}.with("parameter", of.key);
+}
+
+/// The ends of the sweep beside each other.
+void add_changes(const sweep& of, std::vector<finding>& to) {
+  const auto known = [](const sweep_point& p) { return p.intensity.value_or(0) > 0; };
+  const auto first = std::ranges::find_if(of.points, known);
+  if (first == of.points.end()) return;
+  const auto last = *std::find_if(of.points.rbegin(), of.points.rend(), known);
+  const auto times = [](const auto& end, const auto& begin) {
+    return static_cast<double>(*end) / static_cast<double>(*begin);
+  };
+  auto made = found("sweep_changes", of).with("first", first->text).with("last", last.text);
+  made.with("flops", times(last.flops, first->flops), unit::ratio)
+      .with("bytes", times(last.bytes, first->bytes), unit::ratio)
+      .with("intensity_first", first->intensity, unit::flops_per_byte)
+      .with("intensity_last", last.intensity, unit::flops_per_byte);
+  if (first->time && last.time) {
+    made.with("time", times(last.time, first->time), unit::ratio)
+        .with("time_first", first->time, unit::duration)
+        .with("time_last", last.time, unit::duration);
+  }
+  to.push_back(std::move(made));
+}
+
+/// The points with the least and the most of something; nothing where no point has it.
+std::optional<std::pair<sweep_point, sweep_point>> ends_by(
+    const sweep& of, std::optional<double> sweep_point::*what) {
+  std::vector<sweep_point> known;
+  std::ranges::copy_if(of.points, std::back_inserter(known),
+                       [&](const sweep_point& p) { return (p.*what).value_or(0) > 0; });
+  if (known.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(known, {}, what);
+  return std::pair(least, most);
+}
+
+/// The fastest arithmetic and the slowest, as far as they are apart.
+void add_rates(const sweep& of, std::vector<finding>& to) {
+  const auto rates = ends_by(of, &sweep_point::rate);
+  if (!rates) return;
+  const auto& [slowest, fastest] = *rates;
+  if (*fastest.rate < noticeable * *slowest.rate) return;
+  to.push_back(found("sweep_rates", of)
+                   .with("fastest", fastest.text)
+                   .with("most", fastest.rate, unit::flops_per_second)
+                   .with("slowest", slowest.text)
+                   .with("fewest", slowest.rate, unit::flops_per_second));
+}
+
+/// Which bound holds where; nothing without a calibration, and where bounds alternate.
+void add_bounds(const sweep& of, std::vector<finding>& to) {
+  if (!std::ranges::all_of(of.points, [](const sweep_point& p) { return p.by.has_value(); })) {
+    return;
+  }
+  const auto bound_of = [](const sweep_point& p) { return std::string(to_word(*p.by)); };
+  const auto differs = [](const sweep_point& a, const sweep_point& b) { return a.by != b.by; };
+  const auto turn = std::ranges::adjacent_find(of.points, differs);
+  if (turn == of.points.end()) {
+    to.push_back(found("sweep_bound", of).with("bound", bound_of(of.points.front())));
+    return;
+  }
+  const auto next = turn + 1;
+  if (std::adjacent_find(next, of.points.end(), differs) != of.points.end()) return;
+  to.push_back(found("sweep_bound_changes", of)
+                   .with("first_bound", bound_of(*turn))
+                   .with("last", turn->text)
+                   .with("second_bound", bound_of(*next))
+                   .with("next", next->text));
+}
+
+/// Where the time comes nearest to its roofline, and where it is farthest from it; a time below it
+/// is no success but a sign that something does not hold.
+void add_distances(const sweep& of, std::vector<finding>& to) {
+  const auto ratios = ends_by(of, &sweep_point::ratio);
+  if (!ratios) return;
+  const auto& [nearest, farthest] = *ratios;
+  if (*nearest.ratio * noticeable < 1) {
+    to.push_back(found("sweep_below_roofline", of)
+                     .with("value", nearest.text)
+                     .with("ratio", nearest.ratio, unit::ratio));
+  } else if (*farthest.ratio >= noticeable * *nearest.ratio) {
+    to.push_back(found("sweep_distances", of)
+                     .with("nearest", nearest.text)
+                     .with("least", nearest.ratio, unit::ratio)
+                     .with("farthest", farthest.text)
+                     .with("most", farthest.ratio, unit::ratio));
+  }
+}
+
+}  // namespace
+
+void add_findings(const sweep& of, std::vector<finding>& to) {
+  add_changes(of, to);
+  add_rates(of, to);
+  add_bounds(of, to);
+  add_distances(of, to);
+}
+
 }  // namespace graphline

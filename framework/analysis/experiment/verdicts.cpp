@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "framework/analysis/stats/student_t.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 namespace {

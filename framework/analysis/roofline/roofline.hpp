@@ -8,7 +8,6 @@
 #include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/base/words.hpp"
-#include "framework/record/cost_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

@@ -64,7 +64,7 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
                      time_of(growth(row)), growth(row) / more});
   }
   auto found = finding{"slow_frames"}
-                   .with("frames", quantity{static_cast<double>(summary.slowest_frames.size())})
+                   .with("frames", summary.slowest_frames.size())
                    .with("more", time_of(more));
   if (!items.empty()) found.with("pieces", std::move(items));
   if (named > rounds_to_more * more) found.with("others_less", time_of(named - more));
@@ -81,7 +81,7 @@ void add_lower_bound(const run_record& record, const attribution_summary& summar
   for (const auto stage : median.stages) found.subjects.push_back(record.stages[stage].name);
   if (median.by == limited_by::cpu_cores) {
     const int cores = record.run.graphs == graph_mode::frame ? 1 : record.cpu_cores;
-    found.with("cores", quantity{static_cast<double>(cores)});
+    found.with("cores", cores);
   }
   const bool one_bound =
       to_text(time_of(*summary.bound)) == to_text(time_of(*summary.bound_of_any));

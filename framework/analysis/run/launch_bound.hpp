@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "framework/analysis/finding.hpp"
 
@@ -22,11 +21,8 @@ bool is_launch_bound(const launch_times& times) noexcept;
 /// Whether enqueueing takes a larger part of the device time than `other`'s does.
 bool is_more_launch_bound(const launch_times& times, const launch_times& other) noexcept;
 
-/// What to say of so many such stages; `subject` names the worst, such as "stage 'head'".
-std::string launch_bound_text(std::string_view subject, const launch_times& worst,
-                              std::size_t stages);
-
-/// The same as a warning: of `stages` such stages, `stage` is the worst.
+/// That a stage's device time is bound by its launches; of `stages` such stages, `stage` is the
+/// worst.
 finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages);
 
 }  // namespace graphline

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/analysis/stats/student_t.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -105,9 +105,7 @@ finding overload_finding(const overload& what) {
   made.with("offered", what.offered, unit::frames_per_second)
       .with("completed", what.completed, unit::frames_per_second)
       .with("rates", rates_text(what.completed, what.offered));
-  if (what.dropped > 0) {
-    made.with("dropped", quantity{static_cast<double>(what.dropped), unit::none});
-  }
+  if (what.dropped > 0) made.with("dropped", what.dropped);
   return made.with("growth", what.growth, unit::duration);
 }
 

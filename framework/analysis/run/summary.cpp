@@ -35,13 +35,11 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
   if (summary.overload) result.push_back(overload_finding(*summary.overload));
   const auto late = summary.deadline ? summary.deadline->missed : 0;
   if (late > 0 || (summary.deadline && dropped > 0)) {
-    const auto count = [](std::size_t frames) { return quantity{static_cast<double>(frames)}; };
     result.push_back(finding{"deadline_missed", finding_severity::failure}
-                         .with("deadline", quantity{static_cast<double>(summary.deadline->limit),
-                                                    unit::duration})
-                         .with("missed", count(late + dropped))
-                         .with("frames", count(record.frames.size() + dropped)));
-    if (dropped > 0) result.back().with("dropped", count(dropped));
+                         .with("deadline", summary.deadline->limit, unit::duration)
+                         .with("missed", late + dropped)
+                         .with("frames", record.frames.size() + dropped));
+    if (dropped > 0) result.back().with("dropped", dropped);
   }
   return result;
 }

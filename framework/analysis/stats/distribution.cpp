@@ -67,10 +67,32 @@ distribution distribution::unsettled(std::string why) && {
   return std::move(*this);
 }
 
+std::span<const std::pair<std::string_view, double>> percentiles_of_table(const distribution& of) {
+  const std::span all(shown_percentiles);
+  return of.percentile(all.back().second) ? all : all.first(all.size() - 1);
+}
+
+std::string why_absent(const distribution& of) {
+  if (!of.why_unsettled().empty()) return of.why_unsettled();
+  std::string missing;
+  for (const auto& [name, p] : percentiles_of_table(of)) {
+    if (of.percentile(p)) continue;
+    missing += fmt::format("{}{} needs {}", missing.empty() ? "too few frames: " : ", ", name,
+                           samples_needed(p));
+  }
+  return missing;
+}
+
 nanoseconds lower_median(std::vector<nanoseconds> sample) {
   const auto middle = sample.begin() + static_cast<std::ptrdiff_t>((sample.size() - 1) / 2);
   std::nth_element(sample.begin(), middle, sample.end());
   return *middle;
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 double mean_of(std::span<const double> values) noexcept {

@@ -23,17 +23,6 @@ inline constexpr nanoseconds never = INT64_MAX;
 /// p50: 6, p90: 36, p95: 72, p99: 368, p99.9: 3688.
 std::size_t frames_to_hold(double p);
 
-/// Ranks in a sorted sample, from 1; 0 for an end that the sample does not carry.
-struct rank_interval {
-  std::size_t low = 0;
-  std::size_t high = 0;
-};
-
-/// Between which values of `count` independent ones the percentile `p` lies with 95 %: from the
-/// highest rank that lies above it to the lowest that lies below it with a probability of at most
-/// 2.5 % each, by the binomial distribution.
-rank_interval interval_ranks(double p, std::size_t count);
-
 /// A sample of times against a bound on one of its percentiles.
 struct bound_check {
   std::size_t frames = 0;

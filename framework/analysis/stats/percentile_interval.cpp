@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/stats/percentile_bound.hpp"
-#include "framework/analysis/stats/student_t.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 namespace {
@@ -128,13 +127,9 @@ std::vector<percentile_interval> percentile_intervals(std::span<const nanosecond
   const auto all = sorted.sorted();
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto count = static_cast<std::size_t>(effective_count(below[i], length));
-    const auto [low, high] = interval_ranks(result[i].p, count);
-    // The k-th of those that count as independent stands for as large a part of all there are.
-    const auto value_at = [&](std::size_t rank) {
-      return all[(rank * all.size() + count - 1) / count - 1];
-    };
-    if (low > 0) result[i].low = value_at(low);
-    if (high > 0) result[i].high = value_at(high);
+    const auto [low, high] = interval_ranks(result[i].p, count, all.size());
+    if (low > 0) result[i].low = all[low - 1];
+    if (high > 0) result[i].high = all[high - 1];
   }
   return result;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/stats/median_interval.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 namespace {

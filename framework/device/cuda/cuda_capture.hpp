@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/device/capture_registry.hpp"
-#include "framework/device/cuda/cuda_handle.hpp"
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 
 namespace graphline {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "framework/device/cuda/cuda_handle.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {

@@ -1,23 +1,79 @@
 #include "framework/device/cuda/cuda_device.hpp"
 
 #include <cuda_profiler_api.h>
+#include <fmt/format.h>
 #include <nvtx3/nvToolsExt.h>
-
 #include <unistd.h>
 
 #include <atomic>
 
 #include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 #include "framework/device/cuda/cuda_event.hpp"
 #include "framework/device/cuda/cuda_graph.hpp"
-#include "framework/device/cuda/cuda_properties.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
-#include "framework/device/cuda/cuda_trace.hpp"
 #include "framework/device/cuda/nvml.hpp"
 
 namespace graphline {
 namespace {
+
+/// As nvidia-smi shows it: "00000000:3B:00.0".
+std::string bus_id_of(const cudaDeviceProp& given) {
+  return fmt::format("{:08X}:{:02X}:{:02X}.0", given.pciDomainID, given.pciBusID,
+                     given.pciDeviceID);
+}
+
+/// What CUDA says of the device of that number without a context on any. Throws `cuda_error`.
+device_properties cuda_properties(int index) {
+  const std::string subject = fmt::format("device cuda:{}", index);
+  cudaDeviceProp given{};
+  check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties", subject);
+  int driver = 0;
+  int runtime = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", subject);
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion", subject);
+  // cudaDeviceProp has no clocks since CUDA 13.
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check_cuda(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute", subject);
+    return value;
+  };
+  const int core_clock = attribute(cudaDevAttrClockRate);
+  const int memory_clock = attribute(cudaDevAttrMemoryClockRate);
+  const int memory_bus = attribute(cudaDevAttrGlobalMemoryBusWidth);
+
+  device_properties result;
+  result.backend = "cuda";
+  // Idle GPUs were seen at 345 MHz that work at 1980; how soon they get there is not known yet.
+  result.warm_up = 300'000'000;
+  result.name = given.name;
+  result.memory_bytes = given.totalGlobalMem;
+  // CUDA tells their number to a context only, and a list makes none. GPUs that have them have six.
+  result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
+  result.details = {
+      {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
+      {"multiprocessors", std::to_string(given.multiProcessorCount)},
+      {"core clock, at most", fmt::format("{} MHz", core_clock / 1000)},
+      {"memory clock, at most", fmt::format("{} MHz", memory_clock / 1000)},
+      {"memory bus", fmt::format("{} bit", memory_bus)},
+      {"L2 cache", format_bytes(static_cast<std::uint64_t>(given.l2CacheSize))},
+      {"CUDA of the driver", cuda_version_text(driver)},
+      {"CUDA runtime", cuda_version_text(runtime)},
+  };
+  if (const auto managed = find_nvml_device(bus_id_of(given))) {
+    for (auto& detail : managed->details()) result.details.push_back(std::move(detail));
+  }
+  return result;
+}
+
+/// What the driver tells of it; nothing where it does not. Throws as above.
+std::optional<nvml_device> nvml_device_of(int index) {
+  cudaDeviceProp given{};
+  check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties",
+             fmt::format("device cuda:{}", index));
+  return find_nvml_device(bus_id_of(given));
+}
 
 unsigned schedule_flag(wait_mode how) noexcept {
   switch (how) {
@@ -112,6 +168,46 @@ class cuda_device final : public device {
   std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
 };
 
+/// Why cudaGetDeviceCount failed, and what would help.
+std::string describe_absence(cudaError_t status) {
+  int driver = 0;
+  int runtime = 0;
+  const bool knows_driver = cudaDriverGetVersion(&driver) == cudaSuccess;
+  static_cast<void>(cudaRuntimeGetVersion(&runtime));
+  if (status == cudaErrorInsufficientDriver) {
+    if (!knows_driver || driver == 0) {
+      return "no NVIDIA driver is installed; this program needs one for CUDA " +
+             cuda_version_text(runtime) + " or newer";
+    }
+    return fmt::format(
+        "the NVIDIA driver is too old: it is for CUDA {}, and this program needs one for CUDA {} "
+        "or newer",
+        cuda_version_text(driver), cuda_version_text(runtime));
+  }
+  if (status == cudaErrorNoDevice) {
+    return "the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides those it does not name)";
+  }
+  return fmt::format("cudaGetDeviceCount failed: {} ({}), {}", cudaGetErrorName(status),
+                     static_cast<int>(status), cudaGetErrorString(status));
+}
+
+std::vector<device_properties> list_cuda(std::string& reason) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+    reason = describe_absence(status);
+    return {};
+  }
+  std::vector<device_properties> found;
+  for (int i = 0; i < count; ++i) found.push_back(cuda_properties(i));
+  return found;
+}
+
+std::unique_ptr<device> open_cuda(int index, const device_request& /*request*/) {
+  return open_cuda_device(index);
+}
+
 }  // namespace
 
 std::unique_ptr<device> open_cuda_device(int index) {
@@ -124,6 +220,14 @@ int use_cuda_device(device& d) {
         fmt::format("'{}' is no cuda device and cannot run CUDA code", d.properties().backend));
   }
   return static_cast<cuda_device&>(d).use();
+}
+
+backend cuda_backend() {
+  return {"cuda", &list_cuda, &open_cuda};
+}
+
+std::string cuda_version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 }  // namespace graphline

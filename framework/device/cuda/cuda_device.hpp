@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "framework/device/device.hpp"
 #include "framework/device/devices.hpp"
@@ -17,5 +18,13 @@ int use_cuda_device(device& d);
 
 /// The entry for a `device_list`.
 backend cuda_backend();
+
+/// Kernels, copies and fills of one device, as CUPTI tells them. CUPTI serves a process once, so
+/// there is one trace at a time. Throws `run_error` when there is one already, or CUPTI cannot be
+/// had.
+std::unique_ptr<operation_trace> trace_cuda_operations(int device);
+
+/// "13.0" for 13000, as CUDA counts its versions.
+std::string cuda_version_text(int version);
 
 }  // namespace graphline

@@ -8,12 +8,11 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/words.hpp"
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_capture.hpp"
 #include "framework/device/cuda/cuda_clock.hpp"
-#include "framework/device/cuda/cuda_handle.hpp"
 #include "framework/device/cuda/cuda_memory.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
-#include "framework/device/same_engine.hpp"
 
 namespace graphline {
 

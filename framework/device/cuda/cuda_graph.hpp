@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_capture.hpp"
-#include "framework/device/cuda/cuda_handle.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -48,5 +48,12 @@ class cuda_graph final : public graph {
   const std::string name_;
   const stamp_names stamps_;
 };
+
+/// The name of a kernel node's kernel, as one would write it; "kernel" when CUDA does not tell.
+std::string kernel_name(cudaGraphNode_t node);
+
+/// A mangled name as one would write it, without parameters: "void scale<float>" for
+/// "_Z5scaleIfEvPT_"; unchanged when it is none.
+std::string demangled(const char* name);
 
 }  // namespace graphline

@@ -34,7 +34,7 @@ memory cuda_memory::allocate(std::size_t bytes) {
   }
   engine_.check(status, "cudaMalloc", subject);
   memory block(data, bytes, this, &cuda_memory::release_device);
-  add(device_, bytes);
+  device_.add(bytes);
   engine_.check(cudaMemsetAsync(data, unwritten, bytes, engine_.setup.get()), "cudaMemsetAsync",
                 subject);
   // On a stream that no other waits for: the block must be ready when it is handed out.
@@ -58,24 +58,8 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   }
   engine_.check(status, "cudaHostAlloc", subject);
   std::memset(data, unwritten, bytes);
-  add(pinned_, bytes);
+  pinned_.add(bytes);
   return memory(data, bytes, this, &cuda_memory::release_pinned);
-}
-
-memory_usage cuda_memory::usage() const noexcept {
-  return {.device_bytes = device_.bytes.load(),
-          .device_peak_bytes = device_.peak.load(),
-          .pinned_bytes = pinned_.bytes.load(),
-          .pinned_peak_bytes = pinned_.peak.load(),
-          .allocations = allocations_.load()};
-}
-
-void cuda_memory::add(account& to, std::size_t bytes) noexcept {
-  const std::size_t in_use = to.bytes.fetch_add(bytes) + bytes;
-  std::size_t peak = to.peak.load();
-  while (peak < in_use && !to.peak.compare_exchange_weak(peak, in_use)) {
-  }
-  allocations_.fetch_add(1);
 }
 
 // A failure to free tells of an earlier one, which a wait has told, or of the end of the process.

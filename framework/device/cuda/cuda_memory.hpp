@@ -1,9 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -24,22 +23,15 @@ class cuda_memory {
   memory allocate(std::size_t bytes);
   memory allocate_pinned(std::size_t bytes);
 
-  memory_usage usage() const noexcept;
+  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
 
  private:
-  struct account {
-    std::atomic<std::size_t> bytes{0};
-    std::atomic<std::size_t> peak{0};
-  };
-
-  void add(account& to, std::size_t bytes) noexcept;
   static void release_device(void* from, void* data, std::size_t bytes) noexcept;
   static void release_pinned(void* from, void* data, std::size_t bytes) noexcept;
 
   cuda_engine& engine_;
-  account device_;
-  account pinned_;
-  std::atomic<std::uint64_t> allocations_{0};
+  memory_account device_;
+  memory_account pinned_;
 };
 
 }  // namespace graphline

@@ -1,4 +1,4 @@
-#include "framework/device/cuda/cuda_trace.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
@@ -10,8 +10,8 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_graph.hpp"
 #include "framework/device/cuda/cuda_versions.hpp"
-#include "framework/device/cuda/kernel_name.hpp"
 #include "framework/device/cuda/library_loader.hpp"
 
 namespace graphline {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "framework/device/capture_registry.hpp"
-#include "framework/device/host/command.hpp"
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/host/host_graph.hpp"
+#include "framework/device/host/lane.hpp"
 
 namespace graphline {
 

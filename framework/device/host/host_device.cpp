@@ -1,18 +1,152 @@
 #include "framework/device/host/host_device.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <typeinfo>
 
+#include "framework/base/cgroup_limits.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/base/units.hpp"
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/host/host_engine.hpp"
 #include "framework/device/host/host_event.hpp"
-#include "framework/device/host/host_machine.hpp"
-#include "framework/device/host/host_memory.hpp"
 #include "framework/device/host/host_stream.hpp"
 
 namespace graphline {
 namespace {
+
+/// The memory of the `host` device. Its device memory and its pinned memory are both plain memory
+/// of this machine, and are counted apart as on a device where they differ.
+class host_memory {
+ public:
+  /// Every byte of fresh memory. As float32 and float64 it reads as NaN, so what is used before it
+  /// is written shows; writing it also brings the pages in before anything is timed.
+  static constexpr unsigned char unwritten = 0xff;
+
+  static constexpr std::size_t alignment = 256;
+
+  memory allocate(std::size_t bytes) { return allocate(device_, bytes, "device"); }
+  memory allocate_pinned(std::size_t bytes) { return allocate(pinned_, bytes, "pinned"); }
+
+  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
+
+ private:
+  memory allocate(memory_account& to, std::size_t bytes, const char* kind);
+  static void release(void* from, void* data, std::size_t bytes) noexcept;
+
+  memory_account device_;
+  memory_account pinned_;
+};
+
+/// A block that is zero or more huge pages long is put on them where the system has some: a core
+/// that goes through memory waits at the beginning of each page, and longer in a virtual machine.
+void* allocate_block(std::size_t bytes) {
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  const std::size_t whole = bytes / huge_page * huge_page;
+  const std::size_t alignment = whole > 0 ? huge_page : host_memory::alignment;
+  const std::size_t rounded =
+      (bytes + host_memory::alignment - 1) / host_memory::alignment * host_memory::alignment;
+  // Not std::aligned_alloc, which takes whole multiples of the alignment only.
+  void* data = nullptr;
+  if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
+#ifdef MADV_HUGEPAGE
+  // Of the last page, which the block does not fill, nothing is taken that was not asked for.
+  if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
+memory host_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
+  if (bytes == 0) return {};
+  // Asked first, because the system promises more than it has and ends the program later.
+  const std::uint64_t available = available_memory();
+  void* data = nullptr;
+  if (bytes <= available) {
+    data = allocate_block(bytes);
+  }
+  if (data == nullptr) {
+    throw run_error(
+        fmt::format("cannot allocate {} of {} memory on the host device: {} is available; use "
+                    "smaller tensors or fewer frames in flight",
+                    format_bytes(bytes), kind, format_bytes(available)));
+  }
+  std::memset(data, unwritten, bytes);
+
+  to.add(bytes);
+  return memory(data, bytes, &to, &host_memory::release);
+}
+
+void host_memory::release(void* from, void* data, std::size_t bytes) noexcept {
+  static_cast<memory_account*>(from)->bytes.fetch_sub(bytes);
+  std::free(data);
+}
+
+/// The text after "KEY:" in a file of such lines, without surrounding blanks; empty when not there.
+std::string value_in(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return "";
+}
+
+/// The widest vector instructions that the processor has, as oneDNN would name them.
+std::string_view vector_instructions() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+  if (__builtin_cpu_supports("avx2")) return "AVX2";
+  if (__builtin_cpu_supports("sse4.1")) return "SSE4.1";
+  return "SSE2";
+#elif defined(__aarch64__)
+  return "NEON";
+#else
+  return "unknown";
+#endif
+}
+
+/// The compute threads of `host` when nobody says: half the cores, at least one, so that the other
+/// half is left to the CPU stages.
+int default_compute_threads() {
+  return std::max(1, usable_cores() / 2);
+}
+
+/// This machine as a device with that many compute threads.
+device_properties host_properties(int compute_threads) {
+  const int cores = usable_cores();
+  device_properties p;
+  p.backend = "host";
+  p.name = value_in("/proc/cpuinfo", "model name");
+  if (p.name.empty()) p.name = "CPU";
+  p.memory_bytes = memory_in_all();
+  p.compute_threads = compute_threads;
+  p.priority_levels = 3;
+  p.one_at_a_time = true;
+  p.tells_busy_time = true;
+  p.details = {{"cores", std::to_string(cores)},
+               {"vector instructions", std::string(vector_instructions())}};
+  if (const auto limit = read_cgroup_limits().cpus) {
+    p.details.emplace_back("CPU limit", fmt::format("{:.4g}", *limit));
+  }
+  if (compute_threads > cores) {
+    p.details.emplace_back(
+        "warning", fmt::format("{} compute threads share {} cores and will hold each other up",
+                               compute_threads, cores));
+  }
+  return p;
+}
 
 class cpu_device final : public host_runner {
  public:
@@ -67,6 +201,15 @@ class cpu_device final : public host_runner {
   host_engine engine_;
 };
 
+std::vector<device_properties> list_host(std::string& /*reason*/) {
+  return {host_properties(default_compute_threads())};  // there is always a CPU
+}
+
+std::unique_ptr<device> open_host(int /*index*/, const device_request& request) {
+  return open_host_device(request.host_threads == 0 ? default_compute_threads()
+                                                    : request.host_threads);
+}
+
 }  // namespace
 
 std::unique_ptr<device> open_host_device(int compute_threads) {
@@ -95,6 +238,10 @@ void host_call(device& d, const std::function<void()>& work) {
         fmt::format("'{}' is no host device and cannot run host code", d.properties().backend));
   }
   runner->call(work);
+}
+
+backend host_backend() {
+  return {"host", &list_host, &open_host};
 }
 
 }  // namespace graphline

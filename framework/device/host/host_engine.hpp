@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "framework/device/host/failure.hpp"
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_worker.hpp"
-#include "framework/device/host/lane_table.hpp"
+#include "framework/device/host/lane.hpp"
 #include "framework/device/host/operation_log.hpp"
-#include "framework/device/same_engine.hpp"
 
 namespace graphline {
 

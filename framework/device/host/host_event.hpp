@@ -5,7 +5,7 @@
 #include <string>
 
 #include "framework/device/device.hpp"
-#include "framework/device/host/recording.hpp"
+#include "framework/device/host/lane.hpp"
 
 namespace graphline {
 

@@ -1,19 +1,26 @@
 #include "framework/device/host/host_graph.hpp"
 
 #include <algorithm>
+#include <functional>
 
-#include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_engine.hpp"
+#include "framework/device/host/host_event.hpp"
 
 namespace graphline {
+namespace {
+
+bool is_call(const command& c) noexcept {
+  return std::holds_alternative<call_command>(c);
+}
+
+}  // namespace
 
 host_graph_exec::host_graph_exec(host_engine& engine,
                                  std::shared_ptr<const captured_graph> captured)
     : engine_(engine), captured_(std::move(captured)), replay_(*captured_) {
-  const bool has_calls = std::ranges::any_of(captured_->commands, [](const command& c) {
-    return std::holds_alternative<call_command>(c);
-  });
-  if (has_calls) run_ = std::make_unique<graph_run>(*captured_);
+  if (std::ranges::any_of(captured_->commands, is_call)) {
+    run_ = std::make_unique<graph_run>(*captured_);
+  }
 }
 
 host_graph_exec::~host_graph_exec() {
@@ -23,6 +30,86 @@ host_graph_exec::~host_graph_exec() {
 command host_graph_exec::launch_after(dependency after) noexcept {
   if (run_ != nullptr) return run_command{run_.get(), after};
   return launch_command{&replay_, after};
+}
+
+graph_run::graph_run(const captured_graph& graph)
+    : graph_(graph),
+      followers_(graph.nodes.size()),
+      waits_for_(graph.nodes.size()),
+      calls_(static_cast<std::size_t>(std::ranges::count_if(graph.commands, is_call))),
+      busy_(graph.branch_count) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const std::size_t before : graph.nodes[i].after) followers_[before].push_back(i);
+  }
+  ready_.reserve(graph.nodes.size());
+  immediate_.reserve(graph.nodes.size());
+  called_.reserve(calls_.size());
+}
+
+graph_run::standing graph_run::advance(host_caller& caller) noexcept {
+  if (!is_under_way_) begin();
+  deal_with_immediate(caller);
+  // Calls return in the order of their hand-over, so only the oldest has to be looked at.
+  while (returned_ < called_.size() && calls_[returned_].has_returned()) {
+    done(called_[returned_++]);
+    deal_with_immediate(caller);
+  }
+  if (!ready_.empty()) return standing::ready;
+  if (left_ != 0) return standing::waiting;
+  is_under_way_ = false;
+  return standing::complete;
+}
+
+void graph_run::deal_with_immediate(host_caller& caller) noexcept {
+  while (!immediate_.empty()) {
+    const std::size_t node = immediate_.back();
+    immediate_.pop_back();
+    const command& c = graph_.commands[node];
+    if (const auto* stamp = std::get_if<stamp_command>(&c)) {
+      stamp->stamped->stamp_in_graph(busy_[graph_.branches[node]]);
+      done(node);
+    } else {
+      caller.hand_over(calls_[called_.size()], *std::get<call_command>(c).function);
+      called_.push_back(node);
+    }
+  }
+}
+
+void graph_run::next_done(nanoseconds time) noexcept {
+  const std::size_t node = ready_.front();
+  busy_[graph_.branches[node]] += time;
+  std::ranges::pop_heap(ready_, std::greater{});
+  ready_.pop_back();
+  done(node);
+}
+
+void graph_run::begin() noexcept {
+  is_under_way_ = true;
+  called_.clear();
+  returned_ = 0;
+  left_ = graph_.nodes.size();
+  for (std::size_t i = 0; i < left_; ++i) waits_for_[i] = graph_.nodes[i].after.size();
+  // From the last to the first, since `immediate_` is taken from its end.
+  for (std::size_t i = left_; i-- > 0;) {
+    if (waits_for_[i] == 0) make_ready(i);
+  }
+}
+
+void graph_run::make_ready(std::size_t node) noexcept {
+  if (is_work(graph_.commands[node])) {
+    ready_.push_back(node);
+    std::ranges::push_heap(ready_, std::greater{});
+  } else {
+    immediate_.push_back(node);
+  }
+}
+
+void graph_run::done(std::size_t node) noexcept {
+  --left_;
+  const std::vector<std::size_t>& followers = followers_[node];
+  for (std::size_t i = followers.size(); i-- > 0;) {
+    if (--waits_for_[followers[i]] == 0) make_ready(followers[i]);
+  }
 }
 
 }  // namespace graphline

@@ -11,7 +11,6 @@
 #include "framework/base/pause.hpp"
 #include "framework/base/reason.hpp"
 #include "framework/base/thread_number.hpp"
-#include "framework/device/host/graph_run.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
 
@@ -33,15 +32,63 @@ void perform(const command& c) {
 }
 
 template <class Work>
-std::thread start(Work&& work) {
+std::thread start_thread(const char* failure, Work&& work) {
   try {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& e) {
-    throw no_thread("the host device could not start its thread", e);
+    throw no_thread(failure, e);
   }
 }
 
 }  // namespace
+
+host_caller::~host_caller() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  handed_over_.notify_one();
+  thread_.join();
+}
+
+void host_caller::start() {
+  std::call_once(started_, [this] {
+    thread_ = start_thread("the host device could not start its thread for host functions", [this] {
+      name_thread("host functions");
+      const kept_to_cpus kept(cpus_);
+      serve();
+    });
+  });
+}
+
+void host_caller::hand_over(handed_call& call, host_function& f) noexcept {
+  call.function_ = &f;
+  call.next_ = nullptr;
+  call.returned_.store(false, std::memory_order_relaxed);
+  {
+    const std::scoped_lock lock(mutex_);
+    (first_ == nullptr ? first_ : last_->next_) = &call;
+    last_ = &call;
+  }
+  handed_over_.notify_one();
+}
+
+void host_caller::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    handed_over_.wait(lock, [this] { return first_ != nullptr || stop_; });
+    if (first_ == nullptr) return;
+    handed_call& call = *first_;
+    first_ = call.next_;
+    lock.unlock();
+    if (!failed_.is_set()) call.function_->call();
+    // Stored in one total order with the worker's going to sleep, as `host_worker::notice` asks.
+    call.returned_.store(true, std::memory_order_seq_cst);
+    worker_.notice();
+    lock.lock();
+  }
+}
 
 host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
                          int compute_threads, cpu_split cpus)
@@ -50,9 +97,10 @@ host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
       log_(log),
       roster_(lane_table::make_roster()),
       caller_(failed, *this, std::move(cpus.others)),
-      thread_(start([this, compute_threads, own = std::move(cpus.device)] {
-        serve(compute_threads, own);
-      })) {}
+      thread_(start_thread(
+          "the host device could not start its thread",
+          [this, compute_threads, own = std::move(cpus.device)] { serve(compute_threads, own); })) {
+}
 
 host_worker::~host_worker() {
   stop_.store(true, std::memory_order_seq_cst);

@@ -7,17 +7,87 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "framework/base/cpu_sets.hpp"
-#include "framework/device/host/command.hpp"
-#include "framework/device/host/failure.hpp"
-#include "framework/device/host/host_caller.hpp"
-#include "framework/device/host/lane_table.hpp"
+#include "framework/base/error.hpp"
+#include "framework/device/host/lane.hpp"
 #include "framework/device/host/operation_log.hpp"
 
 namespace graphline {
+
+/// Whether a device has failed, and in what. Set once by the worker and never reset: what an
+/// operation left half done cannot be trusted.
+class failure {
+ public:
+  bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
+
+  void throw_if_set() const {
+    if (!is_set()) return;
+    throw run_error(message_.empty() ? "the host device ran out of memory" : message_);
+  }
+
+  /// Keeps the first failure only. The worker's to call.
+  void set(std::string_view operation, std::string_view reason) noexcept {
+    if (is_set()) return;
+    try {
+      message_.assign("operation '").append(operation).append("' failed on the host device: ");
+      message_.append(reason);
+    } catch (const std::bad_alloc&) {
+      message_.clear();
+    }
+    set_.store(true, std::memory_order_release);
+  }
+
+ private:
+  std::string message_;
+  std::atomic<bool> set_{false};
+};
+
+class host_worker;
+
+/// The thread that calls host functions, one after another in the order they were handed over, so
+/// that the worker goes on with other operations meanwhile.
+class host_caller {
+ public:
+  /// `worker` is told of every return; the thread keeps to `cpus`.
+  host_caller(const failure& failed, host_worker& worker, cpu_set cpus)
+      : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
+
+  /// Finishes what was handed over and ends the thread.
+  ~host_caller();
+  host_caller(const host_caller&) = delete;
+  host_caller& operator=(const host_caller&) = delete;
+
+  /// Starts the thread unless it runs; before the first call is submitted, since most devices never
+  /// see one. Throws `run_error` when it cannot be started.
+  void start();
+
+  /// Has `f` called, or once the device has failed, only counts it as returned. The worker's to
+  /// call, after `start`.
+  void hand_over(handed_call& call, host_function& f) noexcept;
+
+ private:
+  void serve();
+
+  const failure& failed_;
+  host_worker& worker_;
+  const cpu_set cpus_;
+
+  std::mutex mutex_;
+  std::condition_variable handed_over_;
+  handed_call* first_ = nullptr;
+  handed_call* last_ = nullptr;
+  bool stop_ = false;
+
+  std::once_flag started_;
+  std::thread thread_;
+};
 
 /// The thread that carries out what the lanes hold, one operation at a time.
 ///

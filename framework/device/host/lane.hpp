@@ -2,16 +2,161 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
-#include "framework/device/host/command.hpp"
-#include "framework/device/host/handed_call.hpp"
-#include "framework/device/host/recording.hpp"
+#include "framework/device/device.hpp"
+#include "framework/device/host/host_device.hpp"
 
 namespace graphline {
+
+/// Counts the commands of one lane, from 1.
+using ticket = std::uint64_t;
+
+/// Where an event was last recorded: a lane and the ticket of the command in it, packed into one
+/// word so that it can be read and replaced atomically. It has passed once that lane has completed
+/// that ticket. Keeping the point and not a counter is what makes a wait refer to the recording it
+/// saw, even when the event is recorded again on another stream that runs ahead.
+class recording {
+ public:
+  /// How many lanes can be told apart, and so how many streams a device has at most.
+  static constexpr std::uint32_t max_lanes = 1024;
+
+  /// Never recorded.
+  constexpr recording() = default;
+
+  static constexpr recording at(std::uint32_t lane, ticket t) noexcept {
+    return recording((std::uint64_t{lane} << ticket_bits) | t);
+  }
+
+  /// Recorded while a capture was building a graph; `capture` counts the device's captures.
+  static constexpr recording in_capture(std::uint64_t capture) noexcept {
+    return recording((std::uint64_t{captured_lane} << ticket_bits) | capture);
+  }
+
+  constexpr bool is_never() const noexcept { return word_ == 0; }
+  constexpr bool is_in_capture() const noexcept { return lane() == captured_lane; }
+
+  constexpr std::uint32_t lane() const noexcept {
+    return static_cast<std::uint32_t>(word_ >> ticket_bits);
+  }
+
+  /// The ticket within the lane, or the number of the capture.
+  constexpr std::uint64_t number() const noexcept { return word_ & number_mask; }
+
+  constexpr bool operator==(const recording&) const = default;
+
+ private:
+  // 48 bits of tickets last for nine years of one command a microsecond.
+  static constexpr int ticket_bits = 48;
+  static constexpr std::uint64_t number_mask = (std::uint64_t{1} << ticket_bits) - 1;
+  static constexpr std::uint32_t captured_lane = 0xffff;
+  static_assert(max_lanes < captured_lane);
+
+  constexpr explicit recording(std::uint64_t word) noexcept : word_(word) {}
+
+  std::uint64_t word_ = 0;
+};
+
+static_assert(std::atomic<recording>::is_always_lock_free);
+
+/// A host function's way through the caller thread. Belongs to the lane or the graph that the call
+/// stands in, so that handing one over allocates nothing; used again once it has returned.
+class handed_call {
+ public:
+  /// Whether the latest call handed over has returned; the caller thread is done with it then.
+  bool has_returned() const noexcept { return returned_.load(std::memory_order_seq_cst); }
+
+ private:
+  friend class host_caller;
+
+  host_function* function_ = nullptr;
+  handed_call* next_ = nullptr;
+  std::atomic<bool> returned_{false};
+};
+
+class graph_run;
+class host_event;
+class lane;
+struct graph_replay;
+
+/// A point in a lane that has to be passed first; without a lane there is none.
+struct dependency {
+  const lane* on = nullptr;
+  ticket at = 0;
+};
+
+struct operate_command {
+  host_operation* operation;
+};
+
+struct copy_command {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+};
+
+struct fill_command {
+  void* to;
+  std::size_t bytes;
+  std::byte value;
+};
+
+/// Done when the function has returned, on the caller thread.
+struct call_command {
+  host_function* function;
+};
+
+/// Stamps an event from inside a graph; outside, a recording does.
+struct stamp_command {
+  host_event* stamped;
+};
+
+/// Marks a point in the lane; `stamped` is the event to stamp, or null when it keeps no time.
+struct record_command {
+  host_event* stamped;
+};
+
+struct wait_command {
+  dependency after;
+};
+
+/// Every node of a graph without calls, once the previous launch of the same executable is done.
+struct launch_command {
+  graph_replay* replay;
+  dependency after;
+};
+
+/// The same of a graph with calls.
+struct run_command {
+  graph_run* run;
+  dependency after;
+};
+
+/// What a stream asks of the worker: plain data, so that submitting is a copy into a ring.
+using command =
+    std::variant<operate_command, copy_command, fill_command, call_command, stamp_command,
+                 record_command, wait_command, launch_command, run_command>;
+
+static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
+
+/// Whether the worker has to carry it out, rather than pass it or hand it over.
+inline bool is_work(const command& c) noexcept {
+  return std::holds_alternative<operate_command>(c) || std::holds_alternative<copy_command>(c) ||
+         std::holds_alternative<fill_command>(c);
+}
+
+/// What a command that can be a node of a graph is called in listings, traces and messages.
+std::string name_of(const command& c);
 
 /// The queue behind a stream: a bounded ring of commands between one caller at a time and the
 /// worker, without locks, and the count of commands completed, on which anybody may wait.
@@ -96,6 +241,54 @@ class lane {
   mutable std::atomic<std::uint32_t> wakes_{0};
 
   alignas(line) std::array<command, capacity> ring_{};
+};
+
+/// The lanes of a device: which exist, which are in use, and at which priority.
+class lane_table {
+ public:
+  /// The lanes in use, by priority, highest first.
+  using roster = std::array<std::vector<lane*>, 3>;
+
+  /// With room for all lanes there may be, so that `list` takes no memory.
+  static roster make_roster();
+
+  /// A lane that no stream uses. Throws `run_error` when all `recording::max_lanes` are in use.
+  lane& acquire(priority level);
+
+  /// Gives a lane back; nothing may be left to do on it.
+  void release(const lane& l) noexcept;
+
+  /// Changes whenever a lane is acquired or released.
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_seq_cst); }
+
+  /// Overwrites `into` with the lanes in use.
+  void list(roster& into) const;
+
+  /// The point a recording stands for; without a lane when it is none or has passed.
+  dependency pending(recording r) const noexcept;
+
+  /// Returns when the recording has passed; at once when it is none or of a capture.
+  void wait(recording r, wait_mode how) const noexcept;
+
+  /// Returns when every command handed over so far, on every lane, is completed.
+  void wait_for_all(wait_mode how) const noexcept;
+
+ private:
+  struct entry {
+    std::unique_ptr<lane> owned;
+    priority level;
+    bool in_use;
+  };
+
+  const lane* find(recording r) const noexcept;
+
+  mutable std::mutex mutex_;
+  std::vector<entry> entries_;
+  std::atomic<std::uint64_t> version_{0};
+
+  // Read without the mutex by whoever holds a recording.
+  std::array<std::atomic<const lane*>, recording::max_lanes> by_id_{};
+  std::atomic<std::uint32_t> count_{0};
 };
 
 }  // namespace graphline

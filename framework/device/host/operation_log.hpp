@@ -7,7 +7,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
-#include "framework/device/host/command.hpp"
+#include "framework/device/host/lane.hpp"
 
 namespace graphline {
 

@@ -11,7 +11,6 @@
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 

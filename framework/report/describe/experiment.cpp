@@ -242,33 +242,6 @@ void add_restrictions(document& to, const experiment_view& of) {
   }
 }
 
-/// What a warning says beside its figures, which differ from trial to trial.
-std::string without_figures(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return text;
-}
-
-/// What runs warned of, each once, as the first run put it, with where it was said.
-void add_warnings(document& to, const experiment_view& of) {
-  std::vector<std::pair<std::string, std::vector<configuration_member>>> known;
-  for (const auto& who : of.labels.all()) {
-    for (const auto& trial : of.record.trials) {
-      if (trial.configuration != who.configuration || who.member >= trial.members.size()) continue;
-      for (const auto& text : trial.members[who.member].warnings) {
-        auto found = std::ranges::find(known, without_figures(text),
-                                       [](const auto& one) { return without_figures(one.first); });
-        if (found == known.end()) found = known.insert(found, {text, {}});
-        auto& where = found->second;
-        if (where.empty() || where.back() != who) where.push_back(who);
-      }
-    }
-  }
-  for (const auto& [text, where] : known) {
-    to.findings.push_back(
-        warning("").with("text", fmt::format("{} ({})", text, of.labels.list(where))));
-  }
-}
-
 // ---- Notes --------------------------------------------------------------------------------------
 
 template <class Predicate>
@@ -424,7 +397,6 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_trials_chart(made, of);
     add_distributions_chart(made, of);
     add_restrictions(made, of);
-    add_warnings(made, of);
   }
   add_data(made, of);
   made.parts.push_back(steadiness_of(of.summary.machine));

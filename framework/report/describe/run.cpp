@@ -6,7 +6,7 @@
 
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/run/operations.hpp"
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/terminal/heading.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/graph_layout.hpp"

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "framework/analysis/stats/shown_percentiles.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/spec/settings_table.hpp"
 

@@ -134,11 +134,13 @@ json json_of(const finding& of) {
       figures[name] = std::get<std::vector<std::string>>(value);
     }
   }
-  return {{"key", of.key},
-          {"severity", to_word(of.how)},
-          {"subjects", of.subjects},
-          {"figures", std::move(figures)},
-          {"text", sentence(of)}};
+  json made = {{"key", of.key},
+               {"severity", to_word(of.how)},
+               {"subjects", of.subjects},
+               {"figures", std::move(figures)},
+               {"text", sentence(of)}};
+  for (const auto& one : of.cases) made["cases"].push_back(json_of(one));
+  return made;
 }
 
 void add_part(json& to, const facts& of) {

@@ -7,7 +7,6 @@
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

@@ -6,7 +6,6 @@
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 

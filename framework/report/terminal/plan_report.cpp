@@ -8,7 +8,6 @@
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/plan/memory_need.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/terminal/text_table.hpp"

@@ -11,8 +11,6 @@
 #include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
-#include "framework/run/calibrate/driver_costs.hpp"
-#include "framework/run/calibrate/pageable_transfers.hpp"
 #include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "framework/run/execute/environment.hpp"
 
@@ -30,6 +28,15 @@ std::optional<double> capability_of(const device_properties& device) {
     if (read.ec == std::errc{}) return value;
   }
   return std::nullopt;
+}
+
+/// The same with half as much to move, and images and matrices of half the width and height.
+calibration_sizes halved(calibration_sizes sizes) {
+  sizes.memory_bytes /= 2;
+  sizes.transfer_bytes /= 2;
+  sizes.side /= 2;
+  sizes.matrix /= 2;
+  return sizes;
 }
 
 class calibrating {
@@ -50,7 +57,7 @@ class calibrating {
     for (std::int64_t round = 0; round < sizes_.rounds; ++round) {
       for (const auto& m : ready_) {
         if (stopped()) break;
-        tell(m->name());
+        tell("measuring " + m->name());
         m->add_samples(options_.stop);
       }
     }
@@ -70,15 +77,14 @@ class calibrating {
     want_pipeline(memory_pipeline);
     want_pipeline(transfer_pipeline);
     want("transfers of ordinary memory", [this](const calibration_sizes& sizes) {
-      return std::make_unique<pageable_transfers>(sizes, device_);
+      return measure_pageable_transfers(sizes, device_);
     });
     for (const precision p : precisions()) {
       want_pipeline([p](const calibration_sizes& s) { return convolution_pipeline(s, p); });
       want_pipeline([p](const calibration_sizes& s) { return matmul_pipeline(s, p); });
     }
-    want("costs of the host", [this](const calibration_sizes& sizes) {
-      return std::make_unique<driver_costs>(sizes, device_);
-    });
+    want("costs of the host",
+         [this](const calibration_sizes& sizes) { return measure_driver_costs(sizes, device_); });
     total_ = static_cast<std::int64_t>(wanted_.size()) * (1 + sizes_.rounds);
   }
 

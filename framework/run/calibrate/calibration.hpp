@@ -8,7 +8,7 @@
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/calibration_record.hpp"
-#include "framework/run/calibrate/calibration_sizes.hpp"
+#include "framework/run/calibrate/ceiling_measurement.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <string_view>
@@ -80,6 +81,12 @@ named_values describe_environment() {
   all.emplace_back("compiler", __VERSION__);
   all.emplace_back("oneTBB", onetbb_version());
   return all;
+}
+
+int cores_for_cpu_stages(const plan& p, const device_properties& on) {
+  const bool device_stages = std::ranges::any_of(
+      p.stages, [](const planned_stage& stage) { return stage.on == side::device; });
+  return std::max(1, usable_cores() - (device_stages ? on.compute_threads : 0));
 }
 
 }  // namespace graphline

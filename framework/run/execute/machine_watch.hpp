@@ -1,14 +1,32 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "framework/base/machine_state.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/run/execute/thread_times.hpp"
 
 namespace graphline {
+
+/// What the system's scheduler says of the threads of this process, by their number.
+using thread_clocks = std::map<int, thread_time>;
+
+/// Now; empty where the system does not say. Reads a file for each thread: not for the path of a
+/// frame.
+thread_clocks read_thread_clocks();
+
+/// A line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds ready and waiting for
+/// one, and a count. False for anything else.
+bool parse_schedstat(std::string_view text, thread_time& into);
+
+/// What threads did between two readings, those of one name together; only those that ran or
+/// waited.
+std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
 /// Looks at the machine and at a device before and after frames, never while they run, to tell what
 /// else went on.

@@ -2,17 +2,91 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/run/execute/frame_graph.hpp"
-#include "framework/run/execute/graph_cost.hpp"
-#include "framework/run/execute/input_fill.hpp"
-#include "framework/run/execute/naming_stage.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {
+namespace {
+
+// As many as a median of short times takes, unless they take so long that they would noticeably
+// lengthen the preparation: then as few as a median may be taken of, or a single one.
+constexpr std::size_t most_repetitions = 9;
+constexpr std::size_t least_repetitions = 3;
+constexpr nanoseconds long_together = 100'000'000;
+constexpr nanoseconds long_alone = 250'000'000;
+
+/// Hands work over again and again, each time to an idle device.
+void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
+            std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
+  const nanoseconds start = now();
+  while (enqueued.size() < most_repetitions) {
+    const nanoseconds begin = now();
+    enqueue();
+    const nanoseconds handed_over = now();
+    d.synchronize(how);
+    const nanoseconds end = now();
+    enqueued.push_back(handed_over - begin);
+    if (complete != nullptr) complete->push_back(end - begin);
+    if (end - begin >= long_alone) return;
+    if (end - start >= long_together && enqueued.size() >= least_repetitions) return;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
+                                                const std::function<void()>& enqueue, wait_mode how,
+                                                graph_record& into) {
+  const bool first = into.executables++ == 0;
+  if (first) repeat(d, how, enqueue, into.eager, nullptr);
+
+  const nanoseconds begin = now();
+  const auto captured = d.capture(origin, enqueue);
+  const nanoseconds listed = now();
+  auto executable = captured->instantiate();
+  const nanoseconds made = now();
+  into.capture += listed - begin;
+  into.instantiate += made - listed;
+
+  const auto launch = [&] { origin.launch(*executable); };
+  const nanoseconds launched = now();
+  launch();
+  d.synchronize(how);
+  into.first_launch += now() - launched;
+  if (!first) return executable;
+
+  into.nodes = captured->nodes();
+  into.operations = static_cast<std::size_t>(
+      std::count_if(into.nodes.begin(), into.nodes.end(),
+                    [](const graph_node& n) { return n.type == "operation"; }));
+  repeat(d, how, launch, into.launch, &into.later_launch);
+  return executable;
+}
+
+memory_usage taken_since(const memory_usage& before, const memory_usage& after) {
+  const auto beyond = [](std::size_t more, std::size_t less) {
+    return more > less ? more - less : 0;
+  };
+  memory_usage taken;
+  taken.device_bytes = beyond(after.device_bytes, before.device_bytes);
+  taken.pinned_bytes = beyond(after.pinned_bytes, before.pinned_bytes);
+  taken.device_peak_bytes = taken.device_bytes;
+  taken.pinned_peak_bytes = taken.pinned_bytes;
+  if (after.device_peak_bytes > before.device_peak_bytes) {
+    taken.device_peak_bytes = beyond(after.device_peak_bytes, before.device_bytes);
+  }
+  if (after.pinned_peak_bytes > before.pinned_peak_bytes) {
+    taken.pinned_peak_bytes = beyond(after.pinned_peak_bytes, before.pinned_bytes);
+  }
+  taken.allocations = after.allocations - before.allocations;
+  return taken;
+}
+
 namespace {
 
 void stop_if_raised(const stop_request* stop) {

@@ -2,16 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/stop_request.hpp"
+#include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/plan/plan.hpp"
-#include "framework/record/graph_record.hpp"
+#include "framework/record/run_record.hpp"
 #include "framework/run/execute/slot.hpp"
 #include "framework/stage/stage.hpp"
 
@@ -75,5 +78,18 @@ class prepared_pipeline {
   std::vector<graph_record> graphs_;
   std::vector<slot> slots_;
 };
+
+/// Captures what `enqueue` puts on `origin`, instantiates it and launches it once, all of it timed
+/// into `into`. The first time for a record, it also repeats both ways of handing the work over, by
+/// launch and operation by operation, three to nine times; only once where that takes a quarter of
+/// a second. The device must be idle, and is so again.
+std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
+                                                const std::function<void()>& enqueue, wait_mode how,
+                                                graph_record& into);
+
+/// What a pipeline prepared between two looks at a device's memory holds of it, and the peak that
+/// preparing it reached, where that can be told: other pipelines may hold memory too, and may have
+/// reached a higher one before. Then the peak is what it holds.
+memory_usage taken_since(const memory_usage& before, const memory_usage& after);
 
 }  // namespace graphline

@@ -6,7 +6,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/reason.hpp"
 #include "framework/run/execute/executor.hpp"
-#include "framework/run/execute/frames_in_order.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 
 namespace graphline {

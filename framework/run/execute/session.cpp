@@ -4,30 +4,87 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
-#include <span>
+#include <iterator>
+#include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/clock_watch.hpp"
-#include "framework/run/execute/cpu_cores.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/machine_watch.hpp"
-#include "framework/run/execute/memory_taken.hpp"
-#include "framework/run/execute/npy.hpp"
-#include "framework/run/execute/output_description.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/recording.hpp"
-#include "framework/run/execute/stage_trace.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {
 namespace {
+
+constexpr int traced_runs = 10;
+
+/// Not by its graph: that was made before the trace began, and CUPTI tells nothing dependable of
+/// such graphs.
+void run_alone(bound_stage& stage, device& d, wait_mode how) {
+  stage.work->enqueue(*stage.on);
+  d.synchronize(how);
+}
+
+/// Adds what one run of a stage consisted of.
+void add_run(const std::vector<operation_time>& seen, stage_record& to) {
+  ++to.traced_runs;
+  std::map<std::string_view, nanoseconds> together;
+  for (const auto& operation : seen) {
+    auto known = std::find_if(to.operations.begin(), to.operations.end(),
+                              [&](const auto& o) { return o.name == operation.name; });
+    if (known == to.operations.end()) {
+      to.operations.push_back({operation.name, {}, {}});
+      known = std::prev(to.operations.end());
+    }
+    known->calls.push_back(operation.duration);
+    together[operation.name] += operation.duration;
+  }
+  for (auto& operation : to.operations) {
+    const auto found = together.find(operation.name);
+    if (found != together.end()) operation.together.push_back(found->second);
+  }
+}
+
+/// Runs each device stage alone, a run at a time and without its graph, while the device notes its
+/// operations, and adds them to the stages of `record`. A device that cannot trace, or a trace that
+/// breaks off, leaves a warning there. Overwrites what the first slot holds.
+void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_request* stop) {
+  device& d = pipeline.device();
+  const wait_mode how = pipeline.planned().run.wait;
+  try {
+    const auto trace = d.trace_operations();
+    for (auto& stage : pipeline.slots().front().stages) {
+      if (stage.cpu != nullptr) continue;
+      if (stop != nullptr && stop->raised()) {
+        record.warnings.push_back(fmt::format(
+            "interrupted before the operations of stage '{}' and those after it were traced",
+            stage.name));
+        return;
+      }
+      run_alone(stage, d, how);  // what the first run under a trace sets up is not the stage's
+      trace->take();
+      for (int i = 0; i < traced_runs; ++i) {
+        run_alone(stage, d, how);
+        add_run(trace->take(), record.stages[stage.index]);
+      }
+    }
+  } catch (const std::exception& e) {
+    record.warnings.push_back(fmt::format("operations were not traced: {}", reason_of(e)));
+  }
+}
 
 /// A stage or tensor name as part of a file name; names hold no slashes (the reader sees to it),
 /// but one that a C++ program made may.

@@ -1,14 +1,44 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <exception>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "framework/base/error.hpp"
+#include "framework/base/reason.hpp"
 #include "framework/device/device.hpp"
-#include "framework/run/execute/part_stamps.hpp"
+#include "framework/plan/plan.hpp"
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
+
+/// The timed events of one slot around the parts of a device stage: one before the first and one
+/// after each.
+class part_stamps final : public part_marker {
+ public:
+  /// `stage` names the events.
+  part_stamps(device& d, const std::string& stage, std::size_t parts);
+
+  /// Enqueues the stage's work with a stamp at each boundary, in a capture or not. Throws
+  /// `run_error` when the stage tells of more or fewer parts than it has.
+  void enqueue(device_work& work, stream& s);
+
+  void part_enqueued(stream& s) override;
+
+  /// Parts + 1 of them.
+  const std::vector<std::unique_ptr<timed_event>>& boundaries() const noexcept {
+    return boundaries_;
+  }
+
+ private:
+  std::vector<std::unique_ptr<timed_event>> boundaries_;
+  std::size_t next_ = 0;  ///< the boundary that comes next
+};
 
 class frame_graph;
 
@@ -68,5 +98,19 @@ struct slot {
   slot(slot&&) noexcept;
   ~slot();
 };
+
+/// Runs `work` and puts the stage's name and what was being done in front of what it throws.
+template <class Work>
+auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
+  try {
+    return work();
+  } catch (const error& e) {
+    throw error(e.status(), fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name,
+                                        what, e.what()));
+  } catch (const std::exception& e) {
+    throw run_error(
+        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, reason_of(e)));
+  }
+}
 
 }  // namespace graphline

@@ -1,12 +1,76 @@
 #include "framework/run/execute/task_graph.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "framework/run/execute/cpu_cores.hpp"
-#include "framework/run/execute/due_wait.hpp"
+#include "framework/run/execute/environment.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/task_pool.hpp"
 
 namespace graphline {
+
+void batch_state::one_less() noexcept {
+  if (in_hand_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  change([this] { ended_ = true; });
+}
+
+void batch_state::fail(const plan& p, std::optional<std::size_t> stage,
+                       std::int64_t frame) noexcept {
+  stopping_ = true;
+  // Tells a thread that waits for the slot of the frame, too: it stays as it is.
+  change([&] {
+    if (failure_) return;
+    try {
+      failure_ = describe_failure(p, stage, frame);
+    } catch (const std::bad_alloc&) {
+      failure_ = "out of memory";  // as short as a string holds by itself
+    }
+  });
+}
+
+bool batch_state::may_begin_frame() noexcept {
+  if (stopping()) return false;
+  if (stop_ == nullptr || !stop_->raised()) return true;
+  interrupted_ = true;
+  return false;
+}
+
+batch_result batch_state::wait_for_end(progress_meter& meter) {
+  std::unique_lock lock(lock_);
+  while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
+    meter.frame_done(completed(), now());
+  }
+  return {.completed = completed(), .interrupted = interrupted_, .failure = failure_};
+}
+
+task_rules make_task_rules(const plan& p, std::size_t slots) {
+  task_rules made;
+  made.stages.resize(p.stages.size());
+  std::map<std::size_t, std::size_t> queue_of_stream;
+  for (std::size_t i = 0; i < p.stages.size(); ++i) {
+    const auto& stage = p.stages[i];
+    task_rule& r = made.stages[i];
+    r.on_cpu = stage.on == side::cpu;
+    r.ends_frame = stage.followers.empty();
+    r.awaited = !r.on_cpu && stage.host_waits;
+    r.stream = stage.stream;
+    if (r.awaited) {
+      r.queue = queue_of_stream.try_emplace(stage.stream, queue_of_stream.size()).first->second;
+    }
+    // A stage that waits for nothing in its frame waits for the frame to begin.
+    r.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
+    if (slots > 1) ++r.missing;  // and for itself in the frame before
+    if (stage.waits.empty()) made.sources.push_back(static_cast<std::uint32_t>(i));
+    if (r.ends_frame) ++made.ends;
+    for (const auto& wait : stage.waits) {
+      auto& earlier = made.stages[wait.stage];
+      auto& list = wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
+      list.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  made.awaited_streams = queue_of_stream.size();
+  return made;
+}
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <numeric>
 #include <random>
@@ -11,14 +12,58 @@
 #include <utility>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/units.hpp"
-#include "framework/run/experiment/remaining_time.hpp"
 
 namespace graphline {
 namespace {
+
+/// How much longer an experiment takes, by what the trials of each configuration took on average.
+class remaining_time {
+ public:
+  explicit remaining_time(std::size_t configurations) : of_(configurations) {}
+
+  /// A trial of a configuration took that long.
+  void took(std::size_t configuration, nanoseconds length);
+
+  /// For as many trials of each configuration as `blocks` less those there were. Where no further
+  /// block begins after `limit` from now on, no more than that and one block. Nothing before the
+  /// first trial; a configuration that had none yet counts as the average one.
+  std::optional<nanoseconds> left(std::size_t blocks, std::optional<nanoseconds> limit) const;
+
+ private:
+  struct tally {
+    std::size_t trials = 0;
+    nanoseconds together = 0;
+  };
+  std::vector<tally> of_;
+};
+
+void remaining_time::took(std::size_t configuration, nanoseconds length) {
+  ++of_[configuration].trials;
+  of_[configuration].together += length;
+}
+
+std::optional<nanoseconds> remaining_time::left(std::size_t blocks,
+                                                std::optional<nanoseconds> limit) const {
+  tally all;
+  for (const auto& t : of_) {
+    all.trials += t.trials;
+    all.together += t.together;
+  }
+  if (all.trials == 0) return std::nullopt;
+  double block = 0;
+  double left = 0;
+  for (const auto& t : of_) {
+    const auto& known = t.trials > 0 ? t : all;
+    const double mean = static_cast<double>(known.together) / static_cast<double>(known.trials);
+    block += mean;
+    left += mean * static_cast<double>(blocks - std::min(blocks, t.trials));
+  }
+  if (limit) left = std::min(left, static_cast<double>(*limit) + block);
+  return std::llround(left);
+}
 
 std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
@@ -219,6 +264,63 @@ class course {
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options) {
   return course(planned, runner, options).run();
+}
+
+namespace {
+
+constexpr std::int64_t frames_tried = 2;
+
+/// From the first begin to the last end, per frame. 0 without a frame: where several run at once,
+/// those in the foreground may be done before another begins its first.
+double time_of_frame(const run_record& record) {
+  if (record.frames.empty()) return 0;
+  nanoseconds end = 0;
+  for (const auto& frame : record.frames) end = std::max(end, frame.end);
+  return static_cast<double>(end - record.frames.front().begin) /
+         static_cast<double>(record.frames.size());
+}
+
+/// A member's warm-up, which runs closed, and its measured frames.
+double time_of_run(const settings& run, double frame) {
+  const double measured = run.rate ? std::max(frame, 1e9 / *run.rate) : frame;
+  return static_cast<double>(run.warmup) * frame + static_cast<double>(run.frames) * measured;
+}
+
+/// Of several pipelines those with a schedule, or else the first, decide how long all of them run.
+nanoseconds time_of_trial(const planned_configuration& configuration,
+                          const std::vector<run_record>& tried) {
+  double longest = 0;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const auto& run = configuration.members[i].run;
+    const double time = time_of_run(run, time_of_frame(tried[i]));
+    if (i == 0 || run.arrival != arrival::closed) longest = std::max(longest, time);
+  }
+  return static_cast<nanoseconds>(longest);
+}
+
+}  // namespace
+
+std::vector<nanoseconds> try_out(const experiment_plan& planned, trial_runner& runner,
+                                 const stop_request* stop,
+                                 const std::function<void(std::size_t)>& on_progress) {
+  std::vector<nanoseconds> times;
+  for (std::size_t i = 0; i < planned.configurations.size(); ++i) {
+    const auto& configuration = planned.configurations[i];
+    const auto tried = runner.run(i, {.frames = frames_tried, .warmup = 1}, stop);
+    for (const auto& record : tried) {
+      if (record.failure) {
+        throw run_error(
+            fmt::format("configuration '{}': {}", configuration.what.name, *record.failure));
+      }
+      if (record.interrupted) {
+        throw interrupted_error(
+            "interrupted while trying the configurations; nothing was measured");
+      }
+    }
+    times.push_back(time_of_trial(configuration, tried));
+    if (on_progress) on_progress(i + 1);
+  }
+  return times;
 }
 
 }  // namespace graphline

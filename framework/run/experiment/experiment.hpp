@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
@@ -41,5 +42,13 @@ struct experiment_options {
 /// what `on_trial` throws.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
+
+/// Tries every configuration with a few frames, so that what cannot be prepared or fails at once is
+/// found before hours have passed, and answers about how long one trial of each takes. Throws
+/// `run_error` naming the configuration, `interrupted_error`, and what `runner` throws.
+/// `on_progress` is told how many configurations were tried.
+std::vector<nanoseconds> try_out(const experiment_plan& planned, trial_runner& runner,
+                                 const stop_request* stop,
+                                 const std::function<void(std::size_t)>& on_progress = {});
 
 }  // namespace graphline

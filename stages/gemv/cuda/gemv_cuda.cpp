@@ -1,4 +1,4 @@
-#include "stages/gemv/cuda/gemv_cuda.hpp"
+#include "stages/cuda/cuda_kinds.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "stages/cuda/kernels.hpp"
+#include "stages/cuda/kernel_forms.hpp"
 #include "stages/gemv/gemv.hpp"
-#include "stages/gemv/gemv_form.hpp"
+#include "stages/kinds.hpp"
 #include "stages/matmul_cuda.hpp"
 
 namespace graphline {
@@ -23,7 +23,7 @@ struct bound_kernel {
   std::array<void*, 3> operands{};
 };
 
-class gemv_work final : public device_work {
+class gemv_work final : public one_part_work {
  public:
   gemv_work(const std::string& owner, std::vector<bound_kernel> kernels)
       : owner_(owner), kernels_(std::move(kernels)) {}
@@ -32,11 +32,6 @@ class gemv_work final : public device_work {
     for (const bound_kernel& kernel : kernels_) {
       enqueue_kernel(kernel.form, kernel.operands, s.native(), owner_);
     }
-  }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "stages/gemv/gemv.hpp"
 #include "stages/gemv/host/gemv_loops.hpp"
+#include "stages/kinds.hpp"
 
 namespace graphline {
 
@@ -69,16 +70,11 @@ class gemv_operation final : public host_operation {
   float* sums_;
 };
 
-class gemv_work final : public device_work {
+class gemv_work final : public one_part_work {
  public:
   explicit gemv_work(gemv_operation operation) : operation_(std::move(operation)) {}
 
   void enqueue(stream& s) override { host_enqueue(s, operation_); }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    enqueue(s);
-    marker.part_enqueued(s);
-  }
 
  private:
   gemv_operation operation_;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "stages/gemv/gemv_form.hpp"
+#include "stages/gemv/gemv.hpp"
 
 namespace graphline {
 

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "stages/network/cuda/lowering.hpp"
-#include "stages/network/cuda/tail.hpp"
-#include "stages/network/norm_folding.hpp"
+#include "stages/network/fusion.hpp"
 
 namespace graphline {
 
@@ -136,9 +134,7 @@ planned_convolution plan(const cuda_program_builder& b, const fused_layers& grou
                                 format_duration(static_cast<double>(*time_fused)));
     return apart;
   }
-  throw run_error(fmt::format(
-      "{}: no implementation in {} for {}: {}; another 'precision' may have one", b.owner(head),
-      to_word(b.precision()), to_string(b.network().shape_of(head.inputs[0])), fused.why_not));
+  b.refuse(head, fused.why_not);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-#include "stages/network/cuda/network_cuda.hpp"
+#include "stages/cuda/cuda_kinds.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 #include <vector>
 
-#include "stages/cuda/cuda_libraries.hpp"
-#include "stages/cuda/kernels.hpp"
+#include "stages/cuda/cuda_library.hpp"
+#include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/cuda/lowering.hpp"
 #include "stages/network/definition.hpp"
 #include "stages/network/network_weights.hpp"

@@ -1,6 +1,5 @@
-#include "stages/network/host/epilogue.hpp"
+#include "stages/network/fusion.hpp"
 #include "stages/network/host/lowering.hpp"
-#include "stages/network/norm_folding.hpp"
 
 namespace graphline {
 

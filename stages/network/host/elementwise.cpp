@@ -1,4 +1,3 @@
-#include "stages/network/host/epilogue.hpp"
 #include "stages/network/host/lowering.hpp"
 
 namespace graphline {
@@ -11,8 +10,8 @@ void lower(program_builder& b, const fused_layers& group, const activation_layer
                                            source.layout, form.alpha, form.beta);
   const dnnl::eltwise_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   const program_tensor result = b.make_tensor(chosen.dst_desc());
-  b.add_primitive(head.kind, head, dnnl::eltwise_forward(chosen), chosen, chosen.scratchpad_desc(),
-                  {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
+  b.add_primitive<dnnl::eltwise_forward>(head.kind, head, chosen,
+                                         {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
   b.set_output(group.head, result);
 }
 
@@ -26,10 +25,16 @@ void lower(program_builder& b, const fused_layers& group, const add_layer&) {
   const dnnl::binary::primitive_desc chosen(wanted, fused_attributes(b, epilogue, nullptr),
                                             onednn_engine());
   const program_tensor result = b.make_tensor(chosen.dst_desc());
-  b.add_primitive(fused_name(b, group, /*bias=*/false, epilogue, /*with_add=*/false), head,
-                  dnnl::binary(chosen), chosen, chosen.scratchpad_desc(),
-                  {{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}, {DNNL_ARG_DST, result}});
+  b.add_primitive<dnnl::binary>(
+      fused_name(b, group, /*bias=*/false, epilogue, /*with_add=*/false), head, chosen,
+      {{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}, {DNNL_ARG_DST, result}});
   b.set_output(group.last(), result);
+}
+
+/// No work beyond bringing the elements in order: the same buffer, seen in another shape.
+void lower(program_builder& b, const fused_layers& group, const flatten_layer&) {
+  const network_layer& head = b.layer(group.head);
+  b.set_output(group.head, b.in_shape(b.input_of(head), head.output, head));
 }
 
 }  // namespace graphline

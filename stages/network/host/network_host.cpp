@@ -1,4 +1,4 @@
-#include "stages/network/host/network_host.hpp"
+#include "stages/network/definition.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
-#include "stages/network/definition.hpp"
 #include "stages/network/host/lowering.hpp"
 #include "stages/network/network_weights.hpp"
 #include "stages/precision_parameters.hpp"

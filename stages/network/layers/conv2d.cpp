@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "stages/network/layers/kinds.hpp"
-#include "stages/network/layers/reading.hpp"
+#include "stages/network/layers/layers.hpp"
 
 namespace graphline {
 
@@ -93,13 +90,7 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
     return {};
   }
 
-  // +-sqrt(3 / fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is
-  // PyTorch's default.
-  const double bound = 1.0 / std::sqrt(static_cast<double>(*fan_in));
-  result.weights.push_back({"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound});
-  if (conv.bias) {
-    result.weights.push_back({"bias", {conv.out_channels}, initial_value::uniform, bound});
-  }
+  result.weights = product_weights(weight, *fan_in, conv.bias);
   const std::int64_t parameters = *weight_elements + (conv.bias ? conv.out_channels : 0);
   result.cost = {.macs = *macs,
                  .flops = 2 * *macs + (conv.bias ? *out : 0),

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/kernel_name.hpp"
-#include "stages/cuda/cuda_libraries.hpp"
+#include "framework/device/cuda/cuda_graph.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "tests/bench/gpu_probe/probe.hpp"
 
 namespace gpu_probe {

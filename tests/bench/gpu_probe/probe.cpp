@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "framework/device/cuda/cuda_status.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 
 namespace gpu_probe {
 namespace {

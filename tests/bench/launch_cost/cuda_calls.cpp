@@ -1,7 +1,7 @@
 #include <cuda_runtime_api.h>
 
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_graph.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
 #include "tests/bench/launch_cost/bare_calls.hpp"
 
 namespace launch_cost {

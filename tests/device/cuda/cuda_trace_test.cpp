@@ -7,7 +7,7 @@
 #include <string>
 
 #include "framework/base/error.hpp"
-#include "framework/device/cuda/cuda_trace.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake/fake_cupti.hpp"
 
 namespace graphline {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "framework/base/clock.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
 #include "tests/device/conformance/subject.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 

@@ -8,8 +8,8 @@
 
 #include <atomic>
 
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
 #include "tests/device/conformance/subject.hpp"
 
 namespace graphline::conformance {

@@ -9,9 +9,8 @@
 #include <thread>
 
 #include "framework/base/error.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/device/cuda/cuda_properties.hpp"
-#include "framework/device/cuda/cuda_status.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 
 namespace graphline {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/device/host/lane_table.hpp"
 
 namespace graphline {
 namespace {

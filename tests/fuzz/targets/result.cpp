@@ -8,28 +8,18 @@
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
-#include "framework/report/html/run_page.hpp"
 #include "framework/report/json/diff_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/store/result_reader.hpp"
 #include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {
-
-void show(const run_record& record) {
-  const auto analysis = analyze(record);
-  run_table(record, analysis);
-  run_html(record, analysis);
-  run_csv(record);
-  trace_json(record);
-}
 
 void show(const experiment_record& record) {
   const auto summary = summarize(record);
@@ -44,6 +34,14 @@ void show(const report::document& says) {
   report::as_csv(says);
   report::as_markdown(says);
   report::as_text(report::diff(says, says, "before", "after"));
+}
+
+void show(const run_record& record) {
+  const auto analysis = analyze(record);
+  show(report::describe(record, analysis));
+  report::diff({"a", record, analysis}, {"b", record, analysis});
+  run_csv(record);
+  trace_json(record);
 }
 
 template <class Record>

@@ -15,6 +15,15 @@ file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${WORK}/prefix/bin/graphline --version)
 run(${WORK}/prefix/bin/graphline check ${WORK}/prefix/share/graphline/pipelines/two_models.yaml)
+if(NOT EXISTS ${WORK}/prefix/share/man/man1/graphline.1.gz)
+  message(FATAL_ERROR "no manual page was installed")
+endif()
+execute_process(COMMAND bash -c "source $0
+  COMP_WORDS=(graphline run --strategy '') COMP_CWORD=3
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = 'serial async overlap' ]"
+  ${WORK}/prefix/share/bash-completion/completions/graphline
+  COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 build_outside(${CONSUMER} ${WORK}/build)
 run(${WORK}/build/consumer)
 build_outside(${EXAMPLE} ${WORK}/plugin)

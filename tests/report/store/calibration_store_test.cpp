@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "framework/base/error.hpp"
-#include "framework/report/json/run_json.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/base/temporary_folder.hpp"
@@ -173,7 +172,7 @@ TEST(calibration_store, does_not_wait_for_a_pipe) {
 }
 
 TEST(calibration_reader, says_what_a_file_is_that_is_no_calibration) {
-  EXPECT_THAT(trouble_with(run_json(samples::two_models(timing_method::event, 2))),
+  EXPECT_THAT(trouble_with(result_json(samples::two_models(timing_method::event, 2))),
               HasSubstr("this is 'graphline.run/1'; graphline "));
   EXPECT_THAT(trouble_with(R"({"schema": "graphline.calibration/2"})"),
               AllOf(HasSubstr("a calibration of a device of another version"),

@@ -10,7 +10,6 @@
 
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/run_json.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -57,18 +56,18 @@ class nanoseconds_of : public samples::result_files {
 };
 
 TEST_F(nanoseconds_of, a_run_are_read_back_by_report_and_diff) {
-  const auto text = run_json(odd_run(timing_method::event));
+  const auto text = result_json(odd_run(timing_method::event));
   EXPECT_THAT(text, HasSubstr("[1234.567894, 1234.567892, 1234.567895, 1234.567891, 1234.567893]"));
   expect_whole(record_of<run_record>(text));
-  const auto run = read_back<saved_run>("run.json", text);
+  const auto run = summarize(record_of<run_record>(text));
   EXPECT_TRUE(from(1'234'567'891, run.end_to_end->sorted()));
-  EXPECT_TRUE(from(987'654'321, run.stages[0].times->sorted()));
-  EXPECT_TRUE(from(123'456'789, run.stages[1].times->sorted()));
-  EXPECT_TRUE(from(7'654'321, run.stages[2].times->sorted()));
+  EXPECT_TRUE(from(987'654'321, run.stages[0].columns[0].times->sorted()));
+  EXPECT_TRUE(from(123'456'789, run.stages[1].columns[0].times->sorted()));
+  EXPECT_TRUE(from(7'654'321, run.stages[2].columns[0].times->sorted()));
   for (const auto method : {timing_method::host, timing_method::sync}) {
-    const auto other = read_back<saved_run>("other.json", run_json(odd_run(method)));
-    EXPECT_TRUE(
-        from(method == timing_method::sync ? 987'654'321 : 1'357, other.stages[0].times->sorted()));
+    const auto other = summarize(record_of<run_record>(result_json(odd_run(method))));
+    EXPECT_TRUE(from(method == timing_method::sync ? 987'654'321 : 1'357,
+                     other.stages[0].columns[0].times->sorted()));
   }
 }
 

@@ -12,12 +12,9 @@
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/experiment_page.hpp"
-#include "framework/report/html/run_page.hpp"
 #include "framework/report/json/experiment_json.hpp"
-#include "framework/report/json/run_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/random_records.hpp"
@@ -40,7 +37,7 @@ using ::testing::StartsWith;
 class record_reader : public samples::result_files {
  protected:
   run_record saved(const run_record& record) const {
-    return std::get<run_record>(read_record(write("run.json", run_json(record))));
+    return std::get<run_record>(read_record(write("run.json", result_json(record))));
   }
 
   experiment_record saved(const experiment_record& record) const {
@@ -49,11 +46,11 @@ class record_reader : public samples::result_files {
 
   void expect_equal_reports(const run_record& record) const {
     const auto back = saved(record);
-    EXPECT_EQ(run_table(back), run_table(record));
+    EXPECT_EQ(report::as_text(report::describe(back)), report::as_text(report::describe(record)));
     EXPECT_EQ(run_csv(back), run_csv(record));
-    EXPECT_EQ(run_json(back), run_json(record));
+    EXPECT_EQ(result_json(back), result_json(record));
     EXPECT_TRUE(trace_json(back) == trace_json(record)) << "the traces differ";
-    EXPECT_TRUE(run_html(back) == run_html(record)) << "the pages differ";
+    EXPECT_TRUE(report::as_html(report::describe(back)) == report::as_html(report::describe(record))) << "the pages differ";
   }
 
   void expect_equal_reports(const experiment_record& record) const {
@@ -118,7 +115,7 @@ class record_reader : public samples::result_files {
             {"oneDNN was 2.6.2, is 2.6.3"}};
   }
 
-  static json run_value() { return json::parse(run_json(sample_run())); }
+  static json run_value() { return json::parse(result_json(sample_run())); }
 };
 
 TEST_F(record_reader, gives_the_reports_that_the_run_itself_gave) {
@@ -268,7 +265,7 @@ TEST_F(record_reader, says_what_to_do_instead_with_results_of_other_kinds) {
 TEST_F(record_reader, shows_where_json_is_broken_or_cut_off) {
   EXPECT_THAT(refusal("{\"schema\": \"graphline.run/1\",\n two_models}\n"),
               StartsWith(":2:3: error: this is not JSON"));
-  const auto whole = run_json(sample_run());
+  const auto whole = result_json(sample_run());
   for (std::size_t length = 1; length + 1 < whole.size(); length += 41) {
     EXPECT_NE(refusal(whole.substr(0, length)), "none") << length;
   }
@@ -351,9 +348,9 @@ bool reported(const std::string& path) {
   try {
     const auto record = read_record(path);
     if (const auto* run = std::get_if<run_record>(&record)) {
-      run_table(*run);
+      report::as_text(report::describe(*run));
       run_csv(*run);
-      run_html(*run);
+      report::as_html(report::describe(*run));
       trace_json(*run);
     } else {
       const auto& experiment = std::get<experiment_record>(record);
@@ -373,7 +370,7 @@ TEST_F(record_reader, survives_any_value_of_a_run) {
   run.stages[0].cost = run.stages[0].parts[0].cost = {1, 2, 3, precision::float32};
   samples::add_graphs(run);
   samples::add_operations(run);
-  auto value = json::parse(run_json(run));
+  auto value = json::parse(result_json(run));
   for (const auto* key : {"end_to_end", "stages", "outputs"}) value.erase(key);
   std::size_t refused = 0;
   change_each(value, 2, [&] { refused += reported(write("a.json", value.dump())) ? 0 : 1; });

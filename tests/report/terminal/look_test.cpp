@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
@@ -62,7 +61,7 @@ TEST(look, of_a_run_in_colour) {
   record.run.frames = 50;
   record.interrupted = true;
   record.warnings = {"the device has one level of priority"};
-  samples::expect_golden("run_colour.txt", run_table(record, colour));
+  samples::expect_golden("run_colour.txt", report::as_text(report::describe(record), colour));
 }
 
 TEST(look, lets_a_name_bring_no_colour) {
@@ -71,7 +70,7 @@ TEST(look, lets_a_name_bring_no_colour) {
   record.pipeline =
       "\x9b"
       "31mred";  // the same in one byte
-  const auto text = run_table(record, colour);
+  const auto text = report::as_text(report::describe(record), colour);
   EXPECT_THAT(text, AllOf(HasSubstr("?[31mred?[0m"), HasSubstr("?31mred"),
                           Not(HasSubstr("\x1b[31m")), Not(HasSubstr("\x9b"))));
 }

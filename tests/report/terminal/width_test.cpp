@@ -7,7 +7,6 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/experiment_table.hpp"
-#include "framework/report/terminal/run_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -70,7 +69,7 @@ TEST(widths, are_kept_by_runs_of_any_stages) {
     record.warnings = {name() + name()};
     record.interrupted = name.below(2) == 0;
     expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return run_table(record, as); });
+                  [&](const look& as) { return report::as_text(report::describe(record), as); });
   }
 }
 

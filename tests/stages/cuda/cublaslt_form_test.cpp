@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "stages/cuda/form_text.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
 
 namespace graphline {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/form_text.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "tests/base/environment_guard.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
 

@@ -1,6 +1,6 @@
 // What the libraries compute, on a GPU, against sums written out. Skipped where there is none.
 
-#include "stages/cuda/cuda_libraries.hpp"
+#include "stages/cuda/cuda_library.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "stages/cuda/form_text.hpp"
 #include "tests/base/environment_guard.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cuda/product_reference.hpp"

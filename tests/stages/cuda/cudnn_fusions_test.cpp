@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "stages/cuda/form_text.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "tests/stages/cuda/cudnn_devices.hpp"
 
 namespace graphline {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "framework/device/cuda/cuda_device.hpp"
-#include "stages/cuda/chosen_plan.hpp"
+#include "stages/cuda/plan_choices.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "stages/cuda/chosen_plan.hpp"
-#include "stages/cuda/cudnn_reason.hpp"
-#include "stages/cuda/random_elements.hpp"
+#include "stages/cuda/cudnn_handle.hpp"
+#include "stages/cuda/plan_choices.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace graphline {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "stages/gemv/gemv_form.hpp"
+#include "stages/gemv/gemv.hpp"
 #include "stages/gemv/host/gemv_loops.hpp"
 #include "stages/kinds.hpp"
 #include "tests/base/guarded.hpp"

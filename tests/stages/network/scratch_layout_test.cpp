@@ -1,4 +1,4 @@
-#include "stages/network/scratch_layout.hpp"
+#include "stages/network/program_buffers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "stages/host/memory_loops.hpp"
 #include "stages/kinds.hpp"
+#include "stages/traffic.hpp"
 #include "tests/base/guarded.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
-#include "stages/weights/uniform_draw.hpp"
+#include "stages/network/network_weights.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {

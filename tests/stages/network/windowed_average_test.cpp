@@ -1,4 +1,4 @@
-#include "stages/network/host/windowed_average.hpp"
+#include "stages/network/host/lowering.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,7 +35,8 @@ std::vector<Number> numbered(Number count, thread_order order) {
   return numbers;
 }
 
-/// What a block of launch.cuh can have: the bounds they are compiled for, and what every GPU has.
+/// What a block of kernels_cuda.cu can have: the bounds they are compiled for, and what every GPU
+/// has.
 constexpr int most_threads = 256;
 constexpr std::size_t most_shared_bytes = std::size_t{48} << 10;
 

@@ -9,7 +9,7 @@
 #include "framework/plan/planner.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "stages/builtin.hpp"
-#include "stages/cuda/form_text.hpp"
+#include "stages/cuda/cuda_library.hpp"
 #include "stages/network/definition.hpp"
 #include "tests/stages/cuda/cudnn_devices.hpp"
 #include "tests/stages/network/reference_cases.hpp"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "framework/device/cuda/cuda_status.hpp"
-#include "stages/cuda/cuda_libraries.hpp"
-#include "stages/cuda/kernels.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
+#include "stages/cuda/cuda_library.hpp"
+#include "stages/cuda/kernel_forms.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 #include "tests/stages/network/cuda/reference_library.hpp"
@@ -83,7 +83,7 @@ void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, vo
   launch(cuda_stream, owner, all, [form, all] { test::run_on_cpu(form, all); });
 }
 
-// The whole of cuda_libraries.hpp, so that the linker leaves the true one out.
+// The whole of cuda_libraries.cpp, so that the linker leaves the true one out.
 
 std::vector<std::pair<std::string, std::string>> cuda_library_versions() {
   return {};

@@ -1,4 +1,4 @@
-#include "stages/matmul_products_cuda.hpp"
+#include "stages/matmul_cuda.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/analysis/experiment/finding_parts.hpp"
+
+namespace graphline {
+
+namespace {
+
+finding found(std::string_view key, std::string subject) {
+  return {key, finding_severity::note, {std::move(subject)}};
+}
+
+/// By how much a ratio is off 1, with its interval.
+void add_change(finding& to, double ratio, const std::optional<interval>& range) {
+  to.with("change", ratio - 1, unit::change);
+  if (range)
+    to.with("low", range->low - 1, unit::change).with("high", range->high - 1, unit::change);
+}
+
+// Timing methods.
+
+/// A configuration that differs from the untimed one by its timing method alone.
+struct timed_configuration {
+  timing_method method;
+  const member_summary* with;
+  const comparison& cost;  ///< of the p50 of the end-to-end time, against none
+};
+
+/// What a method adds to a frame's median time.
+finding cost_of(const timed_configuration& of, std::size_t blocks) {
+  const auto& cost = of.cost;
+  const auto& range = cost.difference_range;
+  finding made{"timing_cost_of_few_blocks"};
+  made.with("method", std::string(to_word(of.method)))
+      .with("cost", cost.difference, unit::duration)
+      .with("change", cost.difference / cost.reference, unit::change);
+  if (!range) return made.with("blocks", blocks).with("needed", least_blocks);
+  made.key = range->contains(0)    ? "timing_cost_not_visible"
+             : cost.difference < 0 ? "timing_shortens_frame"
+                                   : "timing_adds_time";
+  return made.with("low", range->low, unit::duration)
+      .with("high", range->high, unit::duration)
+      .with("largest_change", range->high / cost.reference, unit::change);
+}
+
+double p50_of(const member_summary::stage& stage) {
+  return static_cast<double>(stage.times->median());
+}
+
+/// Why `sync` is longer: its stages follow each other and add up to more than the untimed path.
+std::optional<finding> lost_overlap(const timed_configuration& sync) {
+  const auto& cost = sync.cost;
+  if (!cost.difference_range || cost.difference_range->low <= 0) return std::nullopt;
+  double sum = 0;
+  for (const auto& stage : sync.with->stages) {
+    if (!stage.times) return std::nullopt;
+    sum += p50_of(stage);
+  }
+  // Half the cost at least, so that the overlap is the main reason and not a side remark.
+  if (sum - cost.reference < 0.5 * cost.difference) return std::nullopt;
+  return finding{"sync_serializes_overlap"}
+      .with("stages", sum, unit::duration)
+      .with("untimed", cost.reference, unit::duration);
+}
+
+const member_summary::stage* find_stage(const timed_configuration* in, const std::string& name) {
+  if (in == nullptr) return nullptr;
+  for (const auto& stage : in->with->stages) {
+    if (stage.name == name && stage.times) return &stage;
+  }
+  return nullptr;
+}
+
+/// Of all configurations, by their methods.
+struct timing_contrast {
+  const timed_configuration* host = nullptr;
+  const timed_configuration* sync = nullptr;
+  const timed_configuration* event = nullptr;
+};
+
+/// Stages whose launch `host` times while the work, by a method that measures the stage itself,
+/// takes at least twice as long.
+void add_launches(const timing_contrast& of, std::vector<finding>& to) {
+  if (of.host == nullptr) return;
+  for (const auto& stage : of.host->with->stages) {
+    if (stage.what != measure::enqueue_time || !stage.times) continue;
+    const auto* by = of.event == nullptr ? of.sync : of.event;
+    const auto* real = find_stage(by, stage.name);
+    if (real == nullptr || p50_of(*real) < 2 * p50_of(stage)) continue;
+    to.push_back(found("host_times_launch", stage.name)
+                     .with("launch", p50_of(stage), unit::duration)
+                     .with("time", p50_of(*real), unit::duration)
+                     .with("method", std::string(to_word(by->method))));
+  }
+}
+
+/// How far `sync` and `event` are apart on the device stage they differ most on.
+void add_agreement(const timing_contrast& of, std::vector<finding>& to) {
+  if (of.event == nullptr) return;
+  constexpr double near = 0.02;
+  std::optional<finding> worst;
+  double apart = 0;
+  for (const auto& stage : of.event->with->stages) {
+    const auto* by_sync = find_stage(of.sync, stage.name);
+    if (stage.what != measure::device_time || by_sync == nullptr) continue;
+    if (!stage.times || p50_of(stage) <= 0) continue;
+    const double ratio = p50_of(*by_sync) / p50_of(stage);
+    if (worst && std::abs(ratio - 1) <= apart) continue;
+    apart = std::abs(ratio - 1);
+    worst = found(apart <= near ? "sync_and_event_agree" : "sync_and_event_differ", stage.name)
+                .with("sync", p50_of(*by_sync), unit::duration)
+                .with("event", p50_of(stage), unit::duration)
+                .with("ratio", ratio, unit::ratio);
+  }
+  if (worst) to.push_back(std::move(*worst));
+}
+
+/// The configurations of an experiment in which nothing but the timing method varies, against none;
+/// empty for any other.
+std::vector<timed_configuration> timed_configurations(const finding_source& from) {
+  std::vector<timed_configuration> list;
+  for (const auto& one : from.summary.comparisons) {
+    if (one.pair.reference != from.record.pairs.front().reference) return {};
+    if (!from.differ_only_in(one.pair, "timing")) return {};
+    const auto runs = from.runs_of(one.pair.what);
+    const auto untimed = from.runs_of(one.pair.reference);
+    if (runs.empty() || untimed.empty()) continue;
+    if (untimed.front()->run.timing != timing_method::none) return {};
+    if (one.figure != figure::p50) continue;
+    list.push_back({runs.front()->run.timing, from.summary_of(one.pair.what), one});
+  }
+  return list;
+}
+
+// Priorities.
+
+bool decided(verdict what) {
+  return what == verdict::faster || what == verdict::slower;
+}
+
+/// The p50, unless only the tail shows an effect.
+const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
+  const auto* p50 = find_comparison(summary, pair, figure::p50);
+  const auto* tail = find_comparison(summary, pair, figure::tail);
+  const auto shows = [](const comparison* of) { return of != nullptr && decided(of->verdict); };
+  return !shows(p50) && shows(tail) ? tail : p50;
+}
+
+/// The same comparison from the side of its reference.
+comparison seen_from_other_side(comparison of) {
+  std::swap(of.pair.what, of.pair.reference);
+  std::swap(of.value, of.reference);
+  of.ratio = 1 / of.ratio;
+  of.ratio_range = interval{1 / of.ratio_range->high, 1 / of.ratio_range->low};
+  if (decided(of.verdict)) {
+    of.verdict = of.verdict == verdict::faster ? verdict::slower : verdict::faster;
+  }
+  return of;
+}
+
+/// `effect` is that of the side with priorities.
+finding effect_of(const comparison& effect, double tail, int priority_levels) {
+  finding made{"priorities_took_effect"};
+  made.with("verdict", std::string(to_word(effect.verdict)))
+      .with("percentile", effect.figure == figure::p50 ? "p50" : percentile_name(tail))
+      .with("with", effect.value, unit::duration)
+      .with("without", effect.reference, unit::duration);
+  add_change(made, effect.ratio, effect.ratio_range);
+  if (decided(effect.verdict)) return made;
+  made.key =
+      effect.verdict == verdict::same ? "priorities_changed_nothing" : "priorities_inconclusive";
+  return priority_levels < 2 ? made.with("levels", priority_levels) : made;
+}
+
+}  // namespace
+
+void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
+  timing_contrast contrast;
+  const auto configurations = timed_configurations(from);
+  for (const auto& one : configurations) {
+    to.push_back(cost_of(one, from.summary.counted_blocks));
+    if (one.method == timing_method::host) contrast.host = &one;
+    if (one.method == timing_method::event) contrast.event = &one;
+    if (one.method != timing_method::sync) continue;
+    contrast.sync = &one;
+    if (auto reason = lost_overlap(one)) to.push_back(std::move(*reason));
+  }
+  add_launches(contrast, to);
+  add_agreement(contrast, to);
+}
+
+void add_together_findings(const finding_source& from, std::vector<finding>& to) {
+  for (const auto& pair : from.record.pairs) {
+    if (!from.several_at_once(pair.what.configuration)) continue;
+    if (from.several_at_once(pair.reference.configuration)) continue;
+    const auto* p50 = find_comparison(from.summary, pair, figure::p50);
+    if (p50 == nullptr) continue;
+    const auto& members = from.record.configurations[pair.what.configuration].members;
+    auto made = found("slower_together", members[pair.what.member]);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (m != pair.what.member) made.subjects.push_back(members[m]);
+    }
+    made.with("alone", p50->reference, unit::duration).with("together", p50->value, unit::duration);
+    add_change(made, p50->ratio, p50->ratio_range);
+    to.push_back(std::move(made));
+  }
+}
+
+void add_priority_findings(const finding_source& from, std::vector<finding>& to) {
+  for (const auto& pair : from.record.pairs) {
+    const bool both_at_once = from.several_at_once(pair.what.configuration) &&
+                              from.several_at_once(pair.reference.configuration);
+    if (!both_at_once && !from.differ_only_in(pair, "priorities")) continue;
+    const auto what = from.runs_of(pair.what);
+    const auto reference = from.runs_of(pair.reference);
+    if (what.empty() || reference.empty()) continue;
+    const bool with = what.front()->run.priorities;
+    if (with == reference.front()->run.priorities) continue;
+    const auto* compared = telling(from.summary, pair);
+    if (compared == nullptr || !compared->ratio_range) continue;
+    const auto effect = with ? *compared : seen_from_other_side(*compared);
+    grouped_findings one;
+    one.add(effect_of(effect, from.record.how.tail, what.front()->device.priority_levels),
+            effect.pair.what);
+    to.push_back(one.all(from.labels).front());
+  }
+}
+
+void add_waiting_findings(const finding_source& from, std::vector<finding>& to) {
+  // Less than half a core may be anything; one way of waiting differs from another by a whole one.
+  constexpr double busy_for_nothing = 0.5;
+  for (const auto& pair : from.record.pairs) {
+    if (!from.differ_only_in(pair, "wait")) continue;
+    const auto* what = from.summary_of(pair.what);
+    const auto* reference = from.summary_of(pair.reference);
+    if (what == nullptr || reference == nullptr || !what->cores || !reference->cores) continue;
+    const double more = *what->cores - *reference->cores;
+    if (std::abs(more) < busy_for_nothing) continue;
+    const bool first = more > 0;
+    const auto& busy = first ? pair.what : pair.reference;
+    const auto& idle = first ? pair.reference : pair.what;
+    const auto runs = from.runs_of(busy);
+    if (runs.empty() || runs.front()->run.wait == wait_mode::block) continue;
+    const auto gain = first ? verdict::faster : verdict::slower;
+    const comparison* p50 = find_comparison(from.summary, pair, figure::p50);
+    if (p50 == nullptr || !p50->ratio_range) continue;
+    const auto gains = [&](figure by) {
+      const auto* compared = find_comparison(from.summary, pair, by);
+      return compared != nullptr && compared->verdict == gain;
+    };
+    if (gains(figure::p50) || gains(figure::tail) || gains(figure::throughput)) continue;
+    const bool open = p50->verdict == verdict::undecided;
+    to.push_back(finding{"busy_wait"}
+                     .with("busy", from.labels.of(busy))
+                     .with("idle", from.labels.of(idle))
+                     .with("cores", std::abs(more), unit::none)
+                     .with("busy_p50", first ? p50->value : p50->reference, unit::duration)
+                     .with("idle_p50", first ? p50->reference : p50->value, unit::duration)
+                     .with("verdict", open ? "inconclusive" : std::string(to_word(p50->verdict))));
+  }
+}
+
+}  // namespace graphline

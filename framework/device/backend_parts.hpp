@@ -1,0 +1,96 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+/// Memory of one kind that is allocated on a device.
+struct memory_account {
+  std::atomic<std::size_t> bytes{0};
+  std::atomic<std::size_t> peak{0};
+  std::atomic<std::uint64_t> allocations{0};
+
+  void add(std::size_t more) noexcept {
+    const std::size_t in_use = bytes.fetch_add(more) + more;
+    std::size_t highest = peak.load();
+    while (highest < in_use && !peak.compare_exchange_weak(highest, in_use)) {
+    }
+    allocations.fetch_add(1);
+  }
+};
+
+inline memory_usage usage_of(const memory_account& device, const memory_account& pinned) noexcept {
+  return {.device_bytes = device.bytes.load(),
+          .device_peak_bytes = device.peak.load(),
+          .pinned_bytes = pinned.bytes.load(),
+          .pinned_peak_bytes = pinned.peak.load(),
+          .allocations = device.allocations.load() + pinned.allocations.load()};
+}
+
+/// The captures going on at a device. `Capture` has a `number()` and an `origin_name()`.
+template <class Capture>
+class capture_registry {
+ public:
+  /// Adds a capture and returns its number, counted from 1.
+  std::uint64_t add(Capture& capture) {
+    const std::scoped_lock lock(mutex_);
+    open_.push_back(&capture);
+    return ++count_;
+  }
+
+  void remove(const Capture& capture) noexcept {
+    const std::scoped_lock lock(mutex_);
+    std::erase(open_, &capture);
+  }
+
+  /// The capture of that number, or null when it has ended.
+  Capture* find(std::uint64_t number) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(open_, number, &Capture::number);
+    return found == open_.end() ? nullptr : *found;
+  }
+
+  /// Throws `run_error` when a capture is going on: what waits for the whole device would wait for
+  /// work that is being listed and not carried out, and on some devices break the capture.
+  void refuse_synchronize() const {
+    const std::scoped_lock lock(mutex_);
+    if (open_.empty()) return;
+    throw run_error(
+        fmt::format("the device cannot be synchronized while stream '{}' is being captured; end "
+                    "the capture first",
+                    open_.front()->origin_name()));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t count_ = 0;
+  std::vector<Capture*> open_;
+};
+
+/// `object` as the backend's type it must be, of the device that `engine` belongs to. Throws
+/// `run_error` when it belongs to another device. T is final, so comparing the types is enough.
+template <class T, class U, class Engine>
+auto& same_engine(U& object, const Engine& engine) {
+  using result = std::conditional_t<std::is_const_v<U>, const T, T>;
+  if (typeid(object) == typeid(T)) {
+    auto& ours = static_cast<result&>(object);
+    if (&ours.engine() == &engine) return ours;
+  }
+  throw run_error(
+      "a stream, event or graph of one device was used with another; make it on the device that "
+      "uses it");
+}
+
+}  // namespace graphline

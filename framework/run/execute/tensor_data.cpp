@@ -1,0 +1,221 @@
+#include "framework/run/execute/tensor_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/base/file/output_file.hpp"
+#include "framework/base/normal_generator.hpp"
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+template <class T>
+T converted(double value, double scale, double offset) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::clamp(std::floor(offset + scale * value), 0.0, 255.0));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <class T>
+void fill_typed(const tensor_view& tensor, fill how, std::uint64_t seed) {
+  T* const data = tensor.as<T>();
+  const auto count = tensor.type.shape.elements();
+  switch (how) {
+    case fill::zeros:
+    case fill::ones:
+      std::fill_n(data, count, how == fill::ones ? T{1} : T{0});
+      return;
+    case fill::uniform: {
+      std::mt19937_64 generator(seed);
+      for (std::int64_t i = 0; i < count; ++i) {
+        data[i] = converted<T>(uniform_unit(generator), 256.0, 0.0);
+      }
+      return;
+    }
+    case fill::normal: {
+      normal_generator generator;
+      generator.seed(seed);
+      std::vector<double> values(static_cast<std::size_t>(count));
+      generator.fill(values);
+      std::transform(values.begin(), values.end(), data,
+                     [](double value) { return converted<T>(value, 32.0, 128.0); });
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed) {
+  switch (tensor.type.element) {
+    case dtype::float32:
+      return fill_typed<float>(tensor, how, seed);
+    case dtype::float64:
+      return fill_typed<double>(tensor, how, seed);
+    case dtype::int64:
+      return fill_typed<std::int64_t>(tensor, how, seed);
+    case dtype::int32:
+      return fill_typed<std::int32_t>(tensor, how, seed);
+    case dtype::uint8:
+      return fill_typed<std::uint8_t>(tensor, how, seed);
+    case dtype::float16:
+    case dtype::bfloat16:
+      break;
+  }
+  throw input_error("an input of " + std::string(to_string(tensor.type.element)) +
+                    " cannot be filled; declare it float32");
+}
+
+namespace {
+
+/// See `output_record::checksum`. Word by word, since a trial is not to wait long for it; the fold
+/// brings the upper bits down, where a later word could otherwise undo what an earlier one did.
+std::string checksum(std::span<const std::byte> bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    hash = (hash ^ word) * 0x100000001b3ULL;
+    hash ^= hash >> 32;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+template <class T>
+T at(std::span<const std::byte> bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// Infinity and NaN are what has every bit of the exponent set. Looks at all of it, so that the
+/// compiler can look at several at once.
+template <class Bits>
+bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
+  bool found = false;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Bits); ++i) {
+    found |= (at<Bits>(bytes, i) & exponent) == exponent;
+  }
+  return !found;
+}
+
+bool finite(dtype type, std::span<const std::byte> bytes) {
+  if (type == dtype::float32) return all_finite<std::uint32_t>(bytes, 0x7f800000U);
+  if (type == dtype::float64) return all_finite<std::uint64_t>(bytes, 0x7ff0000000000000U);
+  if (type == dtype::float16) return all_finite<std::uint16_t>(bytes, 0x7c00U);
+  if (type == dtype::bfloat16) return all_finite<std::uint16_t>(bytes, 0x7f80U);
+  return true;
+}
+
+/// IEEE 754 binary16: a sign, 5 bits of exponent with a bias of 15, 10 of fraction.
+double from_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 0x1f;
+  const int fraction = bits & 0x3ff;
+  double size = 0;
+  if (exponent == 0x1f) {
+    size = fraction == 0 ? HUGE_VAL : std::nan("");
+  } else if (exponent == 0) {
+    size = std::ldexp(fraction, -24);
+  } else {
+    size = std::ldexp(fraction | 0x400, exponent - 25);
+  }
+  return std::copysign(size, (bits & 0x8000) != 0 ? -1.0 : 1.0);
+}
+
+double element(dtype type, std::span<const std::byte> bytes, std::size_t index) {
+  switch (type) {
+    case dtype::float32:
+      return at<float>(bytes, index);
+    case dtype::float64:
+      return at<double>(bytes, index);
+    case dtype::float16:
+      return from_half(at<std::uint16_t>(bytes, index));
+    case dtype::bfloat16:  // the upper half of a float32
+      return std::bit_cast<float>(std::uint32_t{at<std::uint16_t>(bytes, index)} << 16);
+    case dtype::int64:
+      return static_cast<double>(at<std::int64_t>(bytes, index));
+    case dtype::int32:
+      return at<std::int32_t>(bytes, index);
+    case dtype::uint8:
+      return at<std::uint8_t>(bytes, index);
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+output_record describe_output(const std::string& tensor, const tensor_type& type,
+                              std::span<const std::byte> bytes) {
+  output_record result{tensor, type, checksum(bytes), finite(type.element, bytes)};
+  const std::size_t elements = bytes.size() / size_of(type.element);
+  const std::size_t kept = std::min(elements, most_output_values);
+  for (std::size_t i = 0; i < kept; ++i) {
+    result.values.push_back(element(type.element, bytes, i * elements / kept));
+  }
+  return result;
+}
+
+namespace {
+
+const char* numpy_name(dtype type) {
+  switch (type) {
+    case dtype::float32:
+      return "<f4";
+    case dtype::float64:
+      return "<f8";
+    case dtype::float16:
+      return "<f2";
+    case dtype::bfloat16:
+      return "<u2";
+    case dtype::int64:
+      return "<i8";
+    case dtype::int32:
+      return "<i4";
+    case dtype::uint8:
+      return "|u1";
+  }
+  return "";
+}
+
+std::string header(const tensor_type& type) {
+  std::string extents;
+  for (const auto e : type.shape.extents()) extents += fmt::format("{}, ", e);
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 numpy_name(type.element), extents);
+  // Magic, version and length take 10 bytes; the data starts at a multiple of 64.
+  const std::size_t padding = 63 - (10 + text.size()) % 64;
+  text += std::string(padding, ' ') + '\n';
+  std::string whole("\x93NUMPY\x01\x00", 8);
+  whole += static_cast<char>(text.size() & 0xff);
+  whole += static_cast<char>(text.size() >> 8);
+  return whole + text;
+}
+
+}  // namespace
+
+void write_npy(const std::filesystem::path& path, const tensor_type& type,
+               std::span<const std::byte> data) {
+  const std::string head = header(type);
+  try {
+    output_file file(path.string(), {}, head.size() + data.size());
+    file.commit([&](text_sink& to) {
+      to.append(head).append({reinterpret_cast<const char*>(data.data()), data.size()});
+    });
+  } catch (const input_error& refused) {
+    throw run_error(refused.what());  // of the command line only the folder was
+  }
+}
+
+}  // namespace graphline

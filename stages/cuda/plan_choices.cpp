@@ -1,0 +1,326 @@
+#include "stages/cuda/plan_choices.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/precision.hpp"
+#include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
+
+namespace graphline {
+namespace {
+
+/// A floating-point format: a sign, then the exponent, then the mantissa.
+struct float_format {
+  unsigned exponent_bits;
+  unsigned mantissa_bits;
+};
+
+float_format format_of(precision p) {
+  if (p == precision::float16) return {5, 10};
+  if (p == precision::bfloat16) return {8, 7};
+  return {8, 23};
+}
+
+/// A number of that format from random bits: its exponent is one of the eight below that of 1.
+std::uint32_t element(float_format f, std::uint64_t random) {
+  const std::uint64_t bias = (std::uint64_t{1} << (f.exponent_bits - 1)) - 1;
+  const std::uint64_t mantissa = random & ((std::uint64_t{1} << f.mantissa_bits) - 1);
+  const std::uint64_t exponent = bias - 8 + (random >> 32 & 7);
+  const std::uint64_t sign = random >> 63;
+  return static_cast<std::uint32_t>(sign << (f.exponent_bits + f.mantissa_bits) |
+                                    exponent << f.mantissa_bits | mantissa);
+}
+
+/// Runs plans on memory of its own, filled with random elements, to see how long they take. The
+/// memory is not the device's to account for: it is gone before the first frame.
+class plan_timer {
+ public:
+  /// On the current device. Throws `run_error` when there is not enough memory; `owner` leads it.
+  plan_timer(std::span<const std::size_t> operand_bytes, precision p, std::string owner);
+  ~plan_timer();
+  plan_timer(const plan_timer&) = delete;
+  plan_timer& operator=(const plan_timer&) = delete;
+
+  /// The median of nine runs on the device, after three more, in nanoseconds, or of nine times as
+  /// many runs in a row as are long enough to be told from the steps of the device's clock; nothing
+  /// for a plan that cannot run. Throws `run_error` when it took the device down with it.
+  std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan);
+
+ private:
+  static constexpr std::size_t warm_ups = 3;
+  static constexpr std::size_t runs = 9;
+
+  void release() noexcept;
+  void* allocate(std::size_t bytes);
+  void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern);
+  void make_room(std::size_t workspace_bytes);
+  void enqueue(plan_choices& plans, std::size_t plan, std::size_t in_a_row);
+  nanoseconds median();
+
+  std::string owner_;
+  std::vector<void*> operands_;
+  void* workspace_ = nullptr;
+  std::size_t workspace_bytes_ = 0;
+  cudaStream_t stream_ = nullptr;
+  std::array<cudaEvent_t, runs + 1> stamps_{};
+};
+
+constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
+
+/// Of which the steps of a device's clock, a microsecond at most, are a small part.
+constexpr nanoseconds long_enough = 50'000;
+
+plan_timer::plan_timer(std::span<const std::size_t> operand_bytes, precision p, std::string owner)
+    : owner_(std::move(owner)) {
+  try {
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+               "cudaStreamCreateWithFlags", owner_);
+    for (cudaEvent_t& stamp : stamps_) {
+      check_cuda(cudaEventCreate(&stamp), "cudaEventCreate", owner_);
+    }
+    const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
+    const std::vector<std::byte> pattern = random_elements(p, std::min(largest, pattern_bytes));
+    for (const std::size_t bytes : operand_bytes) {
+      operands_.push_back(allocate(bytes));
+      fill(operands_.back(), bytes, pattern);
+    }
+    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", owner_);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+plan_timer::~plan_timer() {
+  release();
+}
+
+void plan_timer::release() noexcept {
+  for (void* operand : operands_) static_cast<void>(cudaFree(operand));
+  static_cast<void>(cudaFree(workspace_));
+  for (cudaEvent_t stamp : stamps_) {
+    if (stamp != nullptr) static_cast<void>(cudaEventDestroy(stamp));
+  }
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+void* plan_timer::allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* data = nullptr;
+  const cudaError_t status = cudaMalloc(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+    throw run_error(fmt::format(
+        "{}: the device has not {} left to try plans out on; 'tune: off' needs none of it", owner_,
+        format_bytes(bytes)));
+  }
+  check_cuda(status, "cudaMalloc", owner_);
+  return data;
+}
+
+/// Repeats the pattern, each copy as long as all that is there already.
+void plan_timer::fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) {
+  std::size_t done = std::min(bytes, pattern.size());
+  check_cuda(cudaMemcpyAsync(to, pattern.data(), done, cudaMemcpyHostToDevice, stream_),
+             "cudaMemcpyAsync", owner_);
+  while (done < bytes) {
+    const std::size_t more = std::min(done, bytes - done);
+    check_cuda(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, to, more,
+                               cudaMemcpyDeviceToDevice, stream_),
+               "cudaMemcpyAsync", owner_);
+    done += more;
+  }
+}
+
+/// For plans that are timed one after another: nothing is at work.
+void plan_timer::make_room(std::size_t workspace_bytes) {
+  if (workspace_bytes <= workspace_bytes_) return;
+  static_cast<void>(cudaFree(std::exchange(workspace_, nullptr)));
+  workspace_bytes_ = 0;
+  workspace_ = allocate(workspace_bytes);
+  workspace_bytes_ = workspace_bytes;
+}
+
+/// Nothing waits in between, so that short kernels follow each other on the device too.
+void plan_timer::enqueue(plan_choices& plans, std::size_t plan, std::size_t in_a_row) {
+  for (std::size_t i = 0; i < warm_ups; ++i) plans.run(plan, stream_, operands_, workspace_);
+  check_cuda(cudaEventRecord(stamps_.front(), stream_), "cudaEventRecord", owner_);
+  for (std::size_t i = 1; i < stamps_.size(); ++i) {
+    for (std::size_t n = 0; n < in_a_row; ++n) plans.run(plan, stream_, operands_, workspace_);
+    check_cuda(cudaEventRecord(stamps_[i], stream_), "cudaEventRecord", owner_);
+  }
+  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", owner_);
+}
+
+nanoseconds plan_timer::median() {
+  std::array<float, runs> milliseconds{};
+  for (std::size_t i = 0; i < runs; ++i) {
+    check_cuda(cudaEventElapsedTime(&milliseconds[i], stamps_[i], stamps_[i + 1]),
+               "cudaEventElapsedTime", owner_);
+  }
+  const auto middle = milliseconds.begin() + runs / 2;
+  std::nth_element(milliseconds.begin(), middle, milliseconds.end());
+  return std::llround(double{*middle} * 1e6);
+}
+
+std::optional<nanoseconds> plan_timer::time(plan_choices& plans, std::size_t plan) {
+  try {
+    make_room(plans.workspace_bytes(plan));
+    enqueue(plans, plan, 1);
+    const nanoseconds once = median();
+    if (once >= long_enough) return once;
+    const nanoseconds in_a_row = long_enough / std::max<nanoseconds>(once, 1'000);
+    enqueue(plans, plan, static_cast<std::size_t>(in_a_row));
+    return median() / in_a_row;
+  } catch (const run_error&) {
+    static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+    // A device that still answers is none the worse for it.
+    if (cudaStreamSynchronize(stream_) != cudaSuccess) throw;
+    return std::nullopt;
+  }
+}
+
+/// False where building failed for another cause than want of support too: another plan may do
+/// without what this one lacked. `why_not` tells of the first that failed.
+bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
+  std::string reason;
+  try {
+    if (plans.build(plan, reason)) return true;
+  } catch (const run_error& e) {
+    reason = e.what();
+  }
+  if (why_not.empty()) why_not = fmt::format("{}: {}", plans.describe(plan), reason);
+  return false;
+}
+
+std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    if (build_one(plans, plan, why_not)) return chosen_plan{plan, std::nullopt};
+  }
+  return std::nullopt;
+}
+
+/// What the cache remembers, built; forgotten where this library does not offer it any more.
+std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
+  const std::optional<tuned_plan> known = how.cache.find(how.key);
+  if (!known) return std::nullopt;
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    std::string reason;
+    if (plans.identity(plan) == known->identity && build_one(plans, plan, reason)) {
+      return chosen_plan{plan, known->time};
+    }
+  }
+  how.cache.forget(how.key);
+  return std::nullopt;
+}
+
+/// Each plan is timed as soon as it is built, so that whenever time is up, all that was built
+/// counts.
+std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
+  const nanoseconds until = now() + how.patience;
+  std::optional<plan_timer> timer;  // which takes memory
+  std::optional<chosen_plan> best;
+  std::size_t tried = 0;
+  while (tried < plans.size() && (!best || now() <= until)) {
+    const std::size_t plan = tried++;
+    if (!build_one(plans, plan, why_not)) continue;
+    if (!timer) timer.emplace(how.operand_bytes, how.precision, how.owner);
+    const std::optional<nanoseconds> time = timer->time(plans, plan);
+    if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
+  }
+  if (!best) {
+    if (timer) why_not = "no plan that can be built runs";
+    return std::nullopt;
+  }
+  // Of a search that was cut short nobody knows whether that is the fastest.
+  if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
+  return best;
+}
+
+class planned_operation final : public library_operation {
+ public:
+  planned_operation(std::shared_ptr<plan_choices> plans, const chosen_plan& chosen,
+                    std::string owner)
+      : plans_(std::move(plans)), chosen_(chosen), owner_(std::move(owner)) {}
+
+  std::string choice() const override {
+    std::string text = plans_->describe(chosen_.plan);
+    if (workspace_bytes() > 0)
+      text += fmt::format(", {} workspace", format_bytes(workspace_bytes()));
+    if (chosen_.time) {
+      text += fmt::format(", {} when tuned", format_duration(static_cast<double>(*chosen_.time)));
+    }
+    return text;
+  }
+
+  std::optional<nanoseconds> time() const override { return chosen_.time; }
+
+  std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
+
+  void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
+    for (const void* operand : operands) {
+      if (reinterpret_cast<std::uintptr_t>(operand) % plans_->alignment() != 0) {
+        throw run_error(fmt::format("{}: {} was given an operand that is not aligned to {} bytes",
+                                    owner_, plans_->describe(chosen_.plan), plans_->alignment()));
+      }
+    }
+    plans_->run(chosen_.plan, static_cast<cudaStream_t>(cuda_stream), operands, workspace);
+  }
+
+ private:
+  std::shared_ptr<plan_choices> plans_;
+  chosen_plan chosen_;
+  std::string owner_;
+};
+
+}  // namespace
+
+std::vector<std::byte> random_elements(precision p, std::size_t bytes) {
+  const float_format format = format_of(p);
+  const std::size_t size = element_bytes(p);
+  std::mt19937_64 generator(1);
+  std::vector<std::byte> elements(bytes / size * size);
+  for (std::size_t at = 0; at < elements.size(); at += size) {
+    const std::uint32_t bits = element(format, generator());
+    std::memcpy(elements.data() + at, &bits, size);  // the lower bytes come first on x86 and Arm
+  }
+  return elements;
+}
+
+std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
+                                       std::string& why_not) {
+  why_not.clear();
+  std::optional<chosen_plan> chosen;
+  if (how != nullptr) {
+    chosen = remembered(plans, *how);
+    if (!chosen) chosen = fastest(plans, *how, why_not);
+  } else {
+    chosen = first(plans, why_not);
+  }
+  if (chosen) plans.keep_only(chosen->plan);
+  return chosen;
+}
+
+std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
+                                                          const chosen_plan& chosen,
+                                                          std::string owner) {
+  return std::make_unique<planned_operation>(std::move(plans), chosen, std::move(owner));
+}
+
+}  // namespace graphline

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stages/network/host/lowering.hpp"
+
+namespace graphline {
+namespace {
+
+class windowed_average_operation final : public host_operation {
+ public:
+  windowed_average_operation(std::string name, windowed_average windows, const float* from,
+                             float* to)
+      : name_(std::move(name)), windows_(std::move(windows)), from_(from), to_(to) {}
+
+  std::string_view name() const noexcept override { return name_; }
+
+  void run() override {
+    const std::int64_t in_plane = windows_.height * windows_.width;
+    const auto out_plane =
+        static_cast<std::int64_t>(windows_.rows.size() * windows_.columns.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t plane = 0; plane < windows_.planes; ++plane) {
+      average_plane(from_ + plane * in_plane, to_ + plane * out_plane);
+    }
+  }
+
+ private:
+  void average_plane(const float* from, float* to) const {
+    for (const window& row : windows_.rows) {
+      for (const window& column : windows_.columns) {
+        double sum = 0;
+        for (std::int64_t y = row.begin; y < row.end; ++y) {
+          const float* line = from + y * windows_.width;
+          for (std::int64_t x = column.begin; x < column.end; ++x) {
+            sum += static_cast<double>(line[x]);
+          }
+        }
+        *to++ = static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
+      }
+    }
+  }
+
+  std::string name_;
+  windowed_average windows_;
+  const float* from_;
+  float* to_;
+};
+
+/// A pool in oneDNN's terms.
+struct pool_form {
+  dnnl::algorithm algorithm;
+  extent_pair kernel{};
+  extent_pair stride{};
+  extent_pair dilation{1, 1};
+  extent_pair padding_before{0, 0};
+  extent_pair padding_after{0, 0};
+};
+
+void lower_to_primitive(program_builder& b, std::size_t index, const pool_form& form) {
+  using pooling_forward = dnnl::pooling_v2_forward;
+  const auto dims = [](const extent_pair& pair) { return dnnl::memory::dims{pair[0], pair[1]}; };
+  const network_layer& layer = b.layer(index);
+  const program_tensor source = b.input_of(layer);
+  const pooling_forward::desc wanted(
+      dnnl::prop_kind::forward_inference, form.algorithm, source.layout, any_layout(layer.output),
+      dims(form.stride), dims(form.kernel), {form.dilation[0] - 1, form.dilation[1] - 1},
+      dims(form.padding_before), dims(form.padding_after));
+  const pooling_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  const program_tensor result = b.make_tensor(chosen.dst_desc());
+  b.add_primitive<pooling_forward>(layer.kind, layer, chosen,
+                                   {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
+  b.set_output(index, result);
+}
+
+void lower_to_windows(program_builder& b, std::size_t index, std::vector<window> rows,
+                      std::vector<window> columns) {
+  const network_layer& layer = b.layer(index);
+  const shape& in = b.network().shape_of(layer.inputs[0]);
+  const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
+  const program_tensor source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
+  const program_tensor result = b.make_tensor(plain_layout(layer.output));
+  const std::string name = fmt::format("{} [windows]", layer.kind);
+  b.add_step({name,
+              {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+              [name, windows](const std::vector<onednn_argument>& arguments) {
+                return make_windowed_average(name, windows,
+                                             static_cast<const float*>(arguments[0].data),
+                                             static_cast<float*>(arguments[1].data));
+              }});
+  b.set_output(index, result);
+}
+
+}  // namespace
+
+std::unique_ptr<host_operation> make_windowed_average(std::string name, windowed_average windows,
+                                                      const float* from, float* to) {
+  return std::make_unique<windowed_average_operation>(std::move(name), std::move(windows), from,
+                                                      to);
+}
+
+void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
+  const network_layer& layer = b.layer(group.head);
+  const shape& in = b.network().shape_of(layer.inputs[0]);
+  const bool average = pool.method == pooling::average;
+
+  // In ceil_mode the last window may reach beyond the padding: more padding after, for oneDNN.
+  extent_pair after = pool.padding;
+  bool beyond = false;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t covered = pool.dilation[axis] * (pool.kernel[axis] - 1) + 1;
+    const std::int64_t end = (layer.output[axis + 2] - 1) * pool.stride[axis] + covered;
+    const std::int64_t needed = end - in[axis + 2] - pool.padding[axis];
+    if (needed > pool.padding[axis]) {
+      after[axis] = needed;
+      beyond = true;
+    }
+  }
+  // There PyTorch counts only the stated padding in the mean, oneDNN the whole window.
+  if (average && pool.count_include_pad && beyond) {
+    const auto windows_along = [&](std::size_t axis) {
+      std::vector<window> windows;
+      for (std::int64_t i = 0; i < layer.output[axis + 2]; ++i) {
+        windows.push_back(strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
+                                         pool.padding[axis], /*count_include_pad=*/true));
+      }
+      return windows;
+    };
+    lower_to_windows(b, group.head, windows_along(0), windows_along(1));
+    return;
+  }
+  const auto averaging = pool.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
+                                                : dnnl::algorithm::pooling_avg_exclude_padding;
+  lower_to_primitive(b, group.head,
+                     {average ? averaging : dnnl::algorithm::pooling_max, pool.kernel, pool.stride,
+                      pool.dilation, pool.padding, after});
+}
+
+void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool) {
+  const shape& in = b.network().shape_of(b.layer(group.head).inputs[0]);
+  if (in[2] % pool.output[0] == 0 && in[3] % pool.output[1] == 0) {
+    const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
+    lower_to_primitive(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});
+    return;
+  }
+  const auto windows_along = [&](std::size_t axis) {
+    std::vector<window> windows;
+    for (std::int64_t i = 0; i < pool.output[axis]; ++i) {
+      windows.push_back(adaptive_window(i, in[axis + 2], pool.output[axis]));
+    }
+    return windows;
+  };
+  lower_to_windows(b, group.head, windows_along(0), windows_along(1));
+}
+
+}  // namespace graphline

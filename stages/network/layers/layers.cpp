@@ -1,0 +1,127 @@
+#include "stages/network/layers/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace graphline {
+namespace {
+
+constexpr std::int64_t largest_count = std::int64_t{1} << 60;
+constexpr std::int64_t largest_tensor = std::int64_t{1} << 44;
+
+/// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
+/// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
+/// a last, partly covered window counts if it starts inside the data or its left padding. These are
+/// the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t padding, std::int64_t dilation, bool ceil) {
+  const std::int64_t covered = dilation * (kernel - 1) + 1;
+  const std::int64_t room = size + 2 * padding - covered;
+  if (room < 0) return 0;
+  const std::int64_t whole = room / stride + 1;
+  const bool partial = ceil && room % stride != 0 && whole * stride < size + padding;
+  return partial ? whole + 1 : whole;
+}
+
+}  // namespace
+
+parameter pair_parameter(std::string name, std::string help,
+                         std::optional<std::string> default_value, double minimum) {
+  return {.name = std::move(name),
+          .type = parameter_type::integers,
+          .help = std::move(help),
+          .default_value = std::move(default_value),
+          .minimum = minimum,
+          .maximum = largest_size};
+}
+
+extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems) {
+  const std::vector<std::int64_t>& given = values.integers(name);
+  if (given.size() == 1) return {given[0], given[0]};
+  if (given.size() == 2) return {given[0], given[1]};
+  problems.report_at(
+      name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
+                        given.size()));
+  return {1, 1};
+}
+
+parameter eps_parameter() {
+  return {.name = "eps",
+          .type = parameter_type::number,
+          .help = "Added to the variance.",
+          .default_value = "1e-5",
+          .minimum = 0};
+}
+
+std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (__builtin_mul_overflow(product, factor, &product) || product > largest_count) return {};
+  }
+  return product;
+}
+
+std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems) {
+  const auto elements = s.checked_elements();
+  if (elements && *elements <= largest_tensor) return elements;
+  problems.report(fmt::format("would need a tensor of {}, more than 2^44 elements", to_string(s)));
+  return {};
+}
+
+cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
+                  layer_problems& problems) {
+  const auto flops = checked_product({out, flops_per_output});
+  if (!flops) problems.report("would take more than 2^60 operations");
+  return {.flops = flops.value_or(0), .bytes_read = in * 4, .bytes_written = out * 4};
+}
+
+std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+  std::vector<weight_spec> weights{
+      {"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}};
+  if (bias) weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
+  return weights;
+}
+
+bool expect_images(const layer_input& input, layer_problems& problems) {
+  if (input.shape.rank() == 4) return true;
+  problems.report(
+      fmt::format("expects [N, C, H, W] but {} gives {}", input.giver, to_string(input.shape)));
+  return false;
+}
+
+std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,
+                                         const extent_pair& stride, const extent_pair& padding,
+                                         const extent_pair& dilation, bool ceil,
+                                         layer_problems& problems) {
+  extent_pair output{};
+  extent_pair covered{};
+  extent_pair padded{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t size = input.shape[axis + 2];
+    covered[axis] = dilation[axis] * (kernel[axis] - 1) + 1;
+    padded[axis] = size + 2 * padding[axis];
+    output[axis] =
+        window_count(size, kernel[axis], stride[axis], padding[axis], dilation[axis], ceil);
+  }
+  if (output[0] > 0 && output[1] > 0) return output;
+  problems.report_at("kernel",
+                     fmt::format("has a kernel that covers {}x{}, larger than the padded input of "
+                                 "{}x{} ({} gives {})",
+                                 covered[0], covered[1], padded[0], padded[1], input.giver,
+                                 to_string(input.shape)));
+  return {};
+}
+
+std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
+                                       std::string_view parameter, layer_problems& problems) {
+  const auto rank = static_cast<std::int64_t>(input.shape.rank());
+  if (dim >= -rank && dim < rank) return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
+  problems.report_at(
+      parameter, fmt::format("has no dimension {}: {} gives {}, whose dimensions are {} to {}", dim,
+                             input.giver, to_string(input.shape), -rank, rank - 1));
+  return {};
+}
+
+}  // namespace graphline

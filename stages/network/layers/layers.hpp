@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "stages/network/layer_kind.hpp"
+
+namespace graphline {
+
+// The kinds of layers, each defined in the file of its family.
+
+layer_kind conv2d_kind();               // conv2d.cpp
+layer_kind linear_kind();               // products.cpp
+layer_kind attention_kind();            // products.cpp
+layer_kind relu_kind();                 // elementwise.cpp
+layer_kind relu6_kind();                // elementwise.cpp
+layer_kind gelu_kind();                 // elementwise.cpp
+layer_kind sigmoid_kind();              // elementwise.cpp
+layer_kind silu_kind();                 // elementwise.cpp
+layer_kind add_kind();                  // elementwise.cpp
+layer_kind flatten_kind();              // elementwise.cpp
+layer_kind softmax_kind();              // normalization.cpp
+layer_kind batch_norm2d_kind();         // normalization.cpp
+layer_kind layer_norm_kind();           // normalization.cpp
+layer_kind max_pool2d_kind();           // pooling.cpp
+layer_kind avg_pool2d_kind();           // pooling.cpp
+layer_kind adaptive_avg_pool2d_kind();  // pooling.cpp
+
+// What their definitions share: parameters, and arithmetic on sizes that must not overflow.
+
+/// Largest value of a size parameter: what fits the 32-bit indices of vendors' libraries.
+inline constexpr double largest_size = 2147483647;
+
+/// A parameter that holds one number or a pair [h, w].
+parameter pair_parameter(std::string name, std::string help,
+                         std::optional<std::string> default_value, double minimum);
+
+/// Its value: one number counts for both. Reports when there are more than two.
+extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
+
+/// What a normalisation adds to the variance, named `eps`.
+parameter eps_parameter();
+
+/// The product, or nothing when it exceeds 2^60, far beyond any machine; factors are not negative.
+std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors);
+
+/// Elements of a shape; reports and answers nothing when there are more than 2^44 (64 TiB), the
+/// bound that keeps all later arithmetic on sizes within 64 bits.
+std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems);
+
+/// Cost of work without MACs that reads `in` and writes `out` elements of float32, with that many
+/// FLOPs for each element written. Reports when it is too much to count.
+cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
+                  layer_problems& problems);
+
+/// The weight of a product and its bias, one for each extent in front, if it has one. +-sqrt(3 /
+/// fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is PyTorch's
+/// default.
+std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias);
+
+/// Whether the input is [N, C, H, W]; reports when it is not.
+bool expect_images(const layer_input& input, layer_problems& problems);
+
+/// Output height and width of a window over [N, C, H, W]; reports a window larger than the padded
+/// input and answers nothing.
+std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,
+                                         const extent_pair& stride, const extent_pair& padding,
+                                         const extent_pair& dilation, bool ceil,
+                                         layer_problems& problems);
+
+/// `dim` counted from the front for a tensor of that rank; reports one that does not exist.
+std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
+                                       std::string_view parameter, layer_problems& problems);
+
+}  // namespace graphline

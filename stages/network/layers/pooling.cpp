@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include "stages/network/layers/layers.hpp"
+#include "stages/network/windows.hpp"
+
+namespace graphline {
+namespace {
+
+/// What both pools read alike.
+pool2d_layer read_window(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool;
+  pool.kernel = read_pair(values, "kernel", problems);
+  pool.stride = values.has("stride") ? read_pair(values, "stride", problems) : pool.kernel;
+  pool.padding = read_pair(values, "padding", problems);
+  pool.ceil_mode = values.boolean("ceil_mode");
+  // PyTorch's limit: otherwise a window could lie in the padding alone.
+  if (pool.padding[0] > pool.kernel[0] / 2 || pool.padding[1] > pool.kernel[1] / 2) {
+    problems.report_at(
+        "padding", fmt::format("takes at most half the kernel as padding, found {}x{} for a "
+                               "kernel of {}x{}",
+                               pool.padding[0], pool.padding[1], pool.kernel[0], pool.kernel[1]));
+  }
+  return pool;
+}
+
+pool2d_layer read_max(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool = read_window(values, problems);
+  pool.method = pooling::max;
+  pool.dilation = read_pair(values, "dilation", problems);
+  return pool;
+}
+
+pool2d_layer read_average(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool = read_window(values, problems);
+  pool.method = pooling::average;
+  pool.count_include_pad = values.boolean("count_include_pad");
+  return pool;
+}
+
+layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const auto size = window_output(input, pool.kernel, pool.stride, pool.padding, pool.dilation,
+                                  pool.ceil_mode, problems);
+  if (!size) return {};
+
+  layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
+  const auto out = count_elements(result.output, problems);
+  const auto window = checked_product({pool.kernel[0], pool.kernel[1]});
+  if (!out || !window) {
+    if (!window) problems.report_at("kernel", "has a kernel of more than 2^60 elements");
+    return {};
+  }
+  // Comparisons or additions within a window, and one division for the average.
+  const std::int64_t flops = *window - (pool.method == pooling::max ? 1 : 0);
+  result.cost = element_cost(input.shape.elements(), *out, flops, problems);
+  return result;
+}
+
+std::vector<parameter> window_parameters() {
+  return {{.name = "kernel",
+           .type = parameter_type::integers,
+           .help = "Height and width of the window: a number or [h, w].",
+           .required = true,
+           .minimum = 1,
+           .maximum = largest_size},
+          pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
+          pair_parameter("padding", "Added on each side.", "0", 0),
+          {.name = "ceil_mode",
+           .type = parameter_type::boolean,
+           .help = "Keep a last window that is only partly covered.",
+           .default_value = "false"}};
+}
+
+}  // namespace
+
+layer_kind max_pool2d_kind() {
+  auto parameters = window_parameters();
+  parameters.push_back(pair_parameter("dilation", "Distance between window elements.", "1", 1));
+  return make_layer_kind<pool2d_layer>("max_pool2d", "Largest value of each window",
+                                       std::move(parameters), read_max, infer);
+}
+
+layer_kind avg_pool2d_kind() {
+  auto parameters = window_parameters();
+  parameters.push_back({.name = "count_include_pad",
+                        .type = parameter_type::boolean,
+                        .help = "Count the padding's zeros in the mean.",
+                        .default_value = "true"});
+  return make_layer_kind<pool2d_layer>("avg_pool2d", "Mean of each window", std::move(parameters),
+                                       read_average, infer);
+}
+
+namespace {
+
+adaptive_avg_pool2d_layer read_adaptive(const arguments& values, layer_problems& problems) {
+  return {.output = read_pair(values, "output", problems)};
+}
+
+/// Elements under all windows along one axis: neighbouring windows overlap by one where the sizes
+/// do not divide.
+std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
+  return sum;
+}
+
+layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
+  const auto out = count_elements(result.output, problems);
+  if (!out) return {};
+
+  // One addition or division per element under a window.
+  const auto flops = checked_product({input.shape[0], input.shape[1],
+                                      covered_elements(input.shape[2], pool.output[0]),
+                                      covered_elements(input.shape[3], pool.output[1])});
+  if (!flops) {
+    problems.report("would take more than 2^60 operations");
+    return {};
+  }
+  result.cost = {
+      .flops = *flops, .bytes_read = 4 * input.shape.elements(), .bytes_written = 4 * *out};
+  return result;
+}
+
+}  // namespace
+
+layer_kind adaptive_avg_pool2d_kind() {
+  return make_layer_kind<adaptive_avg_pool2d_layer>(
+      "adaptive_avg_pool2d", "Mean over windows that give an output of a stated size",
+      {{.name = "output",
+        .type = parameter_type::integers,
+        .help = "Height and width of the output: a number or [h, w].",
+        .required = true,
+        .minimum = 1,
+        .maximum = 65536}},
+      read_adaptive, infer);
+}
+
+}  // namespace graphline

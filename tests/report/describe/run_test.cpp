@@ -1,0 +1,395 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/documents.hpp"
+#include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
+#include "tests/report/roofline_records.hpp"
+
+namespace graphline::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::cell_of;
+using samples::expect_golden;
+using samples::fact_of;
+using samples::part_of;
+using samples::two_models;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string shown(const run_record& record, const look& as = {}) {
+  return as_text(describe(record), as);
+}
+
+json of(const run_record& record) {
+  return json::parse(result_json(record));
+}
+
+json stage_of(const json& result, std::size_t index) {
+  return result["stages"][index];
+}
+
+std::vector<std::string> keys(const json& object) {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : object.items()) result.push_back(key);
+  return result;
+}
+
+// ---- What people see ----------------------------------------------------------------------------
+
+TEST(describe_run, shows_stages_parts_operations_graphs_and_where_time_goes) {
+  auto record = samples::calibrated_two_models().layers;
+  samples::add_graphs(record);
+  samples::add_operations(record);
+  record.run.deadline = 74'500'000;
+  record.clock_error = 1'200;
+  record.clock_drift = -300;
+  record.warnings = {"priority 'high' of stage 'backbone' has no effect: the device has one level"};
+  expect_golden("run.txt", shown(record));
+}
+
+TEST(describe_run, shows_what_ended_a_run_before_its_first_frame) {
+  auto record = two_models(timing_method::event, 0);
+  record.run.frames = 45;
+  record.failure = "stage 'noise' failed in frame 0: the folder 'images' holds no JPEG file";
+  const auto text = shown(record);
+  EXPECT_THAT(text, AllOf(HasSubstr("\nFAILED after 0 of 45 frames: stage 'noise' failed in frame"),
+                          HasSubstr("\nNo frame was measured.\n"), Not(HasSubstr("p50"))));
+}
+
+TEST(describe_run, says_overload_first_and_shows_no_percentile_of_it) {
+  auto record = samples::overloaded_two_models(300);
+  record.run.deadline = 1'000'000'000;
+  const auto text = shown(record);
+  // 24 ms more with each frame, 20 of which are due in a second; frames 0 to 38 take up to 986 ms.
+  EXPECT_LT(
+      text.find("\noverloaded: completed 13.5 of 20 offered frame/s; latency grows by 480 ms "),
+      text.find("end to end ("))
+      << text;
+  EXPECT_THAT(text, HasSubstr("\ndeadline of 1.00 s missed by 261 of 300 frames\n"));
+  EXPECT_THAT(text, HasSubstr("\n-: overloaded: latency grows with the run's length\n"));
+  EXPECT_THAT(text, Not(HasSubstr("needs")));
+  const auto says = describe(record);
+  const auto& times = part_of<table>(says, "end_to_end_times");
+  for (const char* column : {"mean", "stddev", "p50", "p90", "p95", "p99"}) {
+    EXPECT_FALSE(cell_of(times, "300 frames", column).known()) << column;
+  }
+  EXPECT_TRUE(cell_of(times, "300 frames", "max").known());
+}
+
+TEST(describe_run, shows_no_queue_wait_that_grows_with_the_run) {
+  const auto text = shown(samples::overloaded_two_models(300));
+  EXPECT_THAT(text, HasSubstr("queue wait - (median), 7.18 s"));
+  EXPECT_THAT(text, HasSubstr("\nbegin to end "));
+  EXPECT_THAT(text, Not(HasSubstr("the frame   queue wait")));
+  EXPECT_THAT(text,
+              HasSubstr("\nwithout queue wait: overloaded: latency grows with the run's length\n"));
+}
+
+TEST(describe_run, says_which_frames_waited_outside_a_full_queue) {
+  auto record = samples::two_models_on_schedule(45);
+  record.run.when_full = queue_policy::block;
+  record.run.queue = 16;
+  record.load = {};
+  record.load.longest_queue = 172;
+  record.load.found_full = 362;
+  const auto says = describe(record);
+  const auto& dropped = fact_of(part_of<facts>(says, "summary"), "dropped");
+  EXPECT_EQ(shown_value(dropped.value), "0");
+  EXPECT_THAT(dropped.note,
+              StartsWith("of 45 due; 362 arrivals found the queue full; at most 172 frames waited "
+                         "at once, 16 of them in the queue and 156 outside it; queue wait "));
+}
+
+TEST(describe_run, has_no_throughput_of_a_few_frames_of_a_schedule) {
+  auto record = two_models(timing_method::event, 1);
+  record.run.arrival = arrival::constant;
+  record.run.rate = 10;
+  const auto says = describe(record);
+  const auto& throughput = fact_of(part_of<facts>(says, "summary"), "throughput");
+  EXPECT_EQ(shown_value(throughput.value), "-");
+  EXPECT_EQ(throughput.note, "too few frames: on a schedule it needs 5");
+  EXPECT_EQ(of(record)["throughput"],
+            (json{{"unit", "frame/s"},
+                  {"value", nullptr},
+                  {"why_absent", "too few frames: on a schedule it needs 5"}}));
+}
+
+TEST(describe_run, shows_the_intervals_of_percentiles_below_them) {
+  // A run of few different times: nearly all frames take 74 ms, six of them 99 ms.
+  std::vector<samples::frame_times> frames(600);
+  for (std::size_t i = 50; i < frames.size(); i += 100) frames[i].end_to_end = 99'000'000;
+  const auto says = describe(samples::run_of(timing_method::none, frames));
+  const auto& times = part_of<table>(says, "end_to_end_times");
+  EXPECT_EQ(samples::number(cell_of(times, "95 % from", "p99")), 74e6);
+  EXPECT_EQ(samples::number(cell_of(times, "to", "p99")), 99e6);
+  EXPECT_FALSE(cell_of(times, "to", "mean").known());
+  EXPECT_THAT(as_text(says), HasSubstr("95 % from, to: confidence interval"));
+}
+
+TEST(describe_run, has_p99_9_where_it_is_carried) {
+  EXPECT_THAT(shown(two_models(timing_method::none, 2994)), Not(HasSubstr("p99.9")));
+  EXPECT_THAT(shown(two_models(timing_method::none, 2995)), HasSubstr("  p99.9  "));
+}
+
+TEST(describe_run, has_no_ratio_where_there_are_too_few_times_for_a_p50) {
+  auto record = samples::calibrated_two_models().layers;
+  EXPECT_THAT(shown(record), HasSubstr("ratio"));
+  for (auto& stage : record.stages) {
+    stage.device.resize(std::min<std::size_t>(stage.device.size(), 4));
+    for (auto& part : stage.parts) part.device.resize(4);
+  }
+  const auto text = shown(record);
+  EXPECT_THAT(text, Not(HasSubstr("ratio")));
+  EXPECT_THAT(text, HasSubstr("bound"));
+}
+
+TEST(describe_run, has_no_roofline_without_a_calibration_whatever_costs_are_known) {
+  auto record = samples::uncalibrated().layers;
+  const auto text = shown(record);
+  for (auto& stage : record.stages) {
+    stage.cost = {};
+    for (auto& part : stage.parts) part.cost = {};
+  }
+  EXPECT_EQ(shown(record), text);
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("ratio")), Not(HasSubstr("bound:"))));
+}
+
+TEST(describe_run, has_no_ratio_of_times_that_are_not_the_devices) {
+  for (const auto method : {timing_method::host, timing_method::none}) {
+    auto record = two_models(method, 45);
+    const auto calibrated = samples::calibrated_two_models().stages;
+    record.calibration = calibrated.calibration;
+    for (std::size_t s = 0; s < 3; ++s) record.stages[s].cost = calibrated.stages[s].cost;
+    EXPECT_THAT(shown(record), Not(HasSubstr("ratio"))) << to_word(method);
+  }
+}
+
+TEST(describe_run, shows_no_parts_where_they_were_not_timed) {
+  auto record = samples::two_models_in_parts(5);
+  EXPECT_THAT(shown(record), HasSubstr("  0.conv2d"));
+  for (auto& part : record.stages[0].parts) part.device.clear();
+  EXPECT_THAT(shown(record), Not(HasSubstr("  0.conv2d")));
+  EXPECT_EQ(of(record)["stages"][0]["parts"][0]["kernel"], "cuDNN engine 8, workspace 2 MiB");
+}
+
+TEST(describe_run, says_nothing_of_a_clock_that_no_time_was_taken_from) {
+  auto record = two_models(timing_method::none, 5);
+  EXPECT_THAT(shown(record), Not(HasSubstr("clock:")));
+  record = two_models(timing_method::event, 5);
+  record.clock_error = 0;
+  EXPECT_THAT(shown(record), Not(HasSubstr("clock:")));
+}
+
+TEST(describe_run, says_when_graphs_never_pay_or_cannot_be_told_from_none) {
+  auto record = two_models(timing_method::event, 5);
+  samples::add_graphs(record);
+  const auto said = [&record](std::vector<nanoseconds> launch, std::vector<nanoseconds> eager) {
+    for (auto& graph : record.graphs) {
+      graph.launch = launch;
+      graph.eager = eager;
+    }
+    const auto says = describe(record);
+    return fact_of(part_of<facts>(says, "summary"), "graphs").note;
+  };
+  EXPECT_THAT(said({9, 9, 9}, {2, 2, 2}),
+              HasSubstr("graph launch takes the host 14.0 ns more per frame than enqueueing"));
+  EXPECT_THAT(said({9, 9, 9}, {9, 9, 10}), HasSubstr("no measurable saving from graph launch"));
+  EXPECT_THAT(said({9, 9}, {1, 1}), HasSubstr("too few launches measured"));
+}
+
+TEST(describe_run, of_one_frame_has_no_spread_and_says_so) {
+  EXPECT_THAT(shown(two_models(timing_method::event, 1)),
+              HasSubstr("p50 needs 5, p90 needs 29, p95 needs 59, p99 needs 299"));
+}
+
+TEST(describe_run, tells_a_deadline_that_was_met) {
+  auto record = two_models(timing_method::event, 3);
+  record.run.deadline = 100'000'000;
+  const auto says = describe(record);
+  const auto& missed = fact_of(part_of<facts>(says, "summary"), "deadline_missed");
+  EXPECT_EQ(shown_value(missed.value), "0");
+  EXPECT_EQ(missed.note, "of 3 frames; deadline 100 ms");
+  EXPECT_THAT(says.findings, IsEmpty());
+}
+
+TEST(describe_run, compares_slow_frames_only_with_enough_typical_ones) {
+  for (const std::size_t frames : {1, 2, 4}) {
+    EXPECT_THAT(shown(two_models(timing_method::event, frames)), Not(HasSubstr("typical")));
+  }
+  EXPECT_THAT(shown(two_models(timing_method::event, 5)), HasSubstr("typical: the "));
+}
+
+TEST(describe_run, fits_its_width) {
+  auto parts = samples::two_models_in_parts(300);
+  for (auto& part : parts.stages[0].parts) {
+    part.name += std::string(60, 'n');
+    part.choice = std::string(60, 'c');
+  }
+  samples::add_graphs(parts);
+  samples::add_operations(parts);
+  parts.stages[0].operations[0].name = std::string(200, 'o');
+  std::vector<run_record> records = {parts, samples::calibrated_gpu().layers};
+  for (const auto method :
+       {timing_method::none, timing_method::host, timing_method::sync, timing_method::event}) {
+    records.push_back(two_models(method, 300));
+  }
+  for (const auto& record : records) {
+    EXPECT_LE(widest_line(shown(record)), 80U) << shown(record);
+  }
+  look narrow;
+  narrow.width = 40;
+  const auto text = shown(samples::calibrated_gpu().stages, narrow);
+  EXPECT_LE(widest_line(text), 40U) << text;
+  EXPECT_THAT(text, HasSubstr("66.0x"));
+}
+
+TEST(describe_run, lets_no_control_character_of_a_name_through) {
+  auto record = two_models(timing_method::event, 5);
+  record.pipeline = "two\nmodels";
+  record.stages[0].name = "\x1b[31mred";
+  record.stages[1].name = "caf\xc3\xa9 \xff";
+  record.device.name = "tab\there";
+  EXPECT_THAT(shown(record),
+              AllOf(HasSubstr("two?models"), HasSubstr("?[31mred"), HasSubstr("caf\xc3\xa9 ?"),
+                    HasSubstr("tab?here"), Not(HasSubstr("\x1b")), Not(HasSubstr("\xff"))));
+}
+
+// ---- What programs read -------------------------------------------------------------------------
+
+TEST(describe_run, has_the_keys_of_the_contract) {
+  const auto result = of(two_models(timing_method::event, 45));
+  EXPECT_TRUE(result_json(run_record{}).starts_with(json_beginning));
+  EXPECT_EQ(result["schema"], "graphline.run/1");
+  for (const char* key : {"pipeline", "device", "settings", "environment", "memory", "end_to_end",
+                          "throughput", "stages", "outputs", "warnings", "record"}) {
+    EXPECT_TRUE(result.contains(key)) << key;
+  }
+  EXPECT_THAT(keys(result["end_to_end"]),
+              ElementsAre("unit", "count", "mean", "stddev", "min", "p50", "p90", "p95", "p99",
+                          "p99.9", "max", "samples", "needs", "intervals"));
+  EXPECT_THAT(keys(stage_of(result, 0)),
+              AllOf(Contains("device_time"), Contains("enqueue_time"), Contains("kind")));
+  EXPECT_THAT(keys(stage_of(result, 1)), AllOf(Contains("cpu_time"), Not(Contains("device_time"))));
+  EXPECT_TRUE(result["outputs"][0]["shape"][0].is_number());
+  EXPECT_GT(result["memory"]["device_peak_bytes"], 0);
+}
+
+TEST(describe_run, names_each_stage_time_by_what_it_is) {
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::host, 5)), 0)),
+              AllOf(Contains("enqueue_time"), Not(Contains("device_time"))));
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::sync, 5)), 0)),
+              AllOf(Contains("synchronized_time"), Not(Contains("enqueue_time"))));
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::none, 5)), 1)), Not(Contains("cpu_time")));
+}
+
+TEST(describe_run, keeps_every_sample_to_the_nanosecond) {
+  samples::frame_times f;
+  f.end_to_end = 70'123'456;
+  samples::frame_times g;
+  g.end_to_end = 1;
+  const auto text = result_json(samples::run_of(timing_method::event, {f, g}));
+  EXPECT_THAT(text, HasSubstr("\"samples\": [70.123456, 1e-06]"));
+}
+
+TEST(describe_run, has_null_and_what_it_needs_for_a_percentile_the_sample_does_not_carry) {
+  const auto times = of(two_models(timing_method::event, 45))["end_to_end"];
+  EXPECT_TRUE(times["p90"].is_number());
+  EXPECT_TRUE(times["p95"].is_null());
+  EXPECT_EQ(times["needs"], (json{{"p95", 59}, {"p99", 299}, {"p99.9", 2995}}));
+  const auto none = of(two_models(timing_method::event, 0));
+  EXPECT_EQ(none["end_to_end"]["count"], 0);
+  EXPECT_TRUE(none["end_to_end"]["mean"].is_null());
+  EXPECT_TRUE(none["throughput"]["value"].is_null());
+}
+
+TEST(describe_run, has_the_roofline_of_stages_and_parts) {
+  const auto stages = of(samples::calibrated_two_models().layers)["stages"];
+  // 5.9 and 1.65 GFLOP at 121 GFLOP/s.
+  EXPECT_NEAR(stages[0]["roofline_time"].get<double>(), 7.55 / 121 * 1e3, 1e-5);
+  EXPECT_EQ(stages[0]["bound"], "compute");
+  EXPECT_NEAR(stages[0]["ratio"].get<double>(),
+              stages[0]["device_time"]["p50"].get<double>() / (7.55 / 121 * 1e3), 1e-6);
+  EXPECT_NEAR(stages[0]["parts"][1]["roofline_time"].get<double>(), 1.65 / 121 * 1e3, 1e-5);
+  EXPECT_FALSE(stages[1].contains("roofline_time"));
+  EXPECT_EQ(stages[2]["bound"], "memory");
+}
+
+TEST(describe_run, says_of_an_overload_why_figures_are_absent) {
+  const auto result = of(samples::overloaded_two_models(300));
+  const auto& times = result["end_to_end"];
+  EXPECT_TRUE(times["p50"].is_null());
+  EXPECT_EQ(times["why_absent"], "overloaded: latency grows with the run's length");
+  EXPECT_FALSE(times.contains("needs"));
+  EXPECT_EQ(times["samples"].size(), 300U);
+  EXPECT_EQ(times["samples"][1], 98.005);  // two of 74 ms and 5 us between them, due after 50 ms
+  EXPECT_EQ(result["load"]["overloaded"], true);
+  EXPECT_NEAR(result["load"]["latency_growth"].get<double>(), 480.1, 1e-6);
+  EXPECT_EQ(result["findings"][0]["key"], "overloaded");
+  EXPECT_EQ(result["attributed"]["mean"], 74.0);
+  for (const auto& row : result["attribution"]) EXPECT_NE(row["what"], "queue_wait");
+  EXPECT_EQ(of(samples::two_models_on_schedule(45))["load"]["overloaded"], false);
+}
+
+TEST(describe_run, attributes_all_of_a_frames_time) {
+  auto record = samples::two_models_on_schedule(45);
+  const auto result = of(record);
+  for (const char* group : {"mean", "typical", "slowest"}) {
+    double sum = result["attributed"][std::string("residual_") + group].get<double>();
+    for (const auto& row : result["attribution"]) sum += row[group].get<double>();
+    EXPECT_NEAR(sum, result["attributed"][group].get<double>(), 1e-6) << group;
+  }
+  EXPECT_EQ(result["load"]["due"], 45 + static_cast<int>(record.load.dropped.size()));
+  EXPECT_EQ(result["load"]["queue_wait"]["count"], 45);
+}
+
+TEST(describe_run, writes_any_name_so_that_it_can_be_read_back) {
+  auto record = two_models(timing_method::event, 1);
+  record.pipeline = "a \"quoted\"\nname \\ with a tab\t";
+  record.stages[0].name = "\xff\xc3";
+  record.environment = {{"bad \xff key", "bad \xfe text"}};
+  const auto result = of(record);
+  EXPECT_EQ(result["pipeline"], record.pipeline);
+  EXPECT_EQ(result["stages"][0]["name"], "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(result["environment"]["bad \xef\xbf\xbd key"], "bad \xef\xbf\xbd text");
+}
+
+TEST(describe_run, says_how_a_run_ended) {
+  auto record = two_models(timing_method::event, 3);
+  EXPECT_EQ(of(record)["interrupted"], false);
+  EXPECT_TRUE(of(record)["failure"].is_null());
+  EXPECT_FALSE(of(record).contains("deadline"));
+  record.interrupted = true;
+  record.failure = "stage 'noise' failed in frame 3";
+  record.run.deadline = 1'000'000;
+  const auto result = of(record);
+  EXPECT_EQ(result["interrupted"], true);
+  EXPECT_EQ(result["failure"], "stage 'noise' failed in frame 3");
+  EXPECT_EQ(result["deadline"]["limit"], 1.0);
+  EXPECT_EQ(result["deadline"]["missed"], 3);
+  EXPECT_EQ(result["settings"]["deadline_ms"], 1.0);
+}
+
+TEST(describe_run, becomes_no_larger_than_announced) {
+  const auto size = result_json(two_models(timing_method::event, 1000)).size();
+  EXPECT_LE(size, expected_run_bytes(1000, 3));
+  EXPECT_GE(2 * size, expected_run_bytes(1000, 3));
+}
+
+}  // namespace
+}  // namespace graphline::report
