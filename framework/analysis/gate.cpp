@@ -133,7 +133,7 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
     return {of,
             gate_outcome::passed,
             {},
-            fmt::format("{} of {} verdicts undecided", undecided, changes.size())};
+            fmt::format("{} of {} verdicts inconclusive", undecided, changes.size())};
   }
   const auto name =
       worst->figure == figure::tail ? percentile_name(tail) : std::string(to_word(worst->figure));

@@ -104,7 +104,7 @@ class verdicts(CompareCase):
     def test_a_configuration_is_no_other_than_itself(self):
         text = LENGTHS.replace("vary:\n  length: [1ms, 3ms]", "margin: 5%\nconfigurations:\n"
                                "  - {name: first, length: 1ms}\n  - {name: again, length: 1ms}")
-        self.assertIn(self.verdict(self.result(text=text))["verdict"], ("same", "undecided"))
+        self.assertIn(self.verdict(self.result(text=text))["verdict"], ("same", "inconclusive"))
 
     def test_the_whole_grid_is_shown_without_its_trials(self):
         done = self.compare("--check")

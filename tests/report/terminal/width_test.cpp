@@ -6,7 +6,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -102,7 +101,7 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
       }
     }
     expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return experiment_table(record, summary, as); });
+                  [&](const look& as) { return report::as_text(report::describe(record, analyze(record, summary)), as); });
   }
 }
 
