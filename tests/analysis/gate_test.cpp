@@ -215,6 +215,7 @@ experiment_diff experiments(std::vector<configuration_change> changes) {
 
 configuration_change changed(figure what, double low, double high, verdict found) {
   return {.name = "x",
+          .who = {},
           .figure = what,
           .values = {100.0, 110.0},
           .trials = {6, 6},

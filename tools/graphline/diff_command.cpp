@@ -52,7 +52,7 @@ exit_status show_experiments(const diff_arguments& given, const experiment_recor
                              const experiment_record& after, result_outputs& outputs) {
   const auto found =
       compare(saved_experiment_of(before, given.before), saved_experiment_of(after, given.after));
-  show(report::diff(report::describe(before), report::describe(after), found), outputs);
+  show(report::diff(before, after, found), outputs);
   report::gate_suite suite{
       "graphline diff " + after.name, {{"before", given.before}, {"after", given.after}}, {}};
   if (!after.trials.empty()) {

@@ -93,7 +93,13 @@ void make_reports(const report_arguments& given, const report::document& says,
                          {given.result});
   if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
   outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
-  outputs.write("--csv", [&](text_sink& to) { csv ? csv(to) : to.append(report::as_csv(says)); });
+  outputs.write("--csv", [&](text_sink& to) {
+    if (csv) {
+      csv(to);
+    } else {
+      to.append(report::as_csv(says));
+    }
+  });
   outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
   outputs.finish();
 }

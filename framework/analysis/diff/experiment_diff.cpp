@@ -114,6 +114,7 @@ saved_experiment saved_experiment_of(const experiment_record& record, std::strin
     const auto& [name, assignments, members] = record.configurations[c];
     for (std::size_t m = 0; m < members.size(); ++m) {
       auto& added = result.configurations.emplace_back();
+      added.who = {c, m};
       added.name = members.size() == 1 ? name : fmt::format("{}: {}", name, members[m]);
       const auto runs = result.complete ? counted.of({c, m}) : measured_runs(record, {c, m});
       for (const auto* run : runs) added.trials.push_back(*run);
@@ -146,6 +147,7 @@ experiment_diff compare(const saved_experiment& before, const saved_experiment& 
       if (all_figures[i] == figure::tail && before.tail != after.tail) continue;
       if (!from[i].value && !to[i].value) continue;
       result.changes.push_back({.name = configuration.name,
+                                .who = configuration.who,
                                 .figure = all_figures[i],
                                 .values = {from[i].value, to[i].value},
                                 .trials = {from[i].trials, to[i].trials}});

@@ -15,6 +15,7 @@ namespace graphline {
 struct saved_configuration {
   std::string name;
   std::vector<run_record> trials;  ///< those that count, of which only the frames matter
+  configuration_member who = {};   ///< in the record
 };
 
 /// An experiment as far as it is compared with another.
@@ -35,6 +36,7 @@ saved_experiment saved_experiment_of(const experiment_record& record, std::strin
 /// A figure of one configuration before and after.
 struct configuration_change {
   std::string name;
+  configuration_member who;  ///< in the record before
   graphline::figure figure = graphline::figure::p50;
   before_after<std::optional<double>> values;  ///< nanoseconds, or frames a second
   before_after<std::size_t> trials = {};

@@ -84,7 +84,8 @@ document diff(const document& before, const document& after, const std::string& 
 document diff(const analyzed_run& before, const analyzed_run& after);
 
 /// With the verdicts of `found`.
-document diff(const document& before, const document& after, const experiment_diff& found);
+document diff(const experiment_record& before, const experiment_record& after,
+              const experiment_diff& found);
 
 // What the documents have in common.
 

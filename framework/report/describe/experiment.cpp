@@ -379,8 +379,7 @@ facts steadiness_of(const steadiness& machine) {
 }  // namespace
 
 document describe(const experiment_record& record, const experiment_analysis& analysis) {
-  document made{.kind = "experiment", .title = record.name, .description = record.description};
-  made.title_key = "name";
+  document made{"experiment", record.name, record.description, {}, {}, {}, "", "", "name"};
   made.lines = heading_of(record);
   const experiment_view of(record, analysis);
   add_failures(made, of);

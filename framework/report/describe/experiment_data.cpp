@@ -72,8 +72,8 @@ chart chart_of(const sweep& of) {
   // Two values show no course.
   const auto add = [&](const std::string& title, std::vector<sweep_chart::line> lines) {
     std::erase_if(lines, [](const auto& one) {
-      return std::ranges::count(one.values, std::nullopt) + std::ptrdiff_t{least_sweep_points} >
-             std::ssize(one.values);
+      const auto known = std::ranges::count_if(one.values, [](const auto& v) { return !!v; });
+      return static_cast<std::size_t>(known) < least_sweep_points;
     });
     if (!lines.empty()) drawn.panels.push_back({title, std::move(lines)});
   };

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -18,7 +19,7 @@ std::string name_in(const experiment_diff& found, figure what) {
 }
 
 /// "2 of 4 configurations faster, 1 same, 1 inconclusive", by p50.
-std::string answer(const experiment_diff& found) {
+std::string answer(const experiment_diff& found, const experiment_labels& labels) {
   std::vector<const configuration_change*> changes;
   for (const auto& change : found.changes) {
     if (change.figure == figure::p50) changes.push_back(&change);
@@ -30,8 +31,8 @@ std::string answer(const experiment_diff& found) {
       return shown_value(cell(value, duration));
     };
     const auto change = only.relative();
-    return fmt::format("{}: p50 end to end {}, after {}{}: {}", only.name, text(only.values.before),
-                       text(only.values.after),
+    return fmt::format("{}: p50 end to end {}, after {}{}: {}", labels.of(only.who),
+                       text(only.values.before), text(only.values.after),
                        change ? ", " + to_text({*change, unit::change}) : "",
                        to_word(only.verdict));
   }
@@ -47,7 +48,7 @@ std::string answer(const experiment_diff& found) {
 }
 
 /// A table for each metric.
-table change_table(const experiment_diff& found, figure what) {
+table change_table(const experiment_diff& found, figure what, const experiment_labels& labels) {
   const auto in = what == figure::throughput ? frames_per_second : duration;
   table made{std::string(to_word(what)),
              name_in(found, what),
@@ -66,7 +67,7 @@ table change_table(const experiment_diff& found, figure what) {
     if (one.figure != what) continue;
     const auto& range = one.ratio_range;
     made.rows.push_back(
-        {{one.name, cell(one.values.before, in), cell(one.values.after, in),
+        {{labels.of(one.who), cell(one.values.before, in), cell(one.values.after, in),
           cell(one.relative(), change),
           range ? cell(span_of{range->low - 1, range->high - 1, change}) : cell(),
           verdict_cell(one.verdict), quantity{static_cast<double>(one.trials.before)},
@@ -105,10 +106,13 @@ note notes_of(const experiment_diff& found) {
 
 }  // namespace
 
-document diff(const document& before, const document& after, const experiment_diff& found) {
-  judged_tables judged{answer(found), {}};
+document diff(const experiment_record& before, const experiment_record& after,
+              const experiment_diff& found) {
+  const experiment_labels labels(before.configurations);
+  judged_tables judged{answer(found, labels), {}};
+  if (labels.by_id()) judged.parts.push_back(id_table(labels, {}));
   for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
-    auto made = change_table(found, what);
+    auto made = change_table(found, what, labels);
     if (!made.rows.empty()) judged.parts.push_back(std::move(made));
   }
   judged.parts.push_back(notes_of(found));
@@ -118,7 +122,7 @@ document diff(const document& before, const document& after, const experiment_di
                                 {"only_before", "", found.only_before, ""},
                                 {"only_after", "", found.only_after, ""}},
                                in_data});
-  return diff(before, after, found.files.before, found.files.after, &judged);
+  return diff(describe(before), describe(after), found.files.before, found.files.after, &judged);
 }
 
 }  // namespace graphline::report

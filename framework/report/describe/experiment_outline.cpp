@@ -65,7 +65,7 @@ std::string in_brief(const experiment_plan& planned, const std::vector<nanosecon
 }
 
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
-  document made{.kind = "experiment", .title = planned.name, .description = planned.description};
+  document made{"experiment", planned.name, planned.description, {}, {}, {}, ""};
   made.lines = {in_brief(planned, trial_times), planned.description};
   std::erase(made.lines, "");
   std::vector<experiment_configuration> configurations;

@@ -35,7 +35,7 @@ void show(const experiment_record& record) {
   const auto says = report::describe(record);
   show(says);
   const auto saved = saved_experiment_of(record, "input.json");
-  report::as_text(report::diff(says, says, compare(saved, saved)));
+  report::as_text(report::diff(record, record, compare(saved, saved)));
   experiment_csv(record);
 }
 

@@ -30,7 +30,7 @@ constexpr nanoseconds ms = 1'000'000;
 
 document diff_of(const experiment_record& before, const experiment_record& after) {
   return diff(
-      describe(before), describe(after),
+      before, after,
       compare(saved_experiment_of(before, "old.json"), saved_experiment_of(after, "new.json")));
 }
 

@@ -403,7 +403,7 @@ TEST(describe_experiment, has_a_chart_of_each_comparison_trial_and_distribution)
       std::get<comparisons_chart>(samples::part_of<chart>(made, "comparisons_chart").drawn);
   ASSERT_EQ(compared.list.size(), 3u);
   EXPECT_EQ(compared.list[0].reference, "strategy=serial");
-  EXPECT_THAT(compared.list[0].words, HasSubstr("p50 74.0 ms, -14.9 %, 95 % interval"));
+  EXPECT_THAT(compared.list[0].words, HasSubstr("p50 74.0 ms, -14.9 % (95 % interval"));
   const auto& trials = std::get<trials_chart>(samples::part_of<chart>(made, "trials_chart").drawn);
   EXPECT_EQ(trials.trials.size(), 12u);
   const auto& spread =
