@@ -42,7 +42,7 @@ std::string shown_value(const cell& of) {
       return fmt::format("{} to {}", end(some.low), end(some.high));
     }
     std::string operator()(const judgment& some) const { return some.word; }
-    std::string operator()(const samples& some) const {
+    std::string operator()(const sampled& some) const {
       return some.of ? fmt::format("{} values", some.of->count()) : "-";
     }
     std::string operator()(const std::vector<std::string>& list) const {

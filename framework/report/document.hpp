@@ -65,7 +65,7 @@ struct judgment {
 };
 
 /// Measured times. For people their histogram, in data their percentiles and `in_order`.
-struct samples {
+struct sampled {
   std::shared_ptr<const distribution> of;  ///< null where nothing was measured
   std::vector<nanoseconds> in_order = {};  ///< as measured; left out of data where empty
   std::vector<percentile_interval> intervals = {};
@@ -75,7 +75,7 @@ struct samples {
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
-                   samples, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
+                   sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
   cell(content of) : value(std::move(of)) {}
@@ -89,7 +89,7 @@ struct cell {
   cell(const estimate& of) : value(of) {}
   cell(const span_of& of) : value(of) {}
   cell(judgment of) : value(std::move(of)) {}
-  cell(samples of) : value(std::move(of)) {}
+  cell(sampled of) : value(std::move(of)) {}
   cell(std::vector<named_value> values) : value(std::move(values)) {}
   cell(const named_value& of) {
     std::visit([this](const auto& some) { value = some; }, of.value);

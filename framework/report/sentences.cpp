@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
      "them dropped]"},
     {"slow_frames",
-     "the slowest 1 % ({frames} frames) took {more} more than a typical frame[: {pieces}][; other "
+     "the slowest 1 % of frames took {more} more than a typical one[: {pieces}][; other "
      "pieces together took {others_less} less]"},
     {"critical_path",
      "critical path {path}; mean lower bound with these stage times[ {bound}][ {bound_of_schedule} "
@@ -152,7 +152,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "the device: {levels}]"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
     {"ran_concurrently_least_and_most",
-     "of each frame, stages ran concurrently for, at least and at most, {cases}"},
+     "of each frame, stages ran concurrently, least and most: {cases}"},
     {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
     {"no_overlap", "overlap did not happen in {cases}"},
     {"stages_in_a_row",

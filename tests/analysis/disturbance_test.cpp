@@ -135,11 +135,14 @@ TEST(disturbances, name_others_on_the_device) {
 TEST(disturbances, are_one_warning_of_their_run) {
   run_record record;
   record.conditions = quiet();
-  EXPECT_THAT(summarize(record).warnings, IsEmpty());
+  EXPECT_THAT(summarize(record).findings, IsEmpty());
   record.conditions->others = 12 * second;
   record.conditions->steal = 2 * second;
-  EXPECT_THAT(summarize(record).warnings,
-              ElementsAre("disturbed (machine noise): other processes kept 1.20 of 4 cores busy; "
+  const auto found = summarize(record).findings;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].key, "disturbed");
+  EXPECT_THAT(std::get<std::vector<std::string>>(*found[0].find("by")),
+              ElementsAre("other processes kept 1.20 of 4 cores busy",
                           "the hypervisor took 5.0 % of the cores' time (steal)"));
 }
 

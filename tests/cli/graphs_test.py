@@ -23,21 +23,20 @@ class graphs(Case):
         self.expect(plain, 0)
         saved = {f.name: f.read_bytes() for f in tensors.iterdir()}
         done = graphline("run", path, "--kernels", "--json", "-", "--save-tensors", tensors)
-        self.expect(done, 0, "traced in 10 runs of each stage alone; tracing slows it")
+        self.expect(done, 0, "traced in 10 runs of each stage alone (tracing slows it)")
         self.assertEqual({f.name: f.read_bytes() for f in tensors.iterdir()}, saved)
-        stages = {s["name"]: s for s in json.loads(done.stdout)["stages"]}
-        self.assertTrue(stages["net"]["operations"])
-        for operation in stages["net"]["operations"]:
+        operations = json.loads(done.stdout)["operations"]
+        self.assertEqual({operation["stage"] for operation in operations}, {"net"})
+        for operation in operations:
             self.assertGreaterEqual(operation["calls_per_frame"], 1)
-            self.assertGreaterEqual(operation["together_ns"], operation["median_ns"])
-        self.assertNotIn("operations", stages["pause"])
+            self.assertGreaterEqual(operation["together"], operation["median"])
 
     def test_graphs_tell_what_they_cost(self):
         done = graphline("run", self.pipeline(), "--graphs", "frame", "--json", "-")
         self.expect(done, 0, "graphs ")
         graph, = json.loads(done.stdout)["graphs"]
         self.assertEqual(graph["name"], "frame")
-        self.assertGreater(graph["capture_ns"], 0)
+        self.assertGreater(graph["capture"], 0)
         off = graphline("run", self.pipeline(), "--graphs", "off", "--json", "-")
         self.assertEqual(json.loads(off.stdout)["graphs"], [])
 

@@ -67,7 +67,7 @@ finding difference_in(const output_record& what, const output_record& reference)
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   for (const auto& output : what.outputs) {
     const auto* other = find_output(reference, output.tensor);
-    if (other == nullptr) return not_comparable(fmt::format("these lack '{}'", output.tensor));
+    if (other == nullptr) return not_comparable(fmt::format("the latter lack '{}'", output.tensor));
     if (output.type != other->type) {
       return not_comparable(fmt::format("'{}' is {} there, {} here", output.tensor,
                                         to_string(other->type), to_string(output.type)));
@@ -75,7 +75,7 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
   }
   for (const auto& output : reference.outputs) {
     if (find_output(what, output.tensor) != nullptr) continue;
-    return not_comparable(fmt::format("only these have '{}'", output.tensor));
+    return not_comparable(fmt::format("only the latter have '{}'", output.tensor));
   }
   for (const auto& output : what.outputs) {
     const auto& other = *find_output(reference, output.tensor);

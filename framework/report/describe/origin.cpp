@@ -36,7 +36,8 @@ std::vector<fact> device_facts(const device_properties& device) {
 
 std::vector<fact> settings_facts(const settings& run, const name_texts& given) {
   std::vector<fact> list;
-  for (const auto& [key, value] : settings_json(run, given).items()) {
+  const auto json = settings_json(run, given);
+  for (const auto& [key, value] : json.items()) {
     list.push_back(key == "params" ? parameters_fact(given)
                                    : fact{key, key, named_value{key, value_of(value)}, ""});
   }

@@ -28,7 +28,7 @@ cell whole(T number) {
   return quantity{static_cast<double>(number), none};
 }
 
-samples samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
+sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
   return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};
 }
 
@@ -80,13 +80,13 @@ table end_to_end_table(const run_analysis& analysis) {
         analysis.intervals.begin(), analysis.intervals.end(),
         [&](const percentile_interval& of) { return percentile_name(of.p) == one.title; });
     const bool known = interval != analysis.intervals.end();
-    from.cells.push_back(known ? cell(interval->low, duration) : cell());
-    to.cells.push_back(known ? cell(interval->high, duration) : cell());
+    from.cells.push_back(known ? cell(interval->low, duration) : cell(""));
+    to.cells.push_back(known ? cell(interval->high, duration) : cell(""));
   }
   made.columns.push_back({"histogram", "histogram", {}, 11});
   values.cells.push_back(samples_of(times, {}));
-  from.cells.emplace_back();
-  to.cells.emplace_back();
+  from.cells.emplace_back("");
+  to.cells.emplace_back("");
   made.rows.push_back(std::move(values));
   if (!analysis.intervals.empty()) {
     made.rows.push_back(std::move(from));
@@ -198,7 +198,7 @@ class stage_rows {
     add_times(made, times);
     made.cells.push_back(cell(summary.share, share));
     add_roofline(made, held ? &held->figures : nullptr);
-    made.cells.push_back(enqueue ? cell(std::optional(enqueue->mean()), duration) : cell());
+    made.cells.push_back(enqueue ? cell(std::optional(enqueue->mean()), duration) : cell(""));
     made.cells.push_back(samples_of(times, {}));
     for (const auto what : {measure::device_time, measure::synchronized_time, measure::enqueue_time,
                             measure::cpu_time}) {

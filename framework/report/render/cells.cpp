@@ -69,7 +69,7 @@ std::vector<std::string> histograms_in(const shown_table& shown, std::size_t col
   std::vector<const distribution*> all;
   bool any = false;
   for (const auto* row : shown.lines) {
-    const auto* some = std::get_if<samples>(&row->cells[column].value);
+    const auto* some = std::get_if<sampled>(&row->cells[column].value);
     all.push_back(some == nullptr ? nullptr : some->of.get());
     any = any || some != nullptr;
   }
@@ -94,7 +94,9 @@ bool is_whole(const quantity& of) noexcept {
 
 std::vector<std::size_t> shown_columns(const table& of, place where) {
   const auto is_shown = [where](const cell& one) {
-    const auto* some = std::get_if<samples>(&one.value);
+    const auto* some = std::get_if<sampled>(&one.value);
+    const auto* text = std::get_if<std::string>(&one.value);
+    if (text != nullptr) return !text->empty();
     return some == nullptr ? one.known()
                            : where != in_data && some->of && some->of->count() >= least_for_shape;
   };

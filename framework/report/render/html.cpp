@@ -73,7 +73,7 @@ std::string_view class_of(const column& in, const cell& of) {
            : some->is == judgment::kind::bad ? " class=\"bad\""
                                              : " class=\"faint\"";
   }
-  if (std::holds_alternative<samples>(of.value)) return " class=\"histogram\"";
+  if (std::holds_alternative<sampled>(of.value)) return " class=\"histogram\"";
   return in.in ? " class=\"number\"" : "";
 }
 

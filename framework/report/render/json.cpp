@@ -32,7 +32,7 @@ json json_of(const cell& of) {
       return ends;
     }
     json operator()(const judgment& some) const { return some.word; }
-    json operator()(const samples& some) const {
+    json operator()(const sampled& some) const {
       const auto times = some.of ? std::optional(*some.of) : std::nullopt;
       auto made = some.in_order.empty() ? distribution_json(times)
                                         : distribution_json(times, some.in_order);

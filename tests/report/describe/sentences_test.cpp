@@ -234,8 +234,8 @@ TEST(experiment_sentences, tell_of_overlap) {
       "of each frame, stages ran concurrently for 16.0 ms of 74.0 ms in a; 16.0 ms of 50.0 ms "
       "frame period in b");
   EXPECT_EQ(sentence(with_cases("ran_concurrently_least_and_most", {one, one})),
-            "of each frame, stages ran concurrently for, at least and at most, 16.0 ms of 74.0 ms "
-            "in a; 16.0 ms of 74.0 ms in a");
+            "of each frame, stages ran concurrently, least and most: 16.0 ms of 74.0 ms in a; 16.0 "
+            "ms of 74.0 ms in a");
   const auto apart = finding{"stages_in_a_row"}.with("stages", ms(86.4));
   EXPECT_EQ(sentence(with_cases("no_overlap", {in(finding(apart).with("frame", ms(87)), "a"),
                                                in(finding(apart).with("period", ms(87)), "b")})),

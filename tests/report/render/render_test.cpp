@@ -10,9 +10,12 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/html_page.hpp"
+#include "framework/report/render/page_parts.hpp"
 #include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/html/page_testing.hpp"
+#include "tests/report/page_records.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/roofline_records.hpp"
 #include "tests/report/sample_roofline.hpp"
@@ -219,12 +222,44 @@ bool has(const std::string& page, std::string_view part) {
 TEST(as_html, is_a_page_by_itself) {
   const auto page = as_html(describe(two_models_roofline(20)));
   EXPECT_EQ(page.find(html_beginning), 0u);
-  for (const auto* part : {"<section id=\"findings\"", "<section id=\"stages\"",
-                           "<section id=\"roofline\"", "<section id=\"origin\"",
-                           "<figure class=\"drawn\" data-chart=\"{&quot;kind&quot;:&quot;roofline",
-                           "two_models.yaml"}) {
+  for (const auto* part :
+       {"<section id=\"findings\"", "<section id=\"stages\"", "<section id=\"roofline\"",
+        "<section id=\"origin\"", "<script type=\"application/json\">{\"kind\":\"roofline\"",
+        "two_models.yaml"}) {
     EXPECT_TRUE(has(page, part)) << part;
   }
+}
+
+std::string page_of(const run_record& record) {
+  return as_html(describe(record, analyze(record), std::vector<std::size_t>()));
+}
+
+TEST(as_html, brings_the_library_of_charts_where_one_needs_it) {
+  EXPECT_FALSE(has(as_html(describe(two_models_roofline(20))), chart_library));
+  EXPECT_TRUE(has(page_of(samples::two_models(timing_method::event, 60)), chart_library));
+  EXPECT_TRUE(has(chart_library.substr(0, 300), "MIT"));
+}
+
+TEST(as_html, takes_nothing_from_elsewhere) {
+  auto page = page_of(samples::two_models(timing_method::event, 60));
+  page.erase(page.find(chart_library), chart_library.size());
+  // Addresses are the name of SVG's elements and nothing else.
+  EXPECT_EQ(samples::times_in(page, "http:"),
+            samples::times_in(page, "http://www.w3.org/2000/svg"));
+  for (const char* way : {"https:", "src=", "@import", "<link", "fetch(", "XMLHttpRequest",
+                          "WebSocket", "EventSource", "sendBeacon", "import("}) {
+    EXPECT_EQ(samples::times_in(page, way), 0u) << way;
+  }
+  // Pictures refer to their own arrow heads.
+  EXPECT_EQ(samples::times_in(page, "url("), samples::times_in(page, "url(#"));
+}
+
+TEST(as_html, of_very_many_frames_or_stages_stays_small) {
+  EXPECT_LT(page_of(samples::long_run(100'000)).size(), 5'000'000u);
+  auto record = samples::two_models(timing_method::event, 2000);
+  const auto stage = record.stages.front();
+  for (int i = 0; i < 200; ++i) record.stages.push_back(stage);
+  EXPECT_LT(page_of(record).size(), 5'000'000u);
 }
 
 TEST(as_html, has_a_place_for_what_has_no_key_and_ends_with_what_made_it) {
@@ -254,12 +289,16 @@ TEST(as_html, keeps_the_total_out_of_what_is_sorted) {
 }
 
 TEST(as_html, is_not_broken_by_names) {
-  const auto plain = as_html(describe(samples::calibrated_two_models()));
   const auto odd = as_html(describe(samples::calibrated_odd_names()));
-  for (const char* mark : {"</script", "<script", "<!--", "<img", "<b>", "<i>"}) {
-    EXPECT_EQ(samples::times_in(odd, mark), samples::times_in(plain, mark)) << mark;
+  const auto odd_run = page_of(samples::odd_names());
+  for (const auto& [plain, names] :
+       {std::pair(as_html(describe(samples::calibrated_two_models())), odd),
+        std::pair(page_of(samples::two_models(timing_method::event, 60)), odd_run)}) {
+    for (const char* mark : {"</script", "<script", "<!--", "<img", "<b>", "<i>"}) {
+      EXPECT_EQ(samples::times_in(names, mark), samples::times_in(plain, mark)) << mark;
+    }
+    EXPECT_FALSE(first_invalid_utf8(names));
   }
-  EXPECT_FALSE(first_invalid_utf8(odd));
   EXPECT_TRUE(has(odd, "&lt;img src=x onerror=alert(1)>"));
 }
 

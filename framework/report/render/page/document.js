@@ -56,7 +56,7 @@ const page = (() => {
   // ---- Elements ---------------------------------------------------------------------------------
 
   function fill(made, attributes, children) {
-    for (const [name, value] of Object.entries(attributes)) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
       if (value === null || value === undefined || value === false) continue;
       if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
       else made.setAttribute(name, value === true ? "" : value);
