@@ -202,8 +202,8 @@ const member_summary::stage* find_stage(const member_summary& in, const std::str
 
 /// Each stage of a pipeline in every configuration that times it. Times have units of their own:
 /// a launch beside what was launched would read as next to nothing.
-table stage_table(const experiment_view& of, const std::string& pipeline) {
-  table made{"stages_" + pipeline,
+table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
+  table made{fmt::format("stages_{}", number),
              of.several_at_once ? "stages of " + pipeline + ", the median of each"
                                 : "stages, the median of each",
              "stage",
@@ -329,8 +329,8 @@ void add_stages(document& to, const experiment_view& of) {
     }
   }
   bool timed = false;
-  for (const auto& name : pipelines) {
-    auto made = stage_table(of, name);
+  for (std::size_t i = 0; i < pipelines.size(); ++i) {
+    auto made = stage_table(of, pipelines[i], i + 1);
     timed = timed || !made.rows.empty();
     if (of.labels.many()) made.where = in_page;
     to.parts.push_back(std::move(made));
