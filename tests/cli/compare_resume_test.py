@@ -319,8 +319,8 @@ class fresh_processes(StoreCase):
         self.assertEqual(list(one), list(own))
         for ours, theirs in zip(one["comparisons"], own["comparisons"], strict=True):
             self.assertEqual(list(ours), list(theirs))
-        outputs = {json.dumps(m["outputs"]) for result in (one, own) for t in result["record"]["trials"]
-                   for m in t["members"]}
+        outputs = {json.dumps(m["outputs"]) for result in (one, own)
+                   for t in result["record"]["trials"] for m in t["members"]}
         self.assertEqual(len(outputs), 1)
         # Whatever the machine is busy with, a frame takes at least as long as it spins.
         for trial in own["record"]["trials"]:

@@ -144,7 +144,8 @@ class verdicts(CompareCase):
             _, status, used = os.wait4(running.pid, 0)
             running.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(running.returncode, 0)
-        self.assertEqual(len(json.loads((self.folder / "r.json").read_text())["record"]["trials"]), 200)
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual(len(result["record"]["trials"]), 200)
         self.assertLess(used.ru_maxrss, 200 * 1000)  # in kB
 
 

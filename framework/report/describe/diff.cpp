@@ -356,7 +356,7 @@ void add_tables(document& made, const document& before, const document& after) {
 
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after, const judged_tables* judged) {
-  document made{"diff", before.title, before.description, {}, {}, {}, "", before.title_key};
+  document made{"diff", before.title, before.description, {}, {}, {}, "", "", before.title_key};
   if (before.title != after.title) {
     made.lines.push_back(
         fmt::format("different subjects: {} before, {} after", before.title, after.title));
@@ -381,18 +381,16 @@ document diff(const document& before, const document& after, const std::string& 
   if (!date_after.empty() && date_before > date_after) {
     made.lines.push_back("What stands as before is the newer of the two.");
   }
-  auto figures = diff_of(figures_of(before), figures_of(after));
-  if (judged == nullptr && !figures.rows.empty()) made.parts.push_back(std::move(figures));
+  if (judged == nullptr) made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
   auto other = differences(before, after);
   if (other.rows.empty()) {
     made.parts.push_back(note{"Source, settings, device and environment are the same."});
-  } else {
-    made.parts.push_back(std::move(other));
   }
+  made.parts.push_back(std::move(other));
   if (judged == nullptr) {
     made.parts.push_back(
-        note{"One run each: how much runs vary is not known, so there is no verdict; 'graphline "
-             "compare' gives one."});
+        note{"One run each: how much runs vary is not known, so there is no "
+             "verdict; 'graphline compare' gives one."});
   }
   add_troubles(made, before, file_before);
   add_troubles(made, after, file_after);

@@ -355,27 +355,6 @@ void add_origin(document& to, const experiment_record& record) {
   to.parts.push_back(std::move(sources));
 }
 
-facts state_of(const experiment_view& of) {
-  return {"",
-          "",
-          {{"complete_blocks", "", number_cell(of.summary.complete_blocks), ""},
-           {"counted_blocks", "", number_cell(of.summary.counted_blocks), ""},
-           {"trials_left_out", "", number_cell(of.summary.trials_left_out), ""},
-           {"stopped", "", of.record.stopped, ""},
-           {"interrupted", "", of.record.interrupted, ""},
-           {"failure", "", of.record.failure ? cell(*of.record.failure) : cell(), ""}},
-          in_data};
-}
-
-facts steadiness_of(const steadiness& machine) {
-  const auto& blocks = machine.affected_blocks;
-  return {"steadiness",
-          "",
-          {{"drift", "", cell(machine.drift, unit::none), ""},
-           {"affected_blocks", "", whole_numbers(blocks.begin(), blocks.end()), ""}},
-          in_data};
-}
-
 }  // namespace
 
 document describe(const experiment_record& record, const experiment_analysis& analysis) {
@@ -383,7 +362,6 @@ document describe(const experiment_record& record, const experiment_analysis& an
   made.lines = heading_of(record);
   const experiment_view of(record, analysis);
   add_failures(made, of);
-  made.parts.push_back(state_of(of));
   if (record.trials.empty()) {
     made.findings.push_back(warning("no_trials"));
   } else {
@@ -398,7 +376,6 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_restrictions(made, of);
   }
   add_data(made, of);
-  made.parts.push_back(steadiness_of(of.summary.machine));
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   add_origin(made, record);
   return made;

@@ -49,7 +49,7 @@ void add_comparisons_chart(document& to, const experiment_view& of) {
       if (found.ratio_range) {
         made.low = found.ratio_range->low - 1;
         made.high = found.ratio_range->high - 1;
-        made.verdict = std::get<judgment>(verdict_cell(found.verdict).value);
+        made.verdict = found.verdict;
       }
       made.words = words_of(found, made.metric);
     }

@@ -105,7 +105,7 @@ std::vector<named_value> deadline_of(const deadline_summary& of) {
   return list;
 }
 
-samples samples_of(const std::optional<distribution>& times) {
+sampled samples_of(const std::optional<distribution>& times) {
   return {times ? std::make_shared<const distribution>(*times) : nullptr};
 }
 
@@ -254,6 +254,27 @@ table stage_comparison_table(const experiment_view& of) {
   return made;
 }
 
+facts state_of(const experiment_view& of) {
+  return {"",
+          "",
+          {{"complete_blocks", "", whole(of.summary.complete_blocks), ""},
+           {"counted_blocks", "", whole(of.summary.counted_blocks), ""},
+           {"trials_left_out", "", whole(of.summary.trials_left_out), ""},
+           {"stopped", "", of.record.stopped, ""},
+           {"interrupted", "", of.record.interrupted, ""},
+           {"failure", "", of.record.failure ? cell(*of.record.failure) : cell(), ""}},
+          in_data};
+}
+
+facts machine_of(const steadiness& machine) {
+  const auto& blocks = machine.affected_blocks;
+  return {"steadiness",
+          "",
+          {{"drift", "", cell(machine.drift, unit::none), ""},
+           {"affected_blocks", "", whole_numbers(blocks.begin(), blocks.end()), ""}},
+          in_data};
+}
+
 }  // namespace
 
 void add_sweep(document& to, const experiment_view& of) {
@@ -269,6 +290,8 @@ void add_sweep(document& to, const experiment_view& of) {
 }
 
 void add_data(document& to, const experiment_view& of) {
+  to.parts.push_back(state_of(of));
+  to.parts.push_back(machine_of(of.summary.machine));
   to.parts.push_back(configuration_table(of));
   to.parts.push_back(stage_times(of));
   to.parts.push_back(comparison_table(of));

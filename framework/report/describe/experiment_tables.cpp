@@ -104,7 +104,7 @@ class answer_tables {
         const auto* found = comparison_of(member, figure::p50);
         cells.push_back(found == nullptr ? cell() : more_trials_cell(*found));
         const auto& times = of_.of(member.who).end_to_end;
-        cells.push_back(samples{times ? std::make_shared<const distribution>(*times) : nullptr});
+        cells.push_back(sampled{times ? std::make_shared<const distribution>(*times) : nullptr});
       }
     }
     return made;

@@ -205,8 +205,8 @@ json data_of(const comparisons_chart& of) {
                     {"change", one.change},
                     {"low", or_null(one.low)},
                     {"high", or_null(one.high)},
-                    {"good", one.verdict.is == judgment::kind::good},
-                    {"bad", one.verdict.is == judgment::kind::bad},
+                    {"good", one.verdict == verdict::faster},
+                    {"bad", one.verdict == verdict::slower},
                     {"words", one.words}});
   }
   return {{"kind", "comparisons"}, {"margin", of.margin}, {"list", std::move(list)}};

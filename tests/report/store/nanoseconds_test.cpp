@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "framework/report/csv/run_csv.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
+#include "framework/report/csv/run_csv.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"

@@ -100,8 +100,9 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
              kind == verdict::undecided ? std::optional<std::int64_t>(40) : std::nullopt});
       }
     }
-    expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return report::as_text(report::describe(record, analyze(record, summary)), as); });
+    expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {
+      return report::as_text(report::describe(record, analyze(record, summary)), as);
+    });
   }
 }
 

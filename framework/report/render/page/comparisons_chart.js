@@ -59,7 +59,8 @@ page.chart("comparisons", (data, figure) => {
           : svg("line", { x1: at(one.low), x2: at(one.high), y1: y, y2: y }),
         svg("circle", { cx: at(one.change), cy: y, r: 4.5 }));
     };
-    place.replaceChildren(svg("svg", { width, height: foot + 24, viewBox: `0 0 ${width} ${foot + 24}` },
+    const height = foot + 24;
+    place.replaceChildren(svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` },
       svg("rect", { class: "margin", x: at(-data.margin), y: 0,
                     width: at(data.margin) - at(-data.margin), height: foot }),
       ticks.map((part) => [
