@@ -45,7 +45,6 @@
 
 #include "framework/analysis/analyze.hpp"               // all that reports of a run share
 #include "framework/analysis/diff/experiment_diff.hpp"  // one saved experiment against another
-#include "framework/analysis/diff/result_diff.hpp"      // one saved run against another
 #include "framework/analysis/experiment/capacity.hpp"  // which rates held, with the intervals that show it
 #include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, as findings
 #include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
@@ -61,17 +60,11 @@
 #include "framework/report/document.hpp"           // facts, tables, charts and findings
 #include "framework/report/render/render.hpp"      // a document as text, HTML, CSV, JSON, Markdown
 
-#include "framework/report/csv/experiment_csv.hpp"    // an experiment as CSV
-#include "framework/report/csv/run_csv.hpp"           // a run as CSV, a row for each stamp
-#include "framework/report/html/experiment_page.hpp"  // an experiment as a page of HTML
-#include "framework/report/json/diff_json.hpp"        // two results side by side, as JSON
-#include "framework/report/json/experiment_json.hpp"  // an experiment as JSON, every sample included
+#include "framework/report/csv/experiment_csv.hpp"       // an experiment as CSV
+#include "framework/report/csv/run_csv.hpp"              // a run as CSV, a row for each stamp
 #include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
-#include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
-#include "framework/report/store/result_reader.hpp"  // a saved result as far as two are compared
-#include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end
-#include "framework/report/store/write_result.hpp"   // a result with the record it was made of
-#include "framework/report/terminal/diff_table.hpp"  // likewise, as a table
-#include "framework/report/terminal/experiment_table.hpp"  // an experiment as a table
-#include "framework/report/terminal/plan_report.hpp"       // a plan as text
-#include "framework/report/trace/trace_json.hpp"           // a run as a trace for timeline viewers
+#include "framework/report/store/record_reader.hpp"   // a saved result as the record it was made of
+#include "framework/report/store/trial_store.hpp"     // trials kept on disk as they end
+#include "framework/report/store/write_result.hpp"    // a result with the record it was made of
+#include "framework/report/terminal/plan_report.hpp"  // a plan as text
+#include "framework/report/trace/trace_json.hpp"      // a run as a trace for timeline viewers

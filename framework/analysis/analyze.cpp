@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/capacity_findings.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
@@ -44,6 +45,19 @@ roofline_analysis analyze(const roofline_record& record) {
     }
   }
   return result;
+}
+
+experiment_analysis analyze(const experiment_record& record, experiment_summary summary) {
+  experiment_analysis result{std::move(summary), {}, {}};
+  if (record.trials.empty()) return result;
+  result.swept = sweep_of(record, result.summary);
+  result.findings = findings_of(record, result.summary);
+  for (auto& warning : trial_warnings(record)) result.findings.push_back(std::move(warning));
+  return result;
+}
+
+experiment_analysis analyze(const experiment_record& record) {
+  return analyze(record, summarize(record));
 }
 
 capacity_analysis analyze(const capacity_record& record) {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/analysis/roofline/roofline.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
@@ -38,6 +40,16 @@ struct roofline_analysis {
   std::vector<finding> findings;             ///< with the warnings of the two runs, each once
 };
 roofline_analysis analyze(const roofline_record& record);
+
+struct experiment_analysis {
+  experiment_summary summary;
+  std::optional<sweep> swept;
+  std::vector<finding> findings;
+};
+experiment_analysis analyze(const experiment_record& record);
+
+/// The same of a summary that is there already.
+experiment_analysis analyze(const experiment_record& record, experiment_summary summary);
 
 struct capacity_analysis {
   capacity_summary summary;

@@ -133,7 +133,7 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
     return {of,
             gate_outcome::passed,
             {},
-            fmt::format("{} of {} verdicts undecided", undecided, changes.size())};
+            fmt::format("{} of {} verdicts inconclusive", undecided, changes.size())};
   }
   const auto name =
       worst->figure == figure::tail ? percentile_name(tail) : std::string(to_word(worst->figure));
@@ -155,14 +155,13 @@ std::string name_of(const experiment_record& record, const configuration_member&
   return fmt::format("{} in {}", quote(members[of.member], 200), quote(name, 200));
 }
 
-template <class Diff>
-std::string why_not_whole(const Diff& diff) {
-  const auto& [before, after] = diff.origin.origins;
+std::string why_not_whole(const experiment_diff& diff) {
+  const auto& [before, after] = diff.files;
   if (const auto why = why_ended(diff.interrupted.before, diff.failure.before); !why.empty()) {
-    return before.file + ' ' + why;
+    return before + ' ' + why;
   }
   const auto why = why_ended(diff.interrupted.after, diff.failure.after);
-  return why.empty() ? "" : after.file + ' ' + why;
+  return why.empty() ? "" : after + ' ' + why;
 }
 
 std::string range_text(const interval& of) {
@@ -236,8 +235,8 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   if (auto why = why_not_whole(diff); !why.empty()) return not_judged(of, std::move(why));
   std::string lacking = diff.changes.empty() ? "no configuration was measured in both" : "";
   if (!diff.only_before.empty()) {
-    lacking = fmt::format("{} is not in {}", quote(diff.only_before.front(), 200),
-                          diff.origin.origins.after.file);
+    lacking =
+        fmt::format("{} is not in {}", quote(diff.only_before.front(), 200), diff.files.after);
   }
   std::vector<change> changes;
   for (const auto& one : diff.changes) {
@@ -247,7 +246,7 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
     });
     if (!has_p50) lacking = no_interval(who, std::min(one.trials.before, one.trials.after));
     changes.push_back(
-        {who, one.figure, 1 + one.values.relative().value_or(0), one.ratio_range, one.verdict});
+        {who, one.figure, 1 + one.relative().value_or(0), one.ratio_range, one.verdict});
   }
   return judge_changes(of, changes, diff.tail.before, lacking);
 }

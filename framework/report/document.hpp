@@ -19,6 +19,7 @@
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
 #include "framework/base/quantity.hpp"
+#include "framework/report/experiment_charts.hpp"
 
 namespace graphline::report {
 
@@ -315,7 +316,8 @@ struct chart {
   std::string title;
   std::string help;
   std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
-               critical_path_chart, pipeline_chart>
+               critical_path_chart, pipeline_chart, comparisons_chart, sweep_chart, trials_chart,
+               cumulative_chart>
       drawn;
 };
 

@@ -44,6 +44,21 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "for any]: a frame took {running}[ without its {without}], [{above} above][{ratio}] the "
      "bound"},
     {"overlap_hid", "overlap hid {hidden} per frame: {pieces} (% of the stage's time)"},
+    {"trial_failed",
+     "FAILED in block {block}: {configuration} after {done} of {frames}: {failure}"},
+    {"experiment_failed", "FAILED: {failure}"},
+    {"experiment_interrupted", "INTERRUPTED"},
+    {"ended_early", "ended early: {why}"},
+    {"no_trials", "no trial was measured"},
+    {"member_without_frames",
+     "no frame of {member} ended in {trials}, so that {which} not count; give the other members "
+     "more frames"},
+    {"trials_left_out", "left out: {trials}, of blocks that are not complete[ or {disturbed}]"},
+    {"no_complete_block",
+     "no block is complete: the figures are those of the trials there are, and nothing is "
+     "compared"},
+    {"too_few_blocks", "{blocks}: too few for intervals and verdicts, which take {needed}"},
+    {"times_of_zero", "times of zero are among those to compare: there are no intervals"},
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},

@@ -31,7 +31,7 @@ run_record trial_of(const std::vector<double>& lengths) {
 
 /// Five frames of each trial, spread a little around its middle.
 saved_configuration configuration(std::string name, const std::vector<double>& trials) {
-  saved_configuration result{std::move(name), {}, {}};
+  saved_configuration result{std::move(name), {}};
   for (const double middle : trials) {
     result.trials.push_back(trial_of({middle * 0.9999, middle, middle * 1.0001}));
   }
@@ -66,7 +66,7 @@ experiment_diff diff_of(const std::vector<double>& before, const std::vector<dou
 
 TEST(experiment_diff, finds_a_change_well_above_the_spread) {
   const auto shorter = diff_of(steady, times(0.8, steady));
-  EXPECT_THAT(change_of(figure::p50, shorter).values.relative(), Optional(DoubleNear(-0.2, 1e-6)));
+  EXPECT_THAT(change_of(figure::p50, shorter).relative(), Optional(DoubleNear(-0.2, 1e-6)));
   EXPECT_EQ(change_of(figure::p50, shorter).verdict, verdict::faster);
   EXPECT_EQ(change_of(figure::p50, diff_of(times(0.8, steady), steady)).verdict, verdict::slower);
 }
@@ -74,7 +74,7 @@ TEST(experiment_diff, finds_a_change_well_above_the_spread) {
 TEST(experiment_diff, takes_a_higher_throughput_for_faster) {
   const auto change = change_of(figure::throughput, diff_of(steady, times(0.8, steady)));
   EXPECT_THAT(change.values.before, Optional(DoubleNear(10, 1e-3)));
-  EXPECT_THAT(change.values.relative(), Optional(DoubleNear(0.25, 1e-6)));
+  EXPECT_THAT(change.relative(), Optional(DoubleNear(0.25, 1e-6)));
   EXPECT_EQ(change.verdict, verdict::faster);
 }
 
@@ -116,14 +116,14 @@ TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
 TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   std::vector<double> trials = {1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8,
                                 1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8};
-  saved_configuration clean{"a", {}, {}};
+  saved_configuration clean{"a", {}};
   for (const double middle : trials) {
     clean.trials.push_back(trial_of(std::vector<double>(20, middle)));
   }
   auto slow = clean;
   slow.trials[3] = trial_of(std::vector<double>(20, 1.3e8));
   const auto change = change_of(figure::tail, compare(experiment({clean}), experiment({slow})));
-  EXPECT_THAT(change.values.relative(), Optional(::testing::Gt(0.25)));
+  EXPECT_THAT(change.relative(), Optional(::testing::Gt(0.25)));
   EXPECT_EQ(change.verdict, verdict::undecided);
 }
 
@@ -181,7 +181,7 @@ TEST(experiment_diff, compares_nothing_of_empty_experiments) {
 saved_configuration drawn(const std::string& name, std::size_t trials, std::mt19937_64& random) {
   std::lognormal_distribution<double> level(0, 0.01);
   std::lognormal_distribution<double> frame(0, 0.02);
-  saved_configuration result{name, {}, {}};
+  saved_configuration result{name, {}};
   for (std::size_t i = 0; i < trials; ++i) {
     const double middle = 1e8 * level(random);
     std::vector<double> lengths(20);

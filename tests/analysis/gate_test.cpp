@@ -162,7 +162,7 @@ TEST(gate_of_an_experiment, fails_where_the_whole_interval_lies_beyond_the_limit
 TEST(gate_of_an_experiment, fails_on_a_verdict_and_not_on_noise) {
   const auto found = of_verdicts({{0, figure::p50, 0.99, 1.5, verdict::undecided}});
   EXPECT_EQ(found.outcome, gate_outcome::passed);
-  EXPECT_EQ(found.why, "1 of 1 verdicts undecided");
+  EXPECT_EQ(found.why, "1 of 1 verdicts inconclusive");
   // Within the margin: certain, and not called slower.
   const auto any = parse_gate("slower>0%", gated::comparison);
   EXPECT_EQ(of_verdicts({{0, figure::p50, 1.002, 1.004, verdict::same}}, any).outcome,
@@ -208,20 +208,7 @@ TEST(gate_of_an_experiment, finds_in_the_frames_what_is_slower) {
 
 experiment_diff experiments(std::vector<configuration_change> changes) {
   experiment_diff diff;
-  diff.origin.origins = {{.file = "a.json",
-                          .schema = {},
-                          .subject = {},
-                          .date = {},
-                          .device = {},
-                          .settings = {},
-                          .environment = {}},
-                         {.file = "b.json",
-                          .schema = {},
-                          .subject = {},
-                          .date = {},
-                          .device = {},
-                          .settings = {},
-                          .environment = {}}};
+  diff.files = {"a.json", "b.json"};
   diff.changes = std::move(changes);
   return diff;
 }
@@ -230,7 +217,7 @@ configuration_change changed(figure what, double low, double high, verdict found
   return {.name = "x",
           .who = {},
           .figure = what,
-          .values = {{100.0, 110.0}},
+          .values = {100.0, 110.0},
           .trials = {6, 6},
           .ratio_range = interval{low, high},
           .verdict = found};

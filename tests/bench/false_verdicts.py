@@ -38,7 +38,7 @@ def means_differ(a, b):
 
 
 def frames_of(result, configuration, blocks):
-    return [end - due for trial in result["trials"]
+    return [end - due for trial in result["record"]["trials"]
             if trial["configuration"] == configuration and trial["block"] in blocks
             for due, end in zip(trial["members"][0]["frames"]["due"],
                                 trial["members"][0]["frames"]["end"])]

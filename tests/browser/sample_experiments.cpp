@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "framework/base/random.hpp"
-#include "framework/report/html/experiment_page.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
 
@@ -146,7 +147,7 @@ experiment_record without_trials() {
 
 void write(const std::filesystem::path& folder, const char* name, const experiment_record& record) {
   std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
-  file << experiment_html(record);
+  file << report::as_html(report::describe(record));
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
 }

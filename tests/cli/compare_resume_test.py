@@ -84,7 +84,7 @@ class StoreCase(CompareCase):
         return process.returncode, out, err
 
     def made_of_trials(self, result):
-        return sorted((t["block"], t["configuration"]) for t in result["trials"])
+        return sorted((t["block"], t["configuration"]) for t in result["record"]["trials"])
 
     def every_trial(self, trials):
         return [(block, c) for block in range(trials) for c in range(2)]
@@ -115,7 +115,7 @@ class resumed(StoreCase):
         saved = json.loads((self.folder / "r.json").read_text())
         self.assertTrue(saved["interrupted"])
         before = self.trials(store)
-        self.assertEqual(len(saved["trials"]), len(before))
+        self.assertEqual(len(saved["record"]["trials"]), len(before))
         self.assertIn(f"\n{len(before)} trials kept in 'my trials'. Go on with: ", err)
         command = err[err.index("Go on with: ") + len("Go on with: "):].strip()
         self.assertEqual(command, "graphline compare lengths.yaml --device host --trials 20 "
@@ -265,8 +265,8 @@ class failing(StoreCase):
         self.assertFalse(saved["interrupted"])
         self.assertIn(f"\nerror: {saved['failure']}\n", err)
         self.assertIn("--resume", err)
-        self.assertGreaterEqual(len(saved["trials"]), trials)
-        self.assertEqual(len(saved["trials"]), len(self.trials()))
+        self.assertGreaterEqual(len(saved["record"]["trials"]), trials)
+        self.assertEqual(len(saved["record"]["trials"]), len(self.trials()))
         return saved
 
     def spoil(self, _):
@@ -277,7 +277,7 @@ class failing(StoreCase):
         saved = self.break_after(3, SIZES, self.spoil)
         self.assertIn("stage 'read'", saved["failure"])
         self.assertIn("image_", saved["failure"])
-        self.assertIsNotNone(saved["trials"][-1]["members"][0]["failure"])
+        self.assertIsNotNone(saved["record"]["trials"][-1]["members"][0]["failure"])
         # The store is of an experiment that ended: it is in nobody's way.
         subprocess.run([MAKE_IMAGES, self.images, "3"], check=True, capture_output=True)
         self.compare("--trials", "2", text=SIZES)
@@ -319,11 +319,11 @@ class fresh_processes(StoreCase):
         self.assertEqual(list(one), list(own))
         for ours, theirs in zip(one["comparisons"], own["comparisons"], strict=True):
             self.assertEqual(list(ours), list(theirs))
-        outputs = {json.dumps(m["outputs"]) for result in (one, own) for t in result["trials"]
-                   for m in t["members"]}
+        outputs = {json.dumps(m["outputs"]) for result in (one, own)
+                   for t in result["record"]["trials"] for m in t["members"]}
         self.assertEqual(len(outputs), 1)
         # Whatever the machine is busy with, a frame takes at least as long as it spins.
-        for trial in own["trials"]:
+        for trial in own["record"]["trials"]:
             frames = trial["members"][0]["frames"]
             least = (1_000_000, 3_000_000)[trial["configuration"]]
             for due, end in zip(frames["due"], frames["end"], strict=True):

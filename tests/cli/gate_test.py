@@ -155,20 +155,20 @@ class diff_gates(CompareCase):
         before = self.saved("a.json", "compare", "lengths.yaml")
         self.pipeline(LENGTHS.replace("1ms, 3ms", "2ms, 3ms"), "lengths.yaml")
         renamed = json.loads((self.folder / before).read_text())
-        renamed["configurations"][0]["name"] = "gone"
+        renamed["record"]["configurations"][0]["name"] = "gone"
         (self.folder / "c.json").write_text(json.dumps(renamed))
         self.assertIn("passed: ", self.diff(0, before, before, "--fail-if", "slower>1%").stdout)
         self.assertIn("cannot be judged: 'length=1ms' is not in c.json",
                       self.diff(4, before, "c.json", "--fail-if", "slower>1%").stdout)
-        renamed["configurations"][0]["name"] = "length=1ms"
-        for trial in renamed["trials"]:
+        renamed["record"]["configurations"][0]["name"] = "length=1ms"
+        for trial in renamed["record"]["trials"]:
             frames = trial["members"][0]["frames"]
             frames["end"] = [due + 2 * (end - due)
                              for due, end in zip(frames["due"], frames["end"])]
         (self.folder / "c.json").write_text(json.dumps(renamed))
         self.assertIn("; the worst of ",
                       self.diff(4, before, "c.json", "--fail-if", "slower>50%").stdout)
-        renamed["failure"] = "out of memory"
+        renamed["record"]["failure"] = "out of memory"
         (self.folder / "c.json").write_text(json.dumps(renamed))
         done = self.diff(4, before, "c.json", "--fail-if", "slower>1000%")
         self.assertIn("cannot be judged: c.json failed: out of memory", done.stdout)

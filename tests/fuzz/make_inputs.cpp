@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/experiment_json.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "tests/analysis/made_experiments.hpp"
@@ -80,7 +79,7 @@ void write_results(const fs::path& folder) {
   add("run_in_parts.json", result_json(full_run()));
   add("run_on_schedule.json", result_json(samples::two_models_on_schedule(3)));
   add("experiment.json",
-      experiment_json(samples::made_experiment(
+      result_json(samples::made_experiment(
           "small",
           {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
   add("roofline.json", result_json(samples::two_models_roofline(2)));

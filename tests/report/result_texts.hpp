@@ -1,14 +1,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/experiment_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
@@ -25,7 +22,8 @@ inline std::string trace_json(const run_record& record) {
   return text_by(write_trace, record);
 }
 
-/// The result file of a kind that is described: a run, a roofline, a capacity search.
+/// The result file of a kind that is described: a run, an experiment, a
+/// roofline, a capacity search.
 template <class Record>
 std::string result_json(const Record& record) {
   const auto says = report::describe(record);
@@ -35,17 +33,6 @@ std::string result_json(const Record& record) {
 inline std::string calibration_json(const calibration_record& record) {
   return text_by([](text_sink& to, const report::document& of) { report::write_json(to, of); },
                  report::describe(record));
-}
-
-inline std::string experiment_json(const experiment_record& record,
-                                   const experiment_summary& summary,
-                                   const std::vector<finding>& findings) {
-  return text_by(write_experiment_json, record, summary, findings);
-}
-
-inline std::string experiment_json(const experiment_record& record) {
-  const auto summary = summarize(record);
-  return experiment_json(record, summary, findings_of(record, summary));
 }
 
 inline std::string experiment_csv(const experiment_record& record) {

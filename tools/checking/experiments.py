@@ -42,7 +42,8 @@ def check_experiment(context, file):
         same = outputs_agree(result)
         context.outcome.add(f"{file.stem}, outputs", PASS if same else FAIL,
                             "bit-equal" if same else "differ",
-                            note="" if same else "; ".join(result["findings"]))
+                            note="" if same else "; ".join(
+                                found["text"] for found in result["findings"]))
     for c in result["comparisons"]:
         if c["figure"] == "p50":
             context.outcome.add(f"{file.stem}, {c['configuration']}", SHOWN,
@@ -55,11 +56,11 @@ def show_sweep(context, name, sweep):
     if sweep is None:
         context.outcome.add(name, FAIL, note="it has no figures against its parameter")
         return
-    for point in sweep["points"]:
+    for point in sweep:
         if point["time"] is None or point["intensity"] is None:
             context.outcome.add(f"{name}, {point['configuration']}", FAIL, note="not measured")
             continue
-        ratio = "" if point["ratio"] is None else f"{point['ratio']:.2f} times its least time"
+        ratio = "" if point["ratio"] is None else f"{point['ratio']:.2f} times its roofline time"
         context.outcome.add(f"{name}, {point['configuration']}", SHOWN, f"{point['time']:.3g} ms",
                             note=f"{point['intensity']:.3g} FLOP/B; {ratio}".removesuffix("; "))
 
@@ -67,7 +68,7 @@ def show_sweep(context, name, sweep):
 def outputs_agree(result):
     """Of pipelines that end on the same frame in every trial, by name."""
     seen = {}
-    for trial in result["trials"]:
+    for trial in result["record"]["trials"]:
         members = result["configurations"][trial["configuration"]]["members"]
         for member, record in zip(members, trial["members"]):
             outputs = tuple((o["tensor"], o["checksum"]) for o in record["outputs"])

@@ -10,17 +10,18 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/data_files.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/html/experiment_page.hpp"
-#include "framework/report/json/experiment_json.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/stored_trials.hpp"
 #include "framework/report/store/trial_store.hpp"
-#include "framework/report/terminal/experiment_outline.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
+#include "framework/report/terminal/text_table.hpp"
 #include "framework/run/experiment/experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
@@ -78,13 +79,13 @@ result_outputs open_outputs(const compare_arguments& given, const experiment_pla
   refuse_to_replace_trials("--json", given.files.json);
   refuse_to_replace_trials("--csv", given.files.csv);
   refuse_to_replace_trials("--html", given.files.html);
+  refuse_to_replace_trials("--markdown", given.files.markdown);
   refuse_to_replace_trials("--junit", given.gates.junit());
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
-  return given.files.open({.json = expected_experiment_json_bytes(planned),
-                           .csv = expected_experiment_csv_bytes(planned),
-                           .html = expected_experiment_html_bytes(planned)},
+  return given.files.open({.json = report::expected_experiment_bytes(planned),
+                           .csv = expected_experiment_csv_bytes(planned)},
                           read, {given.gates.output()});
 }
 
@@ -155,6 +156,7 @@ std::string going_on(const compare_arguments& given) {
   add("--json", given.files.json);
   add("--csv", given.files.csv);
   add("--html", given.files.html);
+  add("--markdown", given.files.markdown);
   for (const auto& one : given.gates.gates()) add("--fail-if", one.text);
   add("--junit", given.gates.junit());
   return command + " --resume";
@@ -167,9 +169,8 @@ exit_status compare(compare_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
-    print(stdout,
-          experiment_outline(planned, try_configurations(planned, *runner, stop, given.quiet),
-                             look_of(stdout)));
+    const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    print(stdout, report::as_text(report::describe(planned, times), look_of(stdout)));
     return exit_status::done;
   }
 
@@ -180,7 +181,7 @@ exit_status compare(compare_arguments& given) {
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
-    if (!given.quiet) say(experiment_in_brief(planned, times, look_of(stderr)));
+    if (!given.quiet) say(paragraph(report::in_brief(planned, times), 0, look_of(stderr)));
   } else if (!given.quiet) {
     say(fmt::format("{}: going on from {}\n", printable(planned.name),
                     counted(static_cast<std::int64_t>(done.size()), "trial")));
@@ -190,15 +191,16 @@ exit_status compare(compare_arguments& given) {
 
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  const auto summary = summarize(record);
-  given.files.write(outputs, record, summary, given.quiet);
+  const auto analysis = analyze(record);
+  given.files.write(outputs, record, analysis, given.quiet);
   report::gate_suite suite{"graphline compare " + record.name, {}, {}};
   if (!record.trials.empty()) {
     const auto& device = record.trials.front().members.front().device;
     suite.properties.emplace_back("device", device_of(device));
   }
-  const auto status = given.gates.judge([&](const gate& of) { return judge(of, record, summary); },
-                                        std::move(suite), outputs, given.quiet, status_of(record));
+  const auto status =
+      given.gates.judge([&](const gate& of) { return judge(of, record, analysis.summary); },
+                        std::move(suite), outputs, given.quiet, status_of(record));
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",

@@ -5,11 +5,9 @@
 #include <variant>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/diff_json.hpp"
+#include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/store/result_reader.hpp"
-#include "framework/report/terminal/diff_table.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/gate_options.hpp"
@@ -50,17 +48,35 @@ exit_status show_runs(const diff_arguments& given, run_record first, run_record 
                            false, exit_status::done);
 }
 
-/// Of two results of one kind, of which documents are compared.
-exit_status show_documents(const diff_arguments& given, result_outputs& outputs) {
-  auto before = read_record(given.before);
-  auto after = read_record(given.after);
-  return std::visit(
+exit_status show_experiments(const diff_arguments& given, const experiment_record& before,
+                             const experiment_record& after, result_outputs& outputs) {
+  const auto found =
+      compare(saved_experiment_of(before, given.before), saved_experiment_of(after, given.after));
+  show(report::diff(before, after, found), outputs);
+  report::gate_suite suite{
+      "graphline diff " + after.name, {{"before", given.before}, {"after", given.after}}, {}};
+  if (!after.trials.empty()) {
+    suite.properties.emplace_back("device", device_of(after.trials.front().members.front().device));
+  }
+  return given.gates.judge([&](const gate& of) { return judge(of, found); }, suite, outputs, false,
+                           exit_status::done);
+}
+
+exit_status show_difference(const diff_arguments& given) {
+  auto [before, after] = read_records(given.before, given.after);
+  result_outputs outputs({{"--json", given.json, json_beginning},
+                          {"--markdown", given.markdown, "## "},
+                          given.gates.output()},
+                         {given.before, given.after});
+  const auto status = std::visit(
       [&](auto& first) {
         using kind = std::decay_t<decltype(first)>;
         auto& second = std::get<kind>(after);
         if constexpr (std::is_same_v<kind, run_record>) {
           return show_runs(given, std::move(first), std::move(second), outputs);
-        } else if constexpr (!std::is_same_v<kind, experiment_record>) {
+        } else if constexpr (std::is_same_v<kind, experiment_record>) {
+          return show_experiments(given, first, second, outputs);
+        } else {
           if (!given.gates.gates().empty()) {
             throw input_error(
                 "--fail-if takes results of run, compare and overhead: others say nothing of how "
@@ -69,48 +85,10 @@ exit_status show_documents(const diff_arguments& given, result_outputs& outputs)
           show(report::diff(report::describe(first), report::describe(second), given.before,
                             given.after),
                outputs);
+          return exit_status::done;
         }
-        return exit_status::done;
       },
       before);
-}
-
-/// Of the result after, which is the one that passes or fails.
-report::gate_suite suite_of(const origin_diff& origin) {
-  const auto& [before, after] = origin.origins;
-  report::gate_suite suite{
-      "graphline diff " + after.subject, {{"before", before.file}, {"after", after.file}}, {}};
-  for (const auto& [name, text] : after.device) {
-    suite.properties.emplace_back("device." + name, text);
-  }
-  return suite;
-}
-
-exit_status show_difference(const diff_arguments& given) {
-  const auto results = read_results(given.before, given.after);
-  result_outputs outputs({{"--json", given.json, json_beginning},
-                          {"--markdown", given.markdown, "## "},
-                          given.gates.output()},
-                         {given.before, given.after});
-
-  auto status = exit_status::done;
-  const auto show_experiments = [&](const auto& before) {
-    // Of the same kind, which reading has made sure of.
-    const auto diff = compare(before, std::get<std::decay_t<decltype(before)>>(results.after));
-    outputs.show(diff_table(diff, look_of(outputs.for_people())));
-    status = given.gates.judge([&](const gate& of) { return judge(of, diff); },
-                               suite_of(diff.origin), outputs, false, status);
-    outputs.write("--json", [&](text_sink& to) { to.append(diff_json(diff)); });
-  };
-  std::visit(
-      [&](const auto& before) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(before)>, saved_document>) {
-          status = show_documents(given, outputs);
-        } else {
-          show_experiments(before);
-        }
-      },
-      results.before);
   outputs.finish();
   return status;
 }

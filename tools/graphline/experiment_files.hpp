@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/error.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -17,23 +17,23 @@ struct experiment_files {
   std::string json;
   std::string csv;
   std::string html;
+  std::string markdown;
 
-  /// Adds --json, --csv and --html.
+  /// Adds --json, --csv, --html and --markdown.
   void add_to(CLI::App& command);
 
   /// About how long they will be, where that is known before.
   struct sizes {
     std::uint64_t json = 0;
     std::uint64_t csv = 0;
-    std::uint64_t html = 0;
   };
   /// `read`: what the command reads, and must not write. `more`: files it writes besides.
   result_outputs open(const sizes& expected, const std::vector<std::string>& read,
                       std::vector<requested_output> more = {}) const;
 
-  /// Shows the table, unless `quiet`, and writes the files.
-  void write(result_outputs& to, const experiment_record& record, const experiment_summary& summary,
-             bool quiet) const;
+  /// Shows the tables, unless `quiet`, and writes the files.
+  void write(result_outputs& to, const experiment_record& record,
+             const experiment_analysis& analysis, bool quiet) const;
 };
 
 /// Of the command that measured it.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/analyze.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/run/experiment/timing_experiment.hpp"
 #include "tools/graphline/commands.hpp"
@@ -41,7 +41,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   line.erase();
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  given.files.write(outputs, record, summarize(record), given.quiet);
+  given.files.write(outputs, record, analyze(record), given.quiet);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
   outputs.finish();
   return status_of(record);

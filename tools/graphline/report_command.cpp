@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -10,11 +11,9 @@
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/experiment_page.hpp"
 #include "framework/report/html/html_page.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -28,6 +27,7 @@ struct report_arguments {
   std::string html;
   std::string trace;
   std::string csv;
+  std::string markdown;
   std::vector<std::size_t> frames;
 };
 
@@ -57,48 +57,25 @@ void make_reports(const report_arguments& given, const run_record& record) {
   result_outputs outputs({{"--html", given.html, html_beginning, largest_page_bytes},
                           {"--trace", given.trace, trace_file_beginning(given.trace),
                            expected_trace_file_bytes(given.trace, frames, stages)},
-                          {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)}},
+                          {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)},
+                          {"--markdown", given.markdown, "## "}},
                          {given.result});
   const auto analysis = analyze(record);
-  if (outputs.empty()) {
-    outputs.show(
-        report::as_text(report::describe(record, analysis), look_of(outputs.for_people())));
-  }
+  const auto says = report::describe(record, analysis);
+  if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
   outputs.write("--html", [&](text_sink& to) {
     to.append(report::as_html(report::describe(record, analysis, given.frames)));
   });
   outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
+  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
   outputs.finish();
 }
 
-void make_reports(const report_arguments& given, const experiment_record& record) {
-  if (!given.trace.empty()) {
-    throw input_error(
-        fmt::format("--trace {}: {} holds an experiment, and a trace shows one run; run one of its "
-                    "configurations by 'graphline run' with --trace FILE",
-                    quote(given.trace, 200), quote(given.result, 200)));
-  }
-  if (!given.frames.empty()) {
-    throw input_error(
-        fmt::format("--frame {}: {} holds an experiment, whose page shows no single frames; leave "
-                    "--frame away",
-                    given.frames.front(), quote(given.result, 200)));
-  }
-  result_outputs outputs(
-      {{"--html", given.html, html_beginning}, {"--csv", given.csv, experiment_csv_beginning}},
-      {given.result});
-  if (outputs.empty()) {
-    outputs.show(experiment_table(record, summarize(record), look_of(outputs.for_people())));
-  }
-  outputs.write("--html", [&](text_sink& to) { to.append(experiment_html(record)); });
-  outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, record); });
-  outputs.finish();
-}
-
-/// Of what is not about single frames. `what`: "a roofline".
+/// Of what is not about single frames. `what`: "a roofline". `csv`: where its CSV is not a table of
+/// the document.
 void make_reports(const report_arguments& given, const report::document& says,
-                  std::string_view what) {
+                  std::string_view what, const std::function<void(text_sink&)>& csv = {}) {
   if (!given.trace.empty()) {
     throw input_error(fmt::format(
         "--trace {}: {} holds {}, and a trace shows one run; make it by 'graphline run' with "
@@ -110,12 +87,26 @@ void make_reports(const report_arguments& given, const report::document& says,
         fmt::format("--frame {}: {} holds {}, whose page shows no single frames; omit --frame",
                     given.frames.front(), quote(given.result, 200), what));
   }
-  result_outputs outputs({{"--html", given.html, html_beginning}, {"--csv", given.csv, ""}},
+  result_outputs outputs({{"--html", given.html, html_beginning},
+                          {"--csv", given.csv, csv ? experiment_csv_beginning : ""},
+                          {"--markdown", given.markdown, "## "}},
                          {given.result});
   if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
   outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
-  outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
+  outputs.write("--csv", [&](text_sink& to) {
+    if (csv) {
+      csv(to);
+    } else {
+      to.append(report::as_csv(says));
+    }
+  });
+  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
   outputs.finish();
+}
+
+void make_reports(const report_arguments& given, const experiment_record& record) {
+  make_reports(given, report::describe(record), "an experiment",
+               [&](text_sink& to) { write_experiment_csv(to, record); });
 }
 
 void make_reports(const report_arguments& given, const roofline_record& record) {
@@ -154,6 +145,8 @@ void add_report_command(CLI::App& program, action& chosen) {
                    "Write a run as a trace for Perfetto; compressed where\nFILE ends in .gz")
       ->type_name("FILE");
   command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
+  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
+      ->type_name("FILE");
   command
       ->add_option("--frame", given->frames,
                    "Put the timeline of this frame into the page, from 0; may be given again")

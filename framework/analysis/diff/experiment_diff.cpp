@@ -1,8 +1,12 @@
 #include "framework/analysis/diff/experiment_diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/experiment/member_figures.hpp"
 #include "framework/analysis/experiment/verdicts.hpp"
 #include "framework/analysis/stats/confidence.hpp"
@@ -93,9 +97,39 @@ std::optional<log_ratio> log_ratio_of(const side_figure& before, const side_figu
 
 }  // namespace
 
+saved_experiment saved_experiment_of(const experiment_record& record, std::string file) {
+  saved_experiment result{.file = std::move(file),
+                          .margin = record.how.margin,
+                          .tail = record.how.tail,
+                          .complete = true,
+                          .configurations = {},
+                          .interrupted = record.interrupted,
+                          .failure = record.failure};
+  counted_trials counted(record);
+  if (record.how.repeat_affected) {
+    counted = counted.without(steadiness_of(record).affected_blocks);
+  }
+  result.complete = !counted.blocks().empty();
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+    const auto& [name, assignments, members] = record.configurations[c];
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      auto& added = result.configurations.emplace_back();
+      added.who = {c, m};
+      added.name = members.size() == 1 ? name : fmt::format("{}: {}", name, members[m]);
+      const auto runs = result.complete ? counted.of({c, m}) : measured_runs(record, {c, m});
+      for (const auto* run : runs) added.trials.push_back(*run);
+    }
+  }
+  return result;
+}
+
+std::optional<double> configuration_change::relative() const noexcept {
+  if (!values.before || !values.after || !(*values.before > 0)) return std::nullopt;
+  return *values.after / *values.before - 1;
+}
+
 experiment_diff compare(const saved_experiment& before, const saved_experiment& after) {
-  experiment_diff result{.origin = compare(before.origin, after.origin),
-                         .declared = before.declared,
+  experiment_diff result{.files = {before.file, after.file},
                          .margin = before.margin,
                          .tail = {before.tail, after.tail},
                          .changes = {},
@@ -115,7 +149,7 @@ experiment_diff compare(const saved_experiment& before, const saved_experiment& 
       result.changes.push_back({.name = configuration.name,
                                 .who = configuration.who,
                                 .figure = all_figures[i],
-                                .values = {{from[i].value, to[i].value}},
+                                .values = {from[i].value, to[i].value},
                                 .trials = {from[i].trials, to[i].trials}});
       ratios.push_back(log_ratio_of(from[i], to[i]));
     }

@@ -5,34 +5,57 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/diff/result_diff.hpp"
-#include "framework/analysis/diff/saved_result.hpp"
+#include "framework/analysis/diff/source_diff.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 
+/// A configuration of an experiment; where several pipelines ran at once, one of them.
+struct saved_configuration {
+  std::string name;
+  std::vector<run_record> trials;  ///< those that count, of which only the frames matter
+  configuration_member who = {};   ///< in the record
+};
+
+/// An experiment as far as it is compared with another.
+struct saved_experiment {
+  std::string file;
+  double margin = 0.01;  ///< a ratio within 1 +- margin counts as the same
+  double tail = 0.95;    ///< the percentile
+  /// Whether intervals may be drawn from the trials; not where no block of them is complete.
+  bool complete = true;
+  std::vector<saved_configuration> configurations;
+  bool interrupted = false;
+  std::optional<std::string> failure = {};
+};
+
+/// With the trials that the experiment's own summary counts.
+saved_experiment saved_experiment_of(const experiment_record& record, std::string file);
+
 /// A figure of one configuration before and after.
 struct configuration_change {
   std::string name;
-  configuration_member who;  ///< in what the first declares
+  configuration_member who;  ///< in the record before
   graphline::figure figure = graphline::figure::p50;
-  figure_change values;  ///< nanoseconds, or frames a second
+  before_after<std::optional<double>> values;  ///< nanoseconds, or frames a second
   before_after<std::size_t> trials = {};
   /// Of after / before. All intervals hold together with 95 %. Nothing below
   /// `least_blocks` trials of either.
   std::optional<interval> ratio_range = {};
   graphline::verdict verdict = graphline::verdict::undecided;
+
+  /// after / before - 1; nothing unless both are known and there is something to be a part of.
+  std::optional<double> relative() const noexcept;
 };
 
 /// One experiment against another, configuration by configuration.
 struct experiment_diff {
-  origin_diff origin;
-  std::vector<experiment_configuration> declared;  ///< by the first
-  double margin = 0.01;                            ///< of the first
-  before_after<double> tail;                       ///< the percentile
-  std::vector<configuration_change> changes;       ///< as in the first, then by figure
-  std::vector<std::string> only_before;            ///< configurations
+  before_after<std::string> files;
+  double margin = 0.01;                       ///< of the first
+  before_after<double> tail;                  ///< the percentile
+  std::vector<configuration_change> changes;  ///< as in the first, then by figure
+  std::vector<std::string> only_before;       ///< configurations
   std::vector<std::string> only_after;
   before_after<bool> interrupted;
   before_after<std::optional<std::string>> failure = {};

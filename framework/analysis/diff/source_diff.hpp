@@ -1,12 +1,25 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "framework/analysis/diff/result_diff.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
+
+/// Something of the result before and of the one after.
+template <class T>
+struct before_after {
+  T before;
+  T after;
+};
+
+/// A fact that is not the same in both; nothing where a result does not state it.
+struct fact_change {
+  std::string name;
+  before_after<std::optional<std::string>> texts;
+};
 
 /// What differs in the files that two results were made from, key by key. Comments, formatting,
 /// the order of keys and numbers written in another way are no difference, and neither are `run:`

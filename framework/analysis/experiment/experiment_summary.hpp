@@ -35,7 +35,7 @@ enum class verdict {
 inline constexpr word<verdict> verdict_words[] = {{"faster", verdict::faster},
                                                   {"slower", verdict::slower},
                                                   {"same", verdict::same},
-                                                  {"undecided", verdict::undecided}};
+                                                  {"inconclusive", verdict::undecided}};
 
 // Of tables and files: `to_word(verdict::same)` is "same".
 template <>

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "framework/analysis/analyze.hpp"
+#include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/plan/cost_summary.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 
@@ -33,6 +36,18 @@ inline document describe(const capacity_record& record) {
   return describe(record, analyze(record));
 }
 
+document describe(const experiment_record& record, const experiment_analysis& analysis);
+inline document describe(const experiment_record& record) {
+  return describe(record, analyze(record));
+}
+
+/// What an experiment will do: every configuration with what it is compared with, and how trials
+/// are run and when they end. `trial_times`: about how long one of each configuration takes.
+document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
+
+/// "4 configurations, 10 trials of each with 45 frames: about 1 min 20 s".
+std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
+
 /// What a calibration's document says beside what was measured.
 struct calibration_notes {
   std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given
@@ -57,11 +72,20 @@ document describe(const cost_summary& summary);
 
 /// What changed between two results of one kind: their tables by row and column, their facts by
 /// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
+/// `judged`: what stands in place of the tables and figures, where there are verdicts.
+struct judged_tables {
+  std::string answer;
+  std::vector<document::part> parts;
+};
 document diff(const document& before, const document& after, const std::string& file_before,
-              const std::string& file_after);
+              const std::string& file_after, const judged_tables* judged = nullptr);
 
 /// The same of runs, with what became of their outputs.
 document diff(const analyzed_run& before, const analyzed_run& after);
+
+/// With the verdicts of `found`.
+document diff(const experiment_record& before, const experiment_record& after,
+              const experiment_diff& found);
 
 // What the documents have in common.
 
@@ -87,6 +111,9 @@ struct origin {
 };
 void add_origin(document& to, const origin& of);
 void add_origin(document& to, const run_record& record);
+
+/// How a pipeline is run, its parameters as one fact "params".
+std::vector<fact> settings_facts(const settings& run, const name_texts& parameters);
 
 /// Pairs of names and texts.
 std::vector<fact> facts_of(const name_texts& pairs);

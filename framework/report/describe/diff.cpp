@@ -333,21 +333,8 @@ void add_troubles(document& to, const document& from, const std::string& file) {
   }
 }
 
-}  // namespace
-
-document diff(const document& before, const document& after, const std::string& file_before,
-              const std::string& file_after) {
-  document made{"diff", before.title, before.description, {}, {}, {}, "", before.title_key};
-  if (before.title != after.title) {
-    made.lines.push_back(
-        fmt::format("different subjects: {} before, {} after", before.title, after.title));
-  }
-  made.parts.push_back(facts{"",
-                             "",
-                             {{"of", "", "graphline." + before.kind + "/1", ""},
-                              {"before", "", file_before, ""},
-                              {"after", "", file_after, ""}},
-                             in_data});
+/// What changed in the tables, the largest change first in words.
+void add_tables(document& made, const document& before, const document& after) {
   bool answered = !before.headline.empty();
   if (answered) made.lines.push_back(fmt::format("{}: {}", before.title, answer(before, after)));
   for (const auto* first : parts_of<table>(before)) {
@@ -363,6 +350,29 @@ document diff(const document& before, const document& after, const std::string& 
       made.parts.push_back(std::move(rows));
     }
   }
+}
+
+}  // namespace
+
+document diff(const document& before, const document& after, const std::string& file_before,
+              const std::string& file_after, const judged_tables* judged) {
+  document made{"diff", before.title, before.description, {}, {}, {}, "", "", before.title_key};
+  if (before.title != after.title) {
+    made.lines.push_back(
+        fmt::format("different subjects: {} before, {} after", before.title, after.title));
+  }
+  made.parts.push_back(facts{"",
+                             "",
+                             {{"of", "", "graphline." + before.kind + "/1", ""},
+                              {"before", "", file_before, ""},
+                              {"after", "", file_after, ""}},
+                             in_data});
+  if (judged != nullptr) {
+    made.lines.push_back(fmt::format("{}: {}", before.title, judged->answer));
+    made.parts.insert(made.parts.end(), judged->parts.begin(), judged->parts.end());
+  } else {
+    add_tables(made, before, after);
+  }
   const auto date_before = date_of(before);
   const auto date_after = date_of(after);
   made.lines.push_back(file_line("before", file_before, date_before));
@@ -371,17 +381,17 @@ document diff(const document& before, const document& after, const std::string& 
   if (!date_after.empty() && date_before > date_after) {
     made.lines.push_back("What stands as before is the newer of the two.");
   }
-  auto figures = diff_of(figures_of(before), figures_of(after));
-  if (!figures.rows.empty()) made.parts.push_back(std::move(figures));
+  if (judged == nullptr) made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
   auto other = differences(before, after);
   if (other.rows.empty()) {
     made.parts.push_back(note{"Source, settings, device and environment are the same."});
-  } else {
-    made.parts.push_back(std::move(other));
   }
-  made.parts.push_back(
-      note{"One run each: how much runs vary is not known, so there is no verdict; 'graphline "
-           "compare' gives one."});
+  made.parts.push_back(std::move(other));
+  if (judged == nullptr) {
+    made.parts.push_back(
+        note{"One run each: how much runs vary is not known, so there is no "
+             "verdict; 'graphline compare' gives one."});
+  }
   add_troubles(made, before, file_before);
   add_troubles(made, after, file_after);
   return made;

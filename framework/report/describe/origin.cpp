@@ -20,16 +20,6 @@ std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json&
   return of.get<std::string>();
 }
 
-std::vector<fact> settings_of(const settings& run, const name_texts& given) {
-  std::vector<fact> list;
-  const auto json = settings_json(run, given);
-  for (const auto& [key, value] : json.items()) {
-    list.push_back(key == "params" ? parameters_fact(given)
-                                   : fact{key, key, named_value{key, value_of(value)}, ""});
-  }
-  return list;
-}
-
 std::vector<fact> device_facts(const device_properties& device) {
   std::vector<named_value> details;
   for (const auto& [name, text] : device.details) details.push_back({name, text});
@@ -43,6 +33,16 @@ std::vector<fact> device_facts(const device_properties& device) {
 }
 
 }  // namespace
+
+std::vector<fact> settings_facts(const settings& run, const name_texts& given) {
+  std::vector<fact> list;
+  const auto json = settings_json(run, given);
+  for (const auto& [key, value] : json.items()) {
+    list.push_back(key == "params" ? parameters_fact(given)
+                                   : fact{key, key, named_value{key, value_of(value)}, ""});
+  }
+  return list;
+}
 
 std::vector<fact> facts_of(const name_texts& pairs) {
   std::vector<fact> list;
@@ -84,8 +84,8 @@ void add_environment(document& to, const name_texts& environment) {
 }
 
 void add_origin(document& to, const origin& of) {
-  to.parts.push_back(
-      facts{"settings", "Settings", settings_of(of.run, of.parameters), in_page | in_data, true});
+  to.parts.push_back(facts{"settings", "Settings", settings_facts(of.run, of.parameters),
+                           in_page | in_data, true});
   add_device(to, of.device);
   add_environment(to, of.environment);
   if (of.conditions) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -15,10 +14,5 @@ inline constexpr std::uint64_t largest_page_bytes = 5'000'000;
 
 /// The element "html" up to the end of its head: nothing is taken from elsewhere.
 std::string page_head(std::string_view title, std::string_view style);
-
-/// A page on its own: styles, scripts and `data`, which the scripts draw, in one text. It takes
-/// nothing from elsewhere. Names in `title` and `data` may hold anything; bytes that are not UTF-8
-/// become U+FFFD.
-std::string html_page(std::string_view title, const nlohmann::ordered_json& data);
 
 }  // namespace graphline

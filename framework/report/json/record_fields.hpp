@@ -278,6 +278,53 @@ void fields(Archive& a, part_of_record<capacity_record> auto& of) {
 }
 
 template <class Archive>
+void fields(Archive& a, part_of_record<experiment_settings> auto& of) {
+  a.value("trials", of.trials);
+  a.optional_time("time_limit_ns", of.time_limit);
+  a.optional("narrow_to", of.narrow_to);
+  a.between("margin", of.margin, 0, 1);
+  a.between("tail", of.tail, 0, 1);
+  a.value("seed", of.seed);
+  a.value("fresh_processes", of.fresh_processes);
+  a.value("repeat_affected", of.repeat_affected);
+}
+
+template <class Archive>
+void fields(Archive& a, part_of_record<experiment_configuration> auto& of) {
+  a.value("name", of.name);
+  a.value("assignments", of.assignments);
+  a.value("members", of.members);
+}
+
+template <class Archive>
+void fields(Archive& a, part_of_record<configuration_member> auto& of) {
+  a.value("configuration", of.configuration);
+  a.value("member", of.member);
+}
+
+template <class Archive>
+void fields(Archive& a, part_of_record<compared_pair> auto& of) {
+  a.object("what", of.what);
+  a.object("reference", of.reference);
+}
+
+template <class Archive>
+void fields(Archive& a, part_of_record<experiment_record> auto& of) {
+  a.value("name", of.name);
+  a.value("description", of.description);
+  a.object("settings", of.how);
+  a.value("files", of.files);
+  a.list("sources", of.sources);
+  a.list("configurations", of.configurations);
+  a.list("pairs", of.pairs);
+  a.optional_object("calibration", of.calibration);
+  a.value("stopped", of.stopped);
+  a.value("interrupted", of.interrupted);
+  a.optional("failure", of.failure);
+  a.list("trials", of.trials);
+}
+
+template <class Archive>
 void fields(Archive& a, part_of_record<trial_record> auto& of) {
   a.value("configuration", of.configuration);
   a.value("block", of.block);

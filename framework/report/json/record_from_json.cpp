@@ -286,4 +286,41 @@ trial_record trial_from(const json_part& from) {
   return record_from<trial_record>(from);
 }
 
+void check_trial(const json_part& from, const trial_record& trial,
+                 const std::vector<std::size_t>& members) {
+  if (trial.configuration >= members.size()) {
+    from.at("configuration").fail("one of the configurations");
+  }
+  const auto wanted = members[trial.configuration];
+  if (trial.members.size() == wanted) return;
+  throw input_error(fmt::format("{}.members has {} entries, where the configuration has {}",
+                                from.where(), trial.members.size(), wanted));
+}
+
+experiment_record experiment_from(const json_part& from) {
+  auto record = record_from<experiment_record>(from);
+  std::vector<std::size_t> members;
+  for (const auto& configuration : record.configurations) {
+    members.push_back(configuration.members.size());
+    if (members.back() > 0) continue;
+    from.at("configurations")
+        .items()[members.size() - 1]
+        .at("members")
+        .fail("a list of one pipeline at least");
+  }
+  for (const auto& [what, reference] : record.pairs) {
+    for (const auto& which : {what, reference}) {
+      if (which.configuration < members.size() && which.member < members[which.configuration]) {
+        continue;
+      }
+      from.at("pairs").fail("pairs of pipelines that the experiment has");
+    }
+  }
+  const auto trials = from.at("trials").items();
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    check_trial(trials[i], record.trials[i], members);
+  }
+  return record;
+}
+
 }  // namespace graphline

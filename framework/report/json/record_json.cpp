@@ -127,6 +127,20 @@ void write_settings(compact_json& to, const settings& run) {
   record_writer(to).whole(run);
 }
 
+void write_settings(compact_json& to, const experiment_settings& how) {
+  record_writer(to).whole(how);
+}
+
+void write_pairs(compact_json& to, const std::vector<compared_pair>& pairs) {
+  to.open('[');
+  for (const auto& pair : pairs) record_writer(to).whole(pair);
+  to.close(']');
+}
+
+void write_record(compact_json& to, const experiment_record& record) {
+  record_writer(to).whole(record);
+}
+
 void write_record(compact_json& to, const run_record& record) {
   record_writer(to).whole(record);
 }

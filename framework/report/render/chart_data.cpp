@@ -196,6 +196,61 @@ json data_of(const pipeline_chart& of) {
           {"rows", rounded(of.rows)},  {"critical", of.critical}};
 }
 
+json data_of(const comparisons_chart& of) {
+  json list = json::array();
+  for (const auto& one : of.list) {
+    list.push_back({{"metric", one.metric},
+                    {"name", one.name},
+                    {"reference", one.reference},
+                    {"change", one.change},
+                    {"low", or_null(one.low)},
+                    {"high", or_null(one.high)},
+                    {"good", one.verdict == verdict::faster},
+                    {"bad", one.verdict == verdict::slower},
+                    {"words", one.words}});
+  }
+  return {{"kind", "comparisons"}, {"margin", of.margin}, {"list", std::move(list)}};
+}
+
+json data_of(const sweep_chart& of) {
+  json panels = json::array();
+  for (const auto& panel : of.panels) {
+    json lines = json::array();
+    for (const auto& line : panel.lines) {
+      json values = json::array();
+      for (const auto& value : line.values) values.push_back(or_null(value));
+      lines.push_back({{"name", line.name}, {"values", std::move(values)}});
+    }
+    panels.push_back({{"title", panel.title}, {"lines", std::move(lines)}});
+  }
+  return {{"kind", "sweep"},
+          {"parameter", of.parameter},
+          {"at", of.at},
+          {"texts", of.texts},
+          {"panels", std::move(panels)}};
+}
+
+json data_of(const trials_chart& of) {
+  json trials = json::array();
+  for (const auto& one : of.trials) {
+    trials.push_back({one.of, one.block, one.begun, one.median});
+  }
+  return {{"kind", "trials"},
+          {"names", of.names},
+          {"trials", std::move(trials)},
+          {"disturbed", of.disturbed}};
+}
+
+json data_of(const cumulative_chart& of) {
+  json list = json::array();
+  for (const auto& one : of.list) {
+    json steps = json::array();
+    for (const auto& [time, count] : one.steps) steps.push_back({time, count});
+    list.push_back({{"name", one.name}, {"count", one.count}, {"steps", std::move(steps)}});
+  }
+  return {{"kind", "cumulative"}, {"list", std::move(list)}};
+}
+
 }  // namespace
 
 json chart_data(const chart& of) {

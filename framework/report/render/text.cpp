@@ -6,6 +6,7 @@
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/roofline_plot.hpp"
+#include "framework/report/render/sweep_plot.hpp"
 #include "framework/report/sentences.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
@@ -112,8 +113,9 @@ std::string text_of(const facts& of, const look& as) {
 }
 
 std::string text_of(const chart& of, const look& as) {
-  const auto* roofline = std::get_if<roofline_chart>(&of.drawn);
-  return roofline != nullptr ? roofline_plot(*roofline, as) : "";
+  if (const auto* some = std::get_if<roofline_chart>(&of.drawn)) return roofline_plot(*some, as);
+  const auto* some = std::get_if<sweep_chart>(&of.drawn);
+  return some != nullptr ? sweep_plot(*some, as) : "";
 }
 
 std::string text_of(const note& of, const look& as) {

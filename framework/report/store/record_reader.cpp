@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/report/json/calibration_json.hpp"
-#include "framework/report/json/experiment_json.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/store/result_file.hpp"
 
@@ -16,6 +16,7 @@ namespace graphline {
 
 namespace {
 
+/// In the order of `any_record`.
 constexpr result_kind readable[] = {result_kinds::run, result_kinds::experiment,
                                     result_kinds::roofline, result_kinds::calibration,
                                     result_kinds::capacity};
@@ -25,9 +26,9 @@ constexpr result_kind others[] = {{"graphline.diff", "a difference of two result
 
 /// Figures that were made of the record are made anew.
 bool raw(std::size_t depth, std::string_view, std::string_view key) {
-  constexpr std::string_view made[] = {"end_to_end",        "stages",      "load",
-                                       "attribution",       "comparisons", "outputs",
-                                       "stage_comparisons", "steadiness",  "findings"};
+  constexpr std::string_view made[] = {
+      "end_to_end",        "stages",     "load",     "attribution",   "comparisons", "outputs",
+      "stage_comparisons", "steadiness", "findings", "configurations"};
   return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
 }
 
@@ -48,7 +49,7 @@ any_record roofline_of(const json_part& result) {
 }
 
 any_record experiment_of(const json_part& result) {
-  return experiment_from(result);
+  return experiment_from(raw_of(result));
 }
 
 any_record calibration_of(const json_part& result) {
@@ -73,6 +74,19 @@ any_record read_record(const std::string& path) {
   } catch (const input_error& problem) {
     refuse_result(path, problem.what());
   }
+}
+
+std::pair<any_record, any_record> read_records(const std::string& before,
+                                               const std::string& after) {
+  std::pair<any_record, any_record> records = {read_record(before), read_record(after)};
+  const auto& one = readable[records.first.index()];
+  const auto& other = readable[records.second.index()];
+  if (records.first.index() == records.second.index()) return records;
+  throw input_error(fmt::format(
+      "{} holds {} ({}/1), {} holds {} ({}/1): only results of one kind can be compared; make both "
+      "with 'graphline {}' or both with 'graphline {}'",
+      printable(before), one.words, one.name, printable(after), other.words, other.name,
+      one.command, other.command));
 }
 
 }  // namespace graphline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "framework/record/calibration_record.hpp"
@@ -19,5 +20,8 @@ using any_record = std::variant<run_record, experiment_record, roofline_record, 
 /// names the file and says what is wrong with it and what can be done: where it is no such result,
 /// was written before it held all that reports take, or is damaged.
 any_record read_record(const std::string& path);
+
+/// Two that can be compared. Throws an `input_error` also where they are of different kinds.
+std::pair<any_record, any_record> read_records(const std::string& before, const std::string& after);
 
 }  // namespace graphline

@@ -10,7 +10,6 @@
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/json/compact_json.hpp"
-#include "framework/report/json/experiment_parts_json.hpp"
 #include "framework/report/json/record_json.hpp"
 
 namespace graphline {
@@ -144,7 +143,7 @@ std::string store_header(const experiment_plan& planned) {
   to.member("description", planned.description).member("graphline", version());
   to.member("date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))));
   to.member("planned_trials", planned.how.trials * count).member("files", planned.files);
-  write_how(to.key("settings"), planned.how);
+  write_settings(to.key("settings"), planned.how);
   to.key("configurations").open('[');
   for (const auto& configuration : planned.configurations) write_configuration(to, configuration);
   write_pairs(to.close(']').key("pairs"), planned.pairs);

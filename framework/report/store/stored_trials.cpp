@@ -8,7 +8,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/json/experiment_parts_json.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/store/store_header.hpp"
 
 namespace graphline {
@@ -119,7 +119,9 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
         continue;
       }
       const auto trial = json_part(value, "the line").at("trial");
-      stored.trials.push_back(trial_of(members, json_part(trial.json(), "trial")));
+      const json_part from(trial.json(), "trial");
+      stored.trials.push_back(trial_from(from));
+      check_trial(from, stored.trials.back(), members);
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
     } catch (const json_error& broken) {

@@ -41,6 +41,15 @@ void write_result(text_sink& to, const document& says, const capacity_record& re
   write_with_record(to, says, record);
 }
 
+void write_result(text_sink& to, const document& says, const experiment_record& record) {
+  const last_entry raw{"record", [&record](text_sink& sink) {
+                         compact_json text(sink);
+                         write_record(text, record);
+                         text.finish();
+                       }};
+  write_json(to, says, &raw);
+}
+
 std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t around = 16384;       // device, settings, environment, outputs
   constexpr std::uint64_t around_stage = 1024;  // names and percentiles
@@ -59,6 +68,24 @@ std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t stamp = sizeof "123456789012,";
   const auto stamps = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
   return around + stages * around_stage + 2 * stamps * (3 + 4 * stages) * stamp;
+}
+
+std::uint64_t expected_experiment_bytes(const experiment_plan& planned) {
+  constexpr std::uint64_t around_trial = 16384;  // settings, device, environment, outputs, graphs
+  constexpr std::uint64_t stamp = sizeof "123456789012,";
+  const auto number = [](std::int64_t n) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
+  };
+  std::uint64_t block = 0;
+  for (const auto& configuration : planned.configurations) {
+    for (const auto& member : configuration.members) {
+      // A frame has three stamps; a device stage two for its time and two for being enqueued.
+      const auto stamps = 3 + 4 * std::uint64_t{member.stages.size()};
+      block += around_trial + number(member.run.frames) * stamps * stamp;
+    }
+  }
+  // The figures of a configuration are about as long as what surrounds the stamps of a trial.
+  return around_trial * planned.configurations.size() + number(planned.how.trials) * block;
 }
 
 }  // namespace graphline::report

@@ -1,32 +1,19 @@
 // A saved result, as `graphline report` and `diff` read and show it.
 
-#include <type_traits>
 #include <variant>
 
 #include "framework/base/error.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/experiment_page.hpp"
-#include "framework/report/json/diff_json.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/store/result_reader.hpp"
-#include "framework/report/terminal/diff_table.hpp"
-#include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/report/result_texts.hpp"
 
 namespace graphline {
 namespace {
-
-void show(const experiment_record& record) {
-  const auto summary = summarize(record);
-  experiment_table(record, summary);
-  experiment_html(record, summary);
-  experiment_csv(record);
-}
 
 void show(const report::document& says) {
   report::as_text(says);
@@ -44,24 +31,19 @@ void show(const run_record& record) {
   trace_json(record);
 }
 
+void show(const experiment_record& record) {
+  const auto says = report::describe(record);
+  show(says);
+  const auto saved = saved_experiment_of(record, "input.json");
+  report::as_text(report::diff(record, record, compare(saved, saved)));
+  experiment_csv(record);
+}
+
 template <class Record>
 requires(requires(const Record& record) {
   report::describe(record);
 }) void show(const Record& record) {
   show(report::describe(record));
-}
-
-void show(const before_after<saved_result>& results) {
-  std::visit(
-      [&](const auto& before) {
-        using kind = std::decay_t<decltype(before)>;
-        if constexpr (!std::is_same_v<kind, saved_document>) {
-          const auto diff = compare(before, std::get<kind>(results.after));
-          diff_table(diff);
-          diff_json(diff);
-        }
-      },
-      results.before);
 }
 
 }  // namespace
@@ -74,6 +56,5 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::write(path, data, size);
   fuzz::read_or_refuse<input_error>(
       [&] { std::visit([](const auto& record) { show(record); }, read_record(path)); });
-  fuzz::read_or_refuse<input_error>([&] { show(read_results(path, path)); });
   return 0;
 }

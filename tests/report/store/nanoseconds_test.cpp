@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/report/csv/run_csv.hpp"
-#include "framework/report/json/experiment_json.hpp"
 #include "framework/report/store/calibration_reader.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -75,11 +75,11 @@ TEST_F(nanoseconds_of, an_experiment_are_read_back_by_report_and_diff) {
   experiment_record record;
   record.configurations = {{"one", {}, {"two_models"}}};
   record.trials = {{0, 0, 1'234'567'891, {odd_run(timing_method::event)}}};
-  const auto text = experiment_json(record);
+  const auto text = result_json(record);
   const auto back = record_of<experiment_record>(text);
   EXPECT_EQ(back.trials[0].begun, 1'234'567'891);
   expect_whole(back.trials[0].members[0]);
-  const auto saved = read_back<saved_experiment>("e.json", text);
+  const auto saved = saved_experiment_of(back, "e.json");
   const auto& frames = saved.configurations[0].trials[0].frames;
   EXPECT_EQ(frames[0].due, 1'000'000);
   EXPECT_EQ(frames[0].end, 1'235'567'894);

@@ -6,9 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <variant>
-
-#include "framework/report/store/result_reader.hpp"
 
 namespace graphline::samples {
 
@@ -32,14 +29,6 @@ class result_files : public ::testing::Test {
     const auto path = folder_ / name;
     std::ofstream(path, std::ios::binary) << text;
     return path.string();
-  }
-
-  /// What a result file holds, read under its bare name.
-  template <class Saved>
-  Saved read_back(const std::string& name, const std::string& text) const {
-    auto result = std::get<Saved>(read_result(write(name, text)));
-    result.origin.file = name;
-    return result;
   }
 
  private:

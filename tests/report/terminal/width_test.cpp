@@ -6,7 +6,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/experiment_table.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -101,8 +100,9 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
              kind == verdict::undecided ? std::optional<std::int64_t>(40) : std::nullopt});
       }
     }
-    expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return experiment_table(record, summary, as); });
+    expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {
+      return report::as_text(report::describe(record, analyze(record, summary)), as);
+    });
   }
 }
 

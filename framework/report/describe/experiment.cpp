@@ -1,0 +1,384 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/run/frame_period.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/experiment_view.hpp"
+#include "framework/report/terminal/heading.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+std::string count_of(std::size_t n, std::string_view noun) {
+  return counted(static_cast<std::int64_t>(n), noun);
+}
+
+// ---- What ran -----------------------------------------------------------------------------------
+
+/// A pipeline's first run of each configuration.
+struct member_runs {
+  std::string name;
+  std::vector<const run_record*> runs;
+};
+
+/// In the order in which the configurations name them.
+std::vector<member_runs> runs_by_member(const experiment_record& record) {
+  std::vector<member_runs> result;
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
+    const auto first = std::ranges::find(record.trials, c, &trial_record::configuration);
+    if (first == record.trials.end()) continue;
+    const auto& names = record.configurations[c].members;
+    for (std::size_t m = 0; m < std::min(names.size(), first->members.size()); ++m) {
+      auto known = std::ranges::find(result, names[m], &member_runs::name);
+      if (known == result.end()) known = result.insert(known, {names[m], {}});
+      known->runs.push_back(&first->members[m]);
+    }
+  }
+  return result;
+}
+
+/// Those of the pairs that are the same in all; `of` gives them of a run.
+template <class Get>
+name_texts shared(const std::vector<const run_record*>& runs, const std::set<std::string>& varied,
+                  Get of) {
+  name_texts list = of(*runs.front());
+  for (const auto* run : runs) {
+    const name_texts own = of(*run);
+    std::erase_if(list, [&](const auto& one) {
+      return varied.contains(one.first) || one.second.empty() ||
+             std::ranges::find(own, one) == own.end();
+    });
+  }
+  return list;
+}
+
+/// How a run was carried out, by setting; a text is empty where it is not worth a word.
+name_texts aspects_of(const run_record& record) {
+  const auto& run = record.run;
+  return {{"strategy", std::string(to_word(run.strategy))},
+          {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
+          {"timing", fmt::format("timing {}", to_word(run.timing))},
+          {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
+          {"wait", fmt::format("wait {}", to_word(run.wait))},
+          {"priorities", run.priorities ? "" : "priorities off"},
+          {"arrival", run.arrival == arrival::closed ? "" : arrival_of(run)},
+          {"deadline",
+           run.deadline ? "deadline " + format_duration(static_cast<double>(*run.deadline)) : ""}};
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  }
+  return text;
+}
+
+/// What holds for all of these runs: "async, graphs stage; batch=1".
+std::string way_of(const std::vector<const run_record*>& runs,
+                   const std::set<std::string>& varied) {
+  std::string text;
+  for (const auto& [key, words] : shared(runs, varied, aspects_of)) {
+    text += (text.empty() ? "" : ", ") + words;
+  }
+  const auto parameters = [](const run_record& run) { return run.parameters; };
+  return joined({text, parameters_of(shared(runs, varied, parameters))});
+}
+
+/// "45 frames after 5 warm-up", where that holds for all of these runs; else empty.
+std::string frames_of(const std::vector<const run_record*>& runs) {
+  const auto& first = runs.front()->run;
+  const bool same = std::ranges::all_of(runs, [&](const run_record* run) {
+    return run->run.frames == first.frames && run->run.warmup == first.warmup;
+  });
+  if (!same) return "";
+  return fmt::format("{} after {} warm-up", counted(first.frames, "frame"), first.warmup);
+}
+
+/// Settings and parameters that set configurations apart: not to be told as common to all.
+std::set<std::string> varied_keys(const experiment_record& record) {
+  std::set<std::string> keys;
+  for (const auto& configuration : record.configurations) {
+    for (const auto& [key, value] : configuration.assignments) keys.insert(key);
+  }
+  return keys;
+}
+
+/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up"; of an experiment
+/// that ended within a block "4 of 6 trials of 2 blocks, in random order".
+std::string extent_of(const experiment_record& record, const std::vector<member_runs>& members) {
+  std::set<std::size_t> blocks;
+  for (const auto& trial : record.trials) blocks.insert(trial.block);
+  const auto configurations = record.configurations.size();
+  const auto trials = record.trials.size();
+  const auto all = blocks.size() * configurations;
+  const auto in_blocks = count_of(blocks.size(), "block");
+  std::string text;
+  if (configurations == 1) {
+    text = count_of(trials, "trial");
+  } else if (trials < all) {
+    text =
+        fmt::format("{} of {} of {}, in random order", trials, count_of(all, "trial"), in_blocks);
+  } else {
+    text = fmt::format("{} of {} in random order", in_blocks, count_of(configurations, "trial"));
+  }
+  if (members.size() == 1) {
+    const auto frames = frames_of(members.front().runs);
+    if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
+  }
+  if (record.how.fresh_processes) text += ", in a process of its own";
+  return text;
+}
+
+std::vector<std::string> heading_of(const experiment_record& record) {
+  std::vector<std::string> lines = {record.name};
+  if (!record.description.empty()) lines.front() += ": " + record.description;
+  const auto members = runs_by_member(record);
+  if (members.empty()) return lines;
+  const auto varied = varied_keys(record);
+  const auto& first = members.front().runs;
+  if (members.size() == 1) {
+    lines.push_back(subject_of(*first.front()));
+    lines.push_back(way_of(first, varied));
+  } else {
+    lines.push_back(device_of(first.front()->device));
+    for (const auto& [name, runs] : members) {
+      const auto& pipeline = runs.front()->pipeline;
+      lines.push_back(fmt::format(
+          "{}: {}", name,
+          joined({pipeline == name ? "" : pipeline, way_of(runs, varied), frames_of(runs)})));
+    }
+  }
+  lines.push_back(extent_of(record, members));
+  std::erase(lines, "");
+  return lines;
+}
+
+// ---- What went wrong ----------------------------------------------------------------------------
+
+finding warning(std::string_view key) {
+  return {key, finding_severity::warning};
+}
+
+void add_failures(document& to, const experiment_view& of) {
+  const auto& record = of.record;
+  const auto before = to.findings.size();
+  for (const auto& trial : record.trials) {
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      const auto& run = trial.members[m];
+      if (!run.failure) continue;
+      to.findings.push_back(finding{"trial_failed", finding_severity::failure}
+                                .with("block", std::to_string(trial.block + 1))
+                                .with("configuration", of.labels.of({trial.configuration, m}))
+                                .with("done", std::to_string(run.frames.size()))
+                                .with("frames", counted(run.run.frames, "frame"))
+                                .with("failure", *run.failure));
+    }
+  }
+  if (record.failure && to.findings.size() == before) {
+    to.findings.push_back(
+        finding{"experiment_failed", finding_severity::failure}.with("failure", *record.failure));
+  }
+  if (record.interrupted) {
+    to.findings.push_back({"experiment_interrupted", finding_severity::failure});
+  }
+  // Of a failure or an interruption the reason is told already.
+  if (!record.stopped.empty() && !record.interrupted && !record.failure) {
+    to.findings.push_back(warning("ended_early").with("why", record.stopped));
+  }
+}
+
+/// Members that the others were too quick for: a trial in which one ended no frame does not count.
+void add_members_without_frames(document& to, const experiment_view& of) {
+  std::map<std::string, std::size_t> trials;
+  for (const auto& trial : of.record.trials) {
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      const auto& run = trial.members[m];
+      const bool alone = trial.members.size() == 1;
+      if (alone || !run.frames.empty() || run.failure || run.interrupted) continue;
+      ++trials[of.labels.of({trial.configuration, m})];
+    }
+  }
+  for (const auto& [member, count] : trials) {
+    to.findings.push_back(warning("member_without_frames")
+                              .with("member", member)
+                              .with("trials", count_of(count, "trial"))
+                              .with("which", count == 1 ? "it does" : "they do"));
+  }
+}
+
+/// What stands against reading the tables as those of a whole experiment.
+void add_restrictions(document& to, const experiment_view& of) {
+  const auto& summary = of.summary;
+  add_members_without_frames(to, of);
+  if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
+    auto left_out =
+        warning("trials_left_out").with("trials", count_of(summary.trials_left_out, "trial"));
+    if (of.record.how.repeat_affected && !summary.machine.affected_blocks.empty()) {
+      left_out.with("disturbed", "disturbed (machine noise)");
+    }
+    to.findings.push_back(std::move(left_out));
+  }
+  const bool to_compare = !of.record.pairs.empty();
+  const bool with_intervals = std::ranges::any_of(
+      summary.comparisons, [](const comparison& c) { return c.ratio_range.has_value(); });
+  if (summary.complete_blocks == 0) {
+    to.findings.push_back(warning("no_complete_block"));
+  } else if (to_compare && summary.counted_blocks < least_blocks) {
+    const bool counts_less = summary.counted_blocks < summary.complete_blocks;
+    to.findings.push_back(warning("too_few_blocks")
+                              .with("blocks", count_of(summary.counted_blocks,
+                                                       counts_less ? "block" : "complete block"))
+                              .with("needed", std::to_string(least_blocks)));
+  } else if (to_compare && !with_intervals) {
+    to.findings.push_back(warning("times_of_zero"));
+  }
+}
+
+// ---- Notes --------------------------------------------------------------------------------------
+
+template <class Predicate>
+bool any_member(const experiment_summary& summary, Predicate holds) {
+  return std::ranges::any_of(summary.configurations, [&](const auto& configuration) {
+    return std::ranges::any_of(configuration.members, holds);
+  });
+}
+
+void add_notes(document& to, const experiment_view& of) {
+  const auto& [record, analysis, summary, labels, several] = of;
+  std::string missing;
+  const auto add = [&](const std::string& what, std::size_t needed) {
+    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", what, needed);
+  };
+  for (const auto p : {0.5, record.how.tail}) {
+    const auto lacks = [p](const member_summary& m) {
+      return m.end_to_end && !m.end_to_end->percentile(p);
+    };
+    if (any_member(summary, lacks)) add(percentile_name(p), samples_needed(p));
+  }
+  const auto has_few = [](const trial_record& trial) {
+    return std::ranges::any_of(trial.members, [](const run_record& run) {
+      return is_scheduled(run.run) && !run.frames.empty() &&
+             run.frames.size() < least_scheduled_frames;
+    });
+  };
+  const auto lacks_throughput = [](const member_summary& m) {
+    return m.end_to_end && !m.throughput;
+  };
+  if (any_member(summary, lacks_throughput) && std::ranges::any_of(record.trials, has_few)) {
+    add("throughput in each trial on a schedule", least_scheduled_frames);
+  }
+  std::string text;
+  if (!missing.empty()) text = "- or left out, with too few frames: " + missing + '\n';
+  text += "times: of all frames of a configuration's trials together";
+  std::set<timing_method> methods;
+  for (const auto& trial : record.trials) {
+    for (const auto& run : trial.members) methods.insert(run.run.timing);
+  }
+  for (const auto method : methods) {
+    text += fmt::format("\ntiming {}: {}", to_word(method), meaning_of(method));
+  }
+  to.parts.push_back(note{std::move(text)});
+}
+
+// ---- How it was made ----------------------------------------------------------------------------
+
+template <class T>
+cell number_cell(const T& number) {
+  return quantity{static_cast<double>(number), unit::none};
+}
+
+/// What no configuration sets, and all runs have in common.
+std::vector<fact> settings_of_all(const experiment_record& record) {
+  const auto settings_of = [](const run_record& run) {
+    auto list = settings_facts(run.run, {});
+    std::erase_if(list, [](const fact& one) { return one.key == "params"; });
+    for (const auto& [name, value] : run.parameters) {
+      list.push_back({"params." + name, "params." + name, value, ""});
+    }
+    return list;
+  };
+  auto list = settings_of(record.trials.front().members.front());
+  for (const auto& [name, runs] : runs_by_member(record)) {
+    for (const auto* run : runs) {
+      const auto own = settings_of(*run);
+      std::erase_if(list, [&](const fact& one) {
+        return std::ranges::none_of(own, [&](const fact& other) {
+          return other.key == one.key && shown_value(other.value) == shown_value(one.value);
+        });
+      });
+    }
+  }
+  return list;
+}
+
+void add_origin(document& to, const experiment_record& record) {
+  const auto& how = record.how;
+  constexpr auto folded = in_page | in_data;
+  to.parts.push_back(facts{"settings",
+                           "Settings of the experiment",
+                           {{"trials", "trials", number_cell(how.trials), ""},
+                            {"time_limit", "time limit", cell(how.time_limit, unit::duration), ""},
+                            {"narrow_to", "narrow to", cell(how.narrow_to, unit::none), ""},
+                            {"margin", "margin", number_cell(how.margin), ""},
+                            {"tail", "tail", number_cell(how.tail), ""},
+                            {"seed", "seed", std::to_string(how.seed), ""},
+                            {"fresh_processes", "fresh processes", how.fresh_processes, ""},
+                            {"repeat_affected", "repeat affected", how.repeat_affected, ""}},
+                           folded,
+                           true});
+  if (!record.files.empty()) {
+    to.parts.push_back(facts{"files", "Checksums", facts_of(record.files), folded, true});
+  }
+  if (record.trials.empty()) return;
+  const auto& first = record.trials.front().members.front();
+  to.parts.push_back(facts{"run", "Settings of all runs", settings_of_all(record), folded, true});
+  add_device(to, first.device);
+  add_environment(to, first.environment);
+  if (record.calibration) {
+    to.parts.push_back(facts{"calibration",
+                             "Calibration",
+                             {{"date", "date", record.calibration->date, ""},
+                              {"stale", "stale", record.calibration->stale, ""}},
+                             folded,
+                             true});
+  }
+  facts sources{"sources", "Files", {}, in_page, true};
+  for (const auto& [file, text] : record.sources) sources.list.push_back({file, file, text, ""});
+  to.parts.push_back(std::move(sources));
+}
+
+}  // namespace
+
+document describe(const experiment_record& record, const experiment_analysis& analysis) {
+  document made{"experiment", record.name, record.description, {}, {}, {}, "", "", "name"};
+  made.lines = heading_of(record);
+  const experiment_view of(record, analysis);
+  add_failures(made, of);
+  if (record.trials.empty()) {
+    made.findings.push_back(warning("no_trials"));
+  } else {
+    add_answer(made, of);
+    add_comparisons_chart(made, of);
+    add_sweep(made, of);
+    add_stages(made, of);
+    add_costs(made, of);
+    add_notes(made, of);
+    add_trials_chart(made, of);
+    add_distributions_chart(made, of);
+    add_restrictions(made, of);
+  }
+  add_data(made, of);
+  made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
+  add_origin(made, record);
+  return made;
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/experiment_view.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+using enum unit;
+
+std::string name_in(const experiment_diff& found, figure what) {
+  return what == figure::tail ? percentile_name(found.tail.before) : std::string(to_word(what));
+}
+
+/// "2 of 4 configurations faster, 1 same, 1 inconclusive", by p50.
+std::string answer(const experiment_diff& found, const experiment_labels& labels) {
+  std::vector<const configuration_change*> changes;
+  for (const auto& change : found.changes) {
+    if (change.figure == figure::p50) changes.push_back(&change);
+  }
+  if (changes.empty()) return "no configuration was measured in both";
+  if (changes.size() == 1) {
+    const auto& only = *changes.front();
+    const auto text = [](const std::optional<double>& value) {
+      return shown_value(cell(value, duration));
+    };
+    const auto change = only.relative();
+    return fmt::format("{}: p50 end to end {}, after {}{}: {}", labels.of(only.who),
+                       text(only.values.before), text(only.values.after),
+                       change ? ", " + to_text({*change, unit::change}) : "",
+                       to_word(only.verdict));
+  }
+  std::string text;
+  for (const auto& [word, verdict] : verdict_words) {
+    const auto count = std::ranges::count(changes, verdict, &configuration_change::verdict);
+    if (count == 0) continue;
+    text += text.empty() ? fmt::format("{} of {} configurations", count, changes.size())
+                         : fmt::format(", {}", count);
+    text += fmt::format(" {}", word);
+  }
+  return "by p50 end to end " + text;
+}
+
+/// A table for each metric.
+table change_table(const experiment_diff& found, figure what, const experiment_labels& labels) {
+  const auto in = what == figure::throughput ? frames_per_second : duration;
+  table made{std::string(to_word(what)),
+             name_in(found, what),
+             "configuration",
+             "",
+             {{"configuration", name_in(found, what)},
+              {"before", "before", in},
+              {"after", "after", in},
+              {"change", "change %", change},
+              {"interval", "95 % interval", change},
+              {"verdict", "verdict"},
+              {"trials_before", "", none, 0, "", in_data},
+              {"trials_after", "", none, 0, "", in_data}},
+             {}};
+  for (const auto& one : found.changes) {
+    if (one.figure != what) continue;
+    const auto& range = one.ratio_range;
+    made.rows.push_back(
+        {{labels.of(one.who), cell(one.values.before, in), cell(one.values.after, in),
+          cell(one.relative(), change),
+          range ? cell(span_of{range->low - 1, range->high - 1, change}) : cell(),
+          verdict_cell(one.verdict), quantity{static_cast<double>(one.trials.before)},
+          quantity{static_cast<double>(one.trials.after)}}});
+  }
+  return made;
+}
+
+note notes_of(const experiment_diff& found) {
+  const auto intervals = std::ranges::count_if(
+      found.changes, [](const configuration_change& one) { return one.ratio_range.has_value(); });
+  std::string text;
+  if (intervals > 0) {
+    text += fmt::format(
+        "95 % interval: of the change{}; by bootstrap over the trials of either result, and "
+        "Welch's t\nsame: the whole interval lies within {:g} % of no change\nAn interval knows "
+        "how trials differ within each of the two, and nothing of what changed between them "
+        "besides, such as clocks or other load on the machine.\n",
+        intervals > 1 ? fmt::format(", simultaneous for all {}", intervals) : "",
+        100 * found.margin);
+  }
+  if (static_cast<std::size_t>(intervals) < found.changes.size()) {
+    text += fmt::format("no interval below {} trials of a configuration in each\n", least_blocks);
+  }
+  if (found.tail.before != found.tail.after) {
+    text += fmt::format("tails are not compared: {} before, {} after\n",
+                        percentile_name(found.tail.before), percentile_name(found.tail.after));
+  }
+  const auto only = [&](std::string_view when, const std::vector<std::string>& names) {
+    if (!names.empty()) text += fmt::format("only {}: {}\n", when, fmt::join(names, ", "));
+  };
+  only("before", found.only_before);
+  only("after", found.only_after);
+  return {std::move(text)};
+}
+
+}  // namespace
+
+document diff(const experiment_record& before, const experiment_record& after,
+              const experiment_diff& found) {
+  const experiment_labels labels(before.configurations);
+  judged_tables judged{answer(found, labels), {}};
+  if (labels.by_id()) judged.parts.push_back(id_table(labels, {}));
+  for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
+    auto made = change_table(found, what, labels);
+    if (!made.rows.empty()) judged.parts.push_back(std::move(made));
+  }
+  judged.parts.push_back(notes_of(found));
+  judged.parts.push_back(facts{"",
+                               "",
+                               {{"margin", "", quantity{found.margin}, ""},
+                                {"only_before", "", found.only_before, ""},
+                                {"only_after", "", found.only_after, ""}},
+                               in_data});
+  return diff(describe(before), describe(after), found.files.before, found.files.after, &judged);
+}
+
+}  // namespace graphline::report

@@ -1,4 +1,0 @@
-// Runs once everything above is known.
-"use strict";
-
-graphline.start();

@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "framework/analysis/diff/experiment_diff.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/made_experiments.hpp"
+#include "tests/report/documents.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline::report {
+namespace {
+
+using samples::expect_golden;
+using samples::made_experiment;
+using samples::made_of;
+using samples::taking;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr nanoseconds ms = 1'000'000;
+
+document diff_of(const experiment_record& before, const experiment_record& after) {
+  return diff(
+      before, after,
+      compare(saved_experiment_of(before, "old.json"), saved_experiment_of(after, "new.json")));
+}
+
+experiment_record methods(nanoseconds none, nanoseconds sync, std::size_t blocks = 8) {
+  auto record = made_experiment(
+      "sync_vs_event",
+      {made_of({{"timing", "none"}}, taking(none)), made_of({{"timing", "sync"}}, taking(sync))},
+      blocks);
+  record.files = {{"two_models.yaml", "00c0ffee00c0ffee"}};
+  return record;
+}
+
+TEST(diff_of_experiments, shows_each_figure_of_each_configuration) {
+  auto after = methods(60 * ms, 95 * ms);
+  after.interrupted = true;
+  after.configurations.push_back({"timing=event", {{"timing", "event"}}, {"two_models"}});
+  const auto made = diff_of(methods(74 * ms, 90 * ms), after);
+  expect_golden("diff_experiment.txt", as_text(made));
+  for (const std::size_t width : {40, 60, 80, 120}) {
+    EXPECT_LE(widest_line(as_text(made, {.width = width})), width);
+  }
+}
+
+TEST(diff_of_experiments, answers_for_a_single_configuration_with_its_figures) {
+  const auto before = made_experiment("one", {{"together", {}, taking(150 * ms)}}, 8);
+  const auto after = made_experiment("one", {{"together", {}, taking(85 * ms)}}, 8);
+  EXPECT_THAT(diff_of(before, after).lines.front(),
+              AllOf(StartsWith("one: together: p50 end to end 150 ms, after 85.0 ms, -43.3 %"),
+                    HasSubstr("faster")));
+}
+
+TEST(diff_of_experiments, says_when_there_is_nothing_to_compare) {
+  const auto before = made_experiment("one", {{"a"}}, 6);
+  const auto text = as_text(diff_of(before, made_experiment("one", {{"b"}}, 6)));
+  EXPECT_THAT(text, AllOf(HasSubstr("no configuration was measured in both"),
+                          HasSubstr("only before: a"), HasSubstr("only after: b")));
+}
+
+TEST(diff_of_experiments, says_which_tails_it_does_not_compare) {
+  const auto before = methods(74 * ms, 90 * ms);
+  auto after = before;
+  after.how.tail = 0.999;
+  EXPECT_THAT(
+      as_text(diff_of(before, after)),
+      AllOf(HasSubstr("tails are not compared: p95 before, p99.9 after"), Not(HasSubstr("p95 ("))));
+}
+
+TEST(diff_of_experiments, names_files_and_settings_that_differ) {
+  const auto before = methods(74 * ms, 90 * ms);
+  auto after = before;
+  after.files[0].second = "0000000000000001";
+  for (auto& trial : after.trials) trial.members[0].run.in_flight = 2;
+  const auto text = as_text(diff_of(before, after));
+  EXPECT_THAT(text, AllOf(HasSubstr("files.two_models.yaml"), HasSubstr("run.in_flight")));
+}
+
+TEST(saved_experiment, counts_trials_of_complete_blocks_only) {
+  auto record = methods(74 * ms, 90 * ms, 6);
+  record.trials.back().members[0].interrupted = true;
+  const auto saved = saved_experiment_of(record, "e.json");
+  EXPECT_TRUE(saved.complete);
+  for (const auto& configuration : saved.configurations) {
+    EXPECT_THAT(configuration.trials, SizeIs(5));
+  }
+}
+
+TEST(saved_experiment, shows_what_trials_there_are_where_no_block_is_complete) {
+  auto record = methods(74 * ms, 90 * ms, 6);
+  std::erase_if(record.trials, [](const trial_record& trial) { return trial.configuration == 1; });
+  const auto saved = saved_experiment_of(record, "e.json");
+  EXPECT_FALSE(saved.complete);
+  EXPECT_THAT(saved.configurations[0].trials, SizeIs(6));
+  EXPECT_THAT(saved.configurations[1].trials, SizeIs(0));
+}
+
+TEST(saved_experiment, leaves_out_blocks_that_were_repeated) {
+  auto record = methods(74 * ms, 90 * ms, 12);
+  for (auto& trial : record.trials) {
+    if (trial.block != 5) continue;
+    for (auto& frame : trial.members[0].frames) frame.end += 200 * ms;
+  }
+  ASSERT_THAT(steadiness_of(record).affected_blocks, ElementsAre(5));
+  EXPECT_THAT(saved_experiment_of(record, "").configurations[0].trials, SizeIs(12));
+  record.how.repeat_affected = true;
+  EXPECT_THAT(saved_experiment_of(record, "").configurations[0].trials, SizeIs(11));
+}
+
+TEST(saved_experiment, names_pipelines_that_ran_at_once) {
+  auto record = methods(74 * ms, 90 * ms, 5);
+  samples::add_together(record, "together", {{"camera", made_of({})}, {"batch", made_of({})}});
+  const auto saved = saved_experiment_of(record, "");
+  ASSERT_THAT(saved.configurations, SizeIs(4));
+  EXPECT_EQ(saved.configurations[2].name, "together: camera");
+  EXPECT_EQ(saved.configurations[3].name, "together: batch");
+}
+
+}  // namespace
+}  // namespace graphline::report

@@ -1,0 +1,362 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/made_experiments.hpp"
+#include "tests/report/documents.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline::report {
+namespace {
+
+using samples::add_comparison;
+using samples::add_together;
+using samples::expect_golden;
+using samples::figures_of;
+using samples::made_configuration;
+using samples::made_experiment;
+using samples::made_of;
+using samples::taking;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr nanoseconds us = 1'000;
+constexpr nanoseconds ms = 1'000'000;
+
+std::string text_of(const experiment_record& record, const experiment_summary& summary,
+                    const look& as = {}) {
+  return as_text(describe(record, analyze(record, summary)), as);
+}
+
+/// Comparisons of all three figures of a pair with one verdict, the interval 0.6 % to either side
+/// of the ratio, or 2 % where it is undecided.
+void compare(experiment_summary& summary, const experiment_record& record, std::size_t pair,
+             verdict what, std::optional<std::int64_t> more = {}) {
+  for (const auto of : {figure::p50, figure::tail, figure::throughput}) {
+    add_comparison(summary, record, {pair, of, 1, 1, what, more});
+    auto& made = summary.comparisons.back();
+    const double reach = what == verdict::undecided ? 0.02 : 0.006;
+    made.ratio_range = interval{made.ratio - reach, made.ratio + reach};
+    made.difference_range = interval{made.difference - reach * made.reference,
+                                     made.difference + reach * made.reference};
+  }
+}
+
+void expect_width(const std::string& text, std::size_t most) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), most) << line;
+}
+
+/// Moves each frame to when it is due at `rate` frames a second.
+void put_on_schedule(run_record& run, double rate) {
+  run.run.arrival = arrival::constant;
+  run.run.rate = rate;
+  for (std::size_t i = 0; i < run.frames.size(); ++i) {
+    const auto due = static_cast<nanoseconds>(static_cast<double>(i) * 1e9 / rate);
+    const auto later = due - run.frames[i].begin;
+    run.frames[i].due = due;
+    run.frames[i].begin += later;
+    run.frames[i].end += later;
+    for (auto& stage : run.stages) {
+      for (auto* stamps : {&stage.device, &stage.enqueued, &stage.cpu}) {
+        if (stamps->empty()) continue;
+        (*stamps)[i].begin += later;
+        (*stamps)[i].end += later;
+      }
+    }
+  }
+}
+
+made_configuration strategy_of(strategy what, nanoseconds end_to_end) {
+  auto result = made_of({{"strategy", std::string(to_word(what))}}, taking(end_to_end));
+  result.change = [what](run_record& run) {
+    run.run.strategy = what;
+    run.run.frames = 20;
+  };
+  return result;
+}
+
+TEST(describe_experiment, of_strategies_gives_the_answer_first) {
+  auto record = made_experiment(
+      "strategies",
+      {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms),
+       strategy_of(strategy::overlap, 73 * ms)},
+      10);
+  record.description = "Three ways to run two networks with CPU work between them.";
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::faster);
+  compare(summary, record, 1, verdict::faster);
+  summary.comparisons[4].verdict = verdict::undecided;
+  summary.comparisons[4].ratio_range = interval{0.68, 1.02};
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_strategies.txt", text);
+}
+
+TEST(describe_experiment, shows_verdicts_of_all_kinds) {
+  std::vector<made_configuration> methods;
+  const std::pair<timing_method, nanoseconds> all[] = {{timing_method::none, 74'000 * us},
+                                                       {timing_method::host, 74'020 * us},
+                                                       {timing_method::sync, 90'000 * us},
+                                                       {timing_method::event, 74'900 * us}};
+  for (const auto& [method, time] : all) {
+    methods.push_back(
+        made_of({{"timing", std::string(to_word(method))}, {"in_flight", "1"}}, taking(time)));
+    methods.back().timing = method;
+  }
+  const auto record = made_experiment("sync_vs_event", methods, 10);
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::same);
+  compare(summary, record, 1, verdict::slower);
+  compare(summary, record, 2, verdict::undecided, 42);
+  summary.stage_comparisons.push_back(
+      {record.pairs[1], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  // As certain, but nothing beside a frame of 74 ms.
+  summary.stage_comparisons.push_back(
+      {record.pairs[2], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
+  summary.machine.drift = 0.031;
+  summary.machine.affected_blocks = {3, 7};
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_timing.txt", text);
+}
+
+TEST(describe_experiment, groups_configurations_under_what_they_are_compared_with) {
+  std::vector<made_configuration> grid;
+  for (const char* method : {"none", "sync"}) {
+    for (const char* depth : {"1", "2"}) {
+      const bool sync = method == std::string("sync");
+      grid.push_back(
+          made_of({{"timing", method}, {"in_flight", depth}}, taking(sync ? 90 * ms : 74 * ms)));
+      grid.back().timing = sync ? timing_method::sync : timing_method::none;
+      grid.back().change = [depth](run_record& run) { run.run.in_flight = std::stoi(depth); };
+    }
+  }
+  auto record = made_experiment("sync_by_depth", grid, 10);
+  record.pairs = {{{2, 0}, {0, 0}}, {{3, 0}, {1, 0}}};
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::slower);
+  compare(summary, record, 1, verdict::slower);
+  for (const std::size_t pair : {0, 1}) {
+    summary.stage_comparisons.push_back(
+        {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  }
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_groups.txt", text);
+}
+
+TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
+  made_configuration camera{"", {}, taking(12 * ms)};
+  camera.times.backbone = 8 * ms;
+  camera.times.noise = 3 * ms;
+  camera.change = [](run_record& run) {
+    put_on_schedule(run, 30);
+    run.run.deadline = 15 * ms;
+  };
+  made_configuration batch{"", {}, taking(80 * ms)};
+  auto slow_camera = camera;
+  slow_camera.times.end_to_end = 18 * ms;
+  auto slow_batch = batch;
+  slow_batch.times.end_to_end = 95 * ms;
+  auto slower_camera = slow_camera;
+  slower_camera.times.end_to_end = 26 * ms;
+  slower_camera.change = [change = camera.change](run_record& run) {
+    change(run);
+    run.run.priorities = false;
+    run.load.dropped = {run.frames.back().due + 33 * ms};
+  };
+  auto batch_without = slow_batch;
+  batch_without.change = [](run_record& run) { run.run.priorities = false; };
+
+  experiment_record record;
+  record.name = "together";
+  record.description = "A camera with a deadline, beside a batch.";
+  add_together(record, "camera alone", {{"camera", camera}});
+  add_together(record, "batch alone", {{"batch", batch}});
+  add_together(record, "together", {{"camera", slow_camera}, {"batch", slow_batch}});
+  add_together(record, "together without priorities",
+               {{"camera", slower_camera}, {"batch", batch_without}});
+  record.pairs = {{{2, 0}, {0, 0}}, {{2, 1}, {1, 0}}, {{2, 0}, {3, 0}}, {{2, 1}, {3, 1}}};
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::slower);
+  compare(summary, record, 1, verdict::slower);
+  compare(summary, record, 2, verdict::faster);
+  compare(summary, record, 3, verdict::same);
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_together.txt", text);
+}
+
+TEST(describe_experiment, says_which_pipeline_the_others_were_too_quick_for) {
+  experiment_record record;
+  record.name = "together";
+  const made_configuration made{"", {}, taking(12 * ms)};
+  add_together(record, "batch alone", {{"batch", made}});
+  add_together(record, "together", {{"camera", made}, {"batch", made}});
+  record.pairs = {{{1, 1}, {0, 0}}};
+  std::size_t emptied = 0;
+  for (auto& trial : record.trials) {
+    if (trial.configuration != 1 || emptied == 2) continue;
+    trial.members[1].frames.clear();
+    ++emptied;
+  }
+  ASSERT_EQ(emptied, 2u);
+  const auto text = text_of(record, figures_of(record));
+  expect_width(text, 80);
+  EXPECT_THAT(text, HasSubstr("no frame of 'batch (together)' ended in 2 trials, so that they"));
+}
+
+TEST(describe_experiment, says_in_two_digits_how_many_trials_would_decide) {
+  experiment_record record;
+  record.name = "together";
+  const made_configuration made{"", {}, taking(12 * ms)};
+  add_together(record, "camera_left alone", {{"camera_left", made}});
+  add_together(record, "without priorities", {{"camera_left", made}, {"batch", made}});
+  record.pairs = {{{1, 0}, {0, 0}}};
+  auto summary = figures_of(record);
+  compare(summary, record, 0, verdict::undecided, 2475);
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  EXPECT_THAT(text, HasSubstr("2500"));
+}
+
+TEST(describe_experiment, names_the_trial_that_failed) {
+  auto record = made_experiment("broken",
+                                {{"one by one", {{"strategy", "serial"}}, taking(87 * ms)},
+                                 {"at once", {{"strategy", "overlap"}}, taking(73 * ms)}},
+                                7);
+  auto& failed = record.trials.back().members.front();
+  failed.frames.resize(12);
+  failed.failure = "stage 'noise' failed in frame 12: the folder 'images' holds no JPEG file";
+  record.stopped = "a trial of 'at once' failed";
+  auto complete = record;
+  complete.trials.resize(12);
+  auto summary = figures_of(complete);
+  summary.trials_left_out = 2;
+  compare(summary, record, 0, verdict::faster);
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_failed.txt", text);
+}
+
+TEST(describe_experiment, says_that_something_failed_where_no_trial_shows_it) {
+  auto record = made_experiment("broken", {{"first"}, {"again"}}, 2);
+  record.failure = record.stopped = "configuration 'again': the process of a trial is gone";
+  EXPECT_THAT(text_of(record, figures_of(record)),
+              HasSubstr("\nFAILED: configuration 'again': the process of a trial is gone\n"));
+}
+
+TEST(describe_experiment, of_one_configuration_against_itself_says_same) {
+  const auto record = made_experiment("control", {{"first"}, {"again"}}, 10);
+  auto summary = figures_of(record);
+  for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
+    add_comparison(summary, record, {0, what, 0.9996, 1.0004, verdict::same, {}});
+  }
+  expect_golden("experiment_control.txt", text_of(record, summary));
+}
+
+TEST(describe_experiment, without_a_complete_block_shows_what_there_is) {
+  auto record = made_experiment(
+      "cut_short", {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms)},
+      1);
+  record.trials.pop_back();
+  record.interrupted = true;
+  record.stopped = "interrupted";
+  auto summary = figures_of(record);
+  summary.complete_blocks = 0;
+  summary.trials_left_out = 1;
+  const auto text = text_of(record, summary);
+  expect_golden("experiment_interrupted.txt", text);
+}
+
+TEST(describe_experiment, gives_many_configurations_a_row_each) {
+  std::vector<made_configuration> grid;
+  for (const char* wait : {"spin", "yield", "block"}) {
+    for (const char* graphs : {"off", "stage", "frame"}) {
+      grid.push_back(made_of({{"wait", wait}, {"graphs", graphs}, {"in_flight", "1"}}));
+    }
+  }
+  grid.front().times.end_to_end = 75 * ms;
+  const auto record = made_experiment("waiting", grid, 10);
+  auto summary = figures_of(record);
+  for (std::size_t pair = 0; pair + 1 < grid.size(); ++pair) {
+    compare(summary, record, pair, verdict::undecided, 30);
+  }
+  const auto text = text_of(record, summary);
+  expect_width(text, 80);
+  expect_golden("experiment_many.txt", text);
+}
+
+TEST(describe_experiment, says_of_an_interval_without_an_end_that_it_has_none) {
+  const auto record = made_experiment("wide", {{"first"}, {"again"}}, 10);
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0.001, 3000, verdict::undecided, {}});
+  EXPECT_THAT(text_of(record, summary), HasSubstr("-99.9 to +299900  inconclusive"));
+}
+
+TEST(describe_experiment, of_too_few_blocks_gives_no_interval) {
+  const auto record = made_experiment(
+      "short", {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms)}, 3);
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
+  EXPECT_THAT(
+      text_of(record, summary),
+      AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5"),
+            HasSubstr("async          74.0     -14.9"), Not(HasSubstr("inconclusive")),
+            Not(HasSubstr("more trials")), Not(HasSubstr("bootstrap"))));
+}
+
+TEST(describe_experiment, of_a_single_configuration_compares_nothing) {
+  const auto record = made_experiment("one", {{"only"}}, 2);
+  EXPECT_THAT(text_of(record, figures_of(record)),
+              AllOf(HasSubstr("\n2 trials; a trial: 20 frames"), HasSubstr("frame/s"),
+                    Not(HasSubstr("change"))));
+}
+
+TEST(describe_experiment, says_what_was_left_out_and_why_it_ended) {
+  auto record = made_experiment("steady", {{"first"}, {"again"}}, 10);
+  record.how.repeat_affected = true;
+  record.stopped = "the time limit of 90 s was reached";
+  auto summary = figures_of(record);
+  summary.machine.affected_blocks = {2};
+  summary.trials_left_out = 2;
+  compare(summary, record, 0, verdict::same);
+  EXPECT_THAT(
+      samples::sentences_of(describe(record, analyze(record, summary)), finding_severity::warning),
+      AllOf(Contains("ended early: the time limit of 90 s was reached"),
+            Contains("left out: 2 trials, of blocks that are not complete or disturbed (machine "
+                     "noise)")));
+}
+
+TEST(describe_experiment, counts_the_blocks_that_are_left) {
+  auto record = made_experiment("steady", {{"first"}, {"again"}}, 10);
+  record.how.repeat_affected = true;
+  auto summary = figures_of(record);
+  summary.machine.affected_blocks = {2, 3};
+  summary.counted_blocks = 8;
+  compare(summary, record, 0, verdict::same);
+  EXPECT_THAT(text_of(record, summary), HasSubstr("bootstrap over 8 blocks"));
+  summary.counted_blocks = 4;
+  EXPECT_THAT(text_of(record, summary), HasSubstr("4 blocks: too few for intervals"));
+}
+
+TEST(describe_experiment, shows_names_as_printable_text) {
+  const auto record = made_experiment("odd\x1b[31m", {{"a\nb"}, {"c"}}, 3);
+  EXPECT_THAT(text_of(record, figures_of(record)),
+              AllOf(HasSubstr("\na?b  "), Not(HasSubstr("\x1b"))));
+}
+
+TEST(describe_experiment, of_nothing_says_so) {
+  EXPECT_EQ(samples::sentences_of(describe(experiment_record()), finding_severity::warning),
+            std::vector<std::string>{"no trial was measured"});
+}
+
+}  // namespace
+}  // namespace graphline::report

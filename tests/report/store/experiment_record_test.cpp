@@ -1,0 +1,127 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "framework/base/error.hpp"
+#include "framework/report/json/record_json.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/random_records.hpp"
+#include "tests/report/result_texts.hpp"
+
+namespace graphline {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::two_models;
+using ::testing::HasSubstr;
+
+/// Two configurations, two trials of each.
+experiment_record sample_experiment() {
+  experiment_record record;
+  record.name = "sync_vs_event";
+  record.description = "What waiting costs.";
+  record.how.trials = 2;
+  record.how.time_limit = 90'000'000'000;
+  record.files = {{"sync_vs_event.yaml", "0000000000000001"}, {"device", "host"}};
+  record.configurations = {
+      {"timing=event in_flight=2", {{"timing", "event"}, {"in_flight", "2"}}, {"two_models"}},
+      {"timing=sync in_flight=2", {{"timing", "sync"}, {"in_flight", "2"}}, {"two_models"}}};
+  record.pairs = {{{1, 0}, {0, 0}}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto method = i % 2 == 0 ? timing_method::event : timing_method::sync;
+    const auto begun = static_cast<nanoseconds>(i) * 200'000'000;
+    record.trials.push_back({i % 2, i / 2, begun, {two_models(method, 2)}});
+  }
+  record.stopped = "the time limit of 90 s was reached";
+  return record;
+}
+
+/// What reading says of a record that was changed.
+template <class Change>
+std::string trouble(Change change) {
+  auto value = json::parse(result_json(sample_experiment()))["record"];
+  change(value);
+  try {
+    experiment_from(json_part(value, "record"));
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "read";
+}
+
+TEST(saved_experiment, reads_back_as_it_was) {
+  auto record = sample_experiment();
+  record.name = "\"名前\"\n";
+  record.failure = "its process is gone";
+  record.how.narrow_to = 0.01;
+  record.how.seed = ~std::uint64_t{0};
+  record.how.fresh_processes = record.how.repeat_affected = record.interrupted = true;
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    record.trials[i].members = samples::random_trial(i, 1, 3).members;
+  }
+  record.configurations[1].assignments.emplace_back("rate", "0.10");
+  const auto saved = json::parse(result_json(record));
+  const auto back = experiment_from(json_part(saved["record"], "record"));
+  EXPECT_EQ(back.name, record.name);
+  EXPECT_EQ(back.description, record.description);
+  EXPECT_EQ(back.files, record.files);
+  EXPECT_EQ(back.stopped, record.stopped);
+  EXPECT_EQ(back.interrupted, record.interrupted);
+  EXPECT_EQ(back.failure, record.failure);
+  const auto how = [](const experiment_settings& s) {
+    return std::tie(s.trials, s.time_limit, s.narrow_to, s.margin, s.tail, s.seed,
+                    s.fresh_processes, s.repeat_affected);
+  };
+  EXPECT_EQ(how(back.how), how(record.how));
+  ASSERT_EQ(back.configurations.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(back.configurations[i].name, record.configurations[i].name);
+    EXPECT_EQ(back.configurations[i].assignments, record.configurations[i].assignments);
+    EXPECT_EQ(back.configurations[i].members, record.configurations[i].members);
+  }
+  ASSERT_EQ(back.pairs.size(), 1u);
+  EXPECT_EQ(back.pairs[0].what, record.pairs[0].what);
+  EXPECT_EQ(back.pairs[0].reference, record.pairs[0].reference);
+  ASSERT_EQ(back.trials.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) samples::expect_same(back.trials[i], record.trials[i]);
+}
+
+TEST(saved_experiment, that_is_damaged_is_refused_with_the_reason) {
+  EXPECT_EQ(trouble([](json& saved) { saved = json::array(); }),
+            "record is a list, where an object is expected");
+  EXPECT_EQ(trouble([](json& saved) { saved["settings"].erase("margin"); }),
+            "record.settings lacks 'margin'");
+  EXPECT_EQ(trouble([](json& saved) { saved["trials"][3]["configuration"] = 2; }),
+            "record.trials[3].configuration is 2, where one of the configurations is expected");
+  EXPECT_THAT(trouble([](json& saved) { saved["trials"][1]["members"].clear(); }),
+              HasSubstr("record.trials[1].members has 0 entries, where the configuration has 1"));
+  EXPECT_THAT(trouble([](json& saved) { saved["pairs"][0]["what"]["member"] = 1; }),
+              HasSubstr("pairs of pipelines that the experiment has"));
+  EXPECT_EQ(trouble([](json& saved) { saved["configurations"][0]["assignments"] = 1; }),
+            "record.configurations[0].assignments is 1, where a list is expected");
+  EXPECT_EQ(trouble([](json& saved) { saved["settings"]["tail"] = 1; }),
+            "record.settings.tail is 1, where a number between 0 and 1 is expected");
+  EXPECT_THAT(trouble([](json& saved) { saved["configurations"][0]["members"] = json::array(); }),
+              HasSubstr("a list of one pipeline at least"));
+}
+
+TEST(saved_experiment, becomes_no_larger_than_announced) {
+  auto record = sample_experiment();
+  experiment_plan planned;
+  planned.how.trials = 2;
+  for (std::size_t i = 0; i < 2; ++i) {
+    plan member;
+    member.run.frames = 1000;
+    member.stages.resize(3);
+    planned.configurations.push_back({record.configurations[i], {std::move(member)}});
+  }
+  for (auto& trial : record.trials) trial.members = {two_models(timing_method::event, 1000)};
+  const auto size = result_json(record).size();
+  EXPECT_LE(size, report::expected_experiment_bytes(planned));
+  EXPECT_GE(2 * size, report::expected_experiment_bytes(planned));
+}
+
+}  // namespace
+}  // namespace graphline
