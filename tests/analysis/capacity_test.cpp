@@ -67,7 +67,7 @@ std::vector<std::string_view> keys(const std::vector<finding>& list) {
   return found;
 }
 
-double figure(const finding& of, std::string_view key) {
+double figure_of(const finding& of, std::string_view key) {
   return std::get<quantity>(*of.find(key)).value;
 }
 
@@ -162,9 +162,9 @@ TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {
   EXPECT_EQ(found.runs, 5U);
   const auto says = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(says), Contains("runs_disturbed"));
-  EXPECT_EQ(figure(*std::find_if(says.begin(), says.end(),
-                                 [](const auto& one) { return one.key == "runs_disturbed"; }),
-                   "runs"),
+  EXPECT_EQ(figure_of(*std::find_if(says.begin(), says.end(),
+                                    [](const auto& one) { return one.key == "runs_disturbed"; }),
+                      "runs"),
             1);
 }
 
@@ -216,10 +216,10 @@ TEST(capacity, tells_frames_that_are_late_without_any_queue) {
   EXPECT_EQ(summary.alone.verdict, bound_verdict::fails);
   const auto says = findings_of(summary, record.how);
   ASSERT_THAT(keys(says), ElementsAre("no_rate_possible"));
-  EXPECT_EQ(figure(says[0], "bound"), 900'000);
-  EXPECT_EQ(figure(says[0], "alone"), 1'000'000);
-  EXPECT_EQ(figure(says[0], "late"), 240);
-  EXPECT_EQ(figure(says[0], "frames"), 240);
+  EXPECT_EQ(figure_of(says[0], "bound"), 900'000);
+  EXPECT_EQ(figure_of(says[0], "alone"), 1'000'000);
+  EXPECT_EQ(figure_of(says[0], "late"), 240);
+  EXPECT_EQ(figure_of(says[0], "frames"), 240);
 }
 
 TEST(capacity, takes_frames_beside_others_for_no_measure_of_frames_alone) {
@@ -232,32 +232,32 @@ TEST(capacity, is_found_as_a_rate_with_its_interval) {
   auto record = three_at_each({995, 1005});
   auto found = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(found), ElementsAre("capacity", "share_of_closed_loop"));
-  EXPECT_EQ(figure(found[0], "bound"), 5'000'000);
-  EXPECT_NEAR(figure(found[0], "rate"), 997, 8);
-  EXPECT_EQ(figure(found[0], "high"), 1005);
-  EXPECT_EQ(figure(found[0], "runs"), 6);
-  EXPECT_EQ(figure(found[0], "frames"), 5184);
-  EXPECT_NEAR(figure(found[1], "closed_loop"), 1000, 0.5);
+  EXPECT_EQ(figure_of(found[0], "bound"), 5'000'000);
+  EXPECT_NEAR(figure_of(found[0], "rate"), 997, 8);
+  EXPECT_EQ(figure_of(found[0], "high"), 1005);
+  EXPECT_EQ(figure_of(found[0], "runs"), 6);
+  EXPECT_EQ(figure_of(found[0], "frames"), 5184);
+  EXPECT_NEAR(figure_of(found[1], "closed_loop"), 1000, 0.5);
   record.how.within = 0.005;
   found = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(found), ElementsAre("capacity", "interval_too_wide", "share_of_closed_loop"));
-  EXPECT_EQ(figure(found[1], "within"), 0.005);
-  EXPECT_GT(figure(found[1], "width"), 0.005);
+  EXPECT_EQ(figure_of(found[1], "within"), 0.005);
+  EXPECT_GT(figure_of(found[1], "width"), 0.005);
 }
 
 TEST(capacity, without_an_estimate_names_the_highest_rate_that_held) {
   auto record = record_of({run_at(500, 0), run_at(900, 1), run_at(1200, 2)});
   auto found = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(found), ElementsAre("search_ended_early"));
-  EXPECT_EQ(figure(found[0], "held"), 900);
+  EXPECT_EQ(figure_of(found[0], "held"), 900);
   record.runs.erase(record.runs.begin());
   for (auto& run : record.runs) run.probe = 0, run.rate = 900;
   found = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(found), ElementsAre("no_rate_held"));
-  EXPECT_EQ(figure(found[0], "lowest"), 900);
-  EXPECT_EQ(figure(found[0], "held_in_some"), 900);
-  EXPECT_EQ(figure(found[0], "held_runs"), 1);
-  EXPECT_EQ(figure(found[0], "of_runs"), 2);
+  EXPECT_EQ(figure_of(found[0], "lowest"), 900);
+  EXPECT_EQ(figure_of(found[0], "held_in_some"), 900);
+  EXPECT_EQ(figure_of(found[0], "held_runs"), 1);
+  EXPECT_EQ(figure_of(found[0], "of_runs"), 2);
 }
 
 TEST(capacity, of_a_disturbed_search_has_the_warning_of_a_run) {

@@ -44,7 +44,7 @@ std::optional<finding> find(const std::vector<finding>& list, std::string_view k
   return at == list.end() ? std::nullopt : std::optional(*at);
 }
 
-std::optional<double> figure(const finding& of, std::string_view key) {
+std::optional<double> figure_of(const finding& of, std::string_view key) {
   const auto* found = of.find(key);
   return found == nullptr ? std::nullopt : std::optional(std::get<quantity>(*found).value);
 }
@@ -57,15 +57,15 @@ TEST(roofline_findings, name_first_what_has_most_to_gain) {
   const auto found = findings(made);
   ASSERT_THAT(keys(found), ElementsAre("far_from_roofline", "also_far_from_roofline"));
   EXPECT_THAT(found[0].subjects, ElementsAre("product"));
-  EXPECT_THAT(figure(found[0], "measured"), Optional(DoubleEq(200 * ms)));
-  EXPECT_THAT(figure(found[0], "roofline_time"), Optional(DoubleEq(250 * us)));
-  EXPECT_THAT(figure(found[0], "ratio"), Optional(DoubleEq(800)));
-  EXPECT_THAT(figure(found[0], "share_of_critical_path"),
+  EXPECT_THAT(figure_of(found[0], "measured"), Optional(DoubleEq(200 * ms)));
+  EXPECT_THAT(figure_of(found[0], "roofline_time"), Optional(DoubleEq(250 * us)));
+  EXPECT_THAT(figure_of(found[0], "ratio"), Optional(DoubleEq(800)));
+  EXPECT_THAT(figure_of(found[0], "share_of_critical_path"),
               Optional(testing::DoubleNear(200.0 / 221, 1e-3)));
   EXPECT_EQ(std::get<std::string>(*found[0].find("bound")), "memory");
   EXPECT_EQ(found[0].find("part"), nullptr);
   EXPECT_THAT(found[1].subjects, ElementsAre("copy in"));
-  EXPECT_THAT(figure(found[1], "ratio"), Optional(DoubleEq(4)));
+  EXPECT_THAT(figure_of(found[1], "ratio"), Optional(DoubleEq(4)));
 }
 
 TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
@@ -77,8 +77,8 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   ASSERT_TRUE(far);
   EXPECT_EQ(std::get<std::string>(*far.value().find("part")), "1.gelu");
   EXPECT_EQ(std::get<std::string>(*far.value().find("part_bound")), "memory");
-  EXPECT_THAT(figure(*far, "part_measured"), Optional(DoubleEq(590 * us)));
-  EXPECT_THAT(figure(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
+  EXPECT_THAT(figure_of(*far, "part_measured"), Optional(DoubleEq(590 * us)));
+  EXPECT_THAT(figure_of(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
   // Neither has most of it: 110 us and 90 us above.
   layers.stages[0].parts[0].device = five_times(500 * us);
   layers.stages[0].parts[1].device = five_times(200 * us);
@@ -95,11 +95,11 @@ TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
   };
   const auto faster = find(parts_take(410 * us, 290 * us), "parts_faster_than_stage");
   ASSERT_TRUE(faster);
-  EXPECT_THAT(figure(*faster, "measured"), Optional(DoubleEq(1 * ms)));
-  EXPECT_THAT(figure(*faster, "sum_of_parts"), Optional(DoubleEq(700 * us)));
+  EXPECT_THAT(figure_of(*faster, "measured"), Optional(DoubleEq(1 * ms)));
+  EXPECT_THAT(figure_of(*faster, "sum_of_parts"), Optional(DoubleEq(700 * us)));
   const auto slower = find(parts_take(810 * us, 690 * us), "parts_slower_than_stage");
   ASSERT_TRUE(slower);
-  EXPECT_THAT(figure(*slower, "sum_of_parts"), Optional(DoubleEq(1.5 * ms)));
+  EXPECT_THAT(figure_of(*slower, "sum_of_parts"), Optional(DoubleEq(1.5 * ms)));
   const auto agreed = parts_take(410 * us, 690 * us);
   EXPECT_FALSE(find(agreed, "parts_faster_than_stage") || find(agreed, "parts_slower_than_stage"));
 }
@@ -110,7 +110,7 @@ TEST(roofline_findings, say_where_better_code_would_not_help) {
   const auto found = findings(made);
   ASSERT_THAT(keys(found), ElementsAre("near_roofline"));
   EXPECT_THAT(found[0].subjects, ElementsAre("x"));
-  EXPECT_THAT(figure(found[0], "ratio"), Optional(DoubleEq(1.1)));
+  EXPECT_THAT(figure_of(found[0], "ratio"), Optional(DoubleEq(1.1)));
 }
 
 TEST(roofline_findings, leave_what_is_below_its_roofline_out_of_what_is_near_it) {
@@ -125,8 +125,8 @@ TEST(roofline_findings, say_what_is_launch_bound) {
   made.record.stages[0].cost = work(1'000, 1'000'000);
   const auto found = find(findings(made), "launch_bound");
   ASSERT_TRUE(found);
-  EXPECT_THAT(figure(*found, "roofline_time"), Optional(DoubleEq(1 * us)));
-  EXPECT_THAT(figure(*found, "launch"), Optional(DoubleEq(5 * us)));
+  EXPECT_THAT(figure_of(*found, "roofline_time"), Optional(DoubleEq(1 * us)));
+  EXPECT_THAT(figure_of(*found, "launch"), Optional(DoubleEq(5 * us)));
   made.record.stages[0].cost = work(1'000, 6'000'000);
   EXPECT_FALSE(find(findings(made), "launch_bound"));
 }
@@ -139,9 +139,9 @@ TEST(roofline_findings, explain_what_is_below_its_roofline) {
   };
   const auto cached = of(work(0, 3'000'000), 2 * us);
   ASSERT_THAT(keys(cached), ElementsAre("cached"));
-  EXPECT_THAT(figure(cached[0], "measured"), Optional(DoubleEq(2 * us)));
-  EXPECT_THAT(figure(cached[0], "roofline_time"), Optional(DoubleEq(3 * us)));
-  EXPECT_THAT(figure(cached[0], "bytes"), Optional(DoubleEq(3'000'000)));
+  EXPECT_THAT(figure_of(cached[0], "measured"), Optional(DoubleEq(2 * us)));
+  EXPECT_THAT(figure_of(cached[0], "roofline_time"), Optional(DoubleEq(3 * us)));
+  EXPECT_THAT(figure_of(cached[0], "bytes"), Optional(DoubleEq(3'000'000)));
   EXPECT_THAT(keys(of(work(0, 3'000'000'000), 2 * ms)), ElementsAre("below_roofline"));
   EXPECT_THAT(keys(of(work(100'000'000'000, 1'000), 1 * ms)), ElementsAre("fewer_flops"));
 }
@@ -217,7 +217,8 @@ TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
   made.record.calibration = round_calibration();
   const auto found = find(findings(made), "path_not_on_device");
   ASSERT_TRUE(found);
-  EXPECT_THAT(figure(*found, "share_of_critical_path"), Optional(testing::DoubleNear(0.1, 1e-3)));
+  EXPECT_THAT(figure_of(*found, "share_of_critical_path"),
+              Optional(testing::DoubleNear(0.1, 1e-3)));
   EXPECT_THAT(found->subjects, IsEmpty());
 }
 

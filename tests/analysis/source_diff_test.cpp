@@ -10,7 +10,6 @@ namespace graphline {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const std::string path_yaml = R"(pipeline: path
@@ -128,29 +127,6 @@ TEST(source_differences, pair_further_files_by_name_wherever_they_lie) {
 
 TEST(source_differences, refuse_a_text_that_is_no_yaml) {
   EXPECT_THROW(changes("a: [", "a: 1\n"), input_error);
-}
-
-saved_origin origin_of(std::string file, std::optional<std::vector<source_record>> sources) {
-  saved_origin origin;
-  origin.file = std::move(file);
-  origin.sources = std::move(sources);
-  return origin;
-}
-
-TEST(origin_differences, say_which_result_holds_no_source) {
-  const auto whole = origin_of("a.json", {{{"p.yaml", path_yaml}}});
-  const auto diff = compare(whole, origin_of("old.json", std::vector<source_record>()));
-  EXPECT_THAT(diff.source, IsEmpty());
-  EXPECT_THAT(diff.source_unknown, HasSubstr("old.json"));
-  EXPECT_EQ(compare(whole, whole).source_unknown, "");
-  const auto broken = compare(whole, origin_of("b.json", {{{"p.yaml", "a: ["}}}));
-  EXPECT_THAT(broken.source_unknown, HasSubstr("p.yaml:1:"));
-}
-
-TEST(origin_differences, ask_for_no_source_of_a_device) {
-  const auto diff = compare(origin_of("a.json", std::nullopt), origin_of("b.json", std::nullopt));
-  EXPECT_FALSE(diff.has_source());
-  EXPECT_EQ(diff.source_unknown, "");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/result_texts.hpp"
 
@@ -15,7 +16,7 @@ using samples::made_of;
 using samples::taking;
 using ::testing::HasSubstr;
 
-constexpr nanoseconds ms = 1'000'000;
+using samples::ms;
 
 experiment_record two_strategies() {
   return made_experiment("data",

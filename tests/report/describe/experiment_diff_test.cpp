@@ -9,6 +9,7 @@
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
 
@@ -26,7 +27,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr nanoseconds ms = 1'000'000;
+using samples::ms;
 
 document diff_of(const experiment_record& before, const experiment_record& after) {
   return diff(

@@ -7,6 +7,7 @@
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
 
@@ -26,8 +27,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr nanoseconds us = 1'000;
-constexpr nanoseconds ms = 1'000'000;
+using samples::ms;
+using samples::us;
 
 std::string text_of(const experiment_record& record, const experiment_summary& summary,
                     const look& as = {}) {

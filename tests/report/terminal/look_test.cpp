@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
