@@ -137,6 +137,7 @@ struct column {
   std::pair<std::string, std::string> range = {};
   bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
   bool is_signed = false;     ///< its times are differences
+  bool decides = false;       ///< words: where two rows differ in it, no change is given of them
   bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 

@@ -106,11 +106,11 @@ cell beyond_range(const column& of, const table& in, const both<named_row>& rows
   return first.second < second.first || second.second < first.first;
 }
 
-/// Whether words that are compared are the same in both: else their numbers are of two kinds.
+/// Whether the words that decide it are the same in both: else their numbers are of two kinds.
 bool is_of_one_kind(const table& in, const both<named_row>& rows) {
   if (rows.before == nullptr || rows.after == nullptr) return false;
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
-    if (!in.columns[c].compared || in.columns[c].in) continue;
+    if (!in.columns[c].decides) continue;
     if (shown_value(rows.before->of->cells[c]) != shown_value(rows.after->of->cells[c])) {
       return false;
     }

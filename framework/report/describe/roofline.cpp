@@ -264,8 +264,11 @@ document describe(const roofline_record& record, const roofline_analysis& analys
   add_failures(made, record.layers, " under timing layers");
   if (run.calibration) {
     const auto& from = *run.calibration;
-    made.parts.push_back(facts{
-        "calibration", "", {{"date", "", from.date, ""}, {"stale", "", from.stale, ""}}, in_data});
+    made.parts.push_back(facts{"calibration",
+                               "",
+                               {{"date", "", from.date, ""}, {"stale", "", from.stale, ""}},
+                               in_data,
+                               true});
   }
   if (analysis.roofline) {
     const auto& summary = *analysis.roofline;

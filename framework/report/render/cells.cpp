@@ -27,7 +27,7 @@ std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
 /// have many digits.
 time_unit unit_beside(time_unit unit, double largest) {
   const double shown = largest / unit.nanoseconds;
-  return largest == 0 || (shown >= 0.01 && shown < 10'000) ? unit : unit_for(largest);
+  return largest == 0 || (shown >= 0.1 && shown < 10'000) ? unit : unit_for(largest);
 }
 
 /// A number whose unit its column names.

@@ -40,6 +40,16 @@ std::string column_notes(const shown_table& shown, const look& as) {
   return notes.empty() ? notes : '\n' + notes;
 }
 
+/// Names and other words are cut where there is no room; what is toned is short.
+bool is_cut(const table& of, std::size_t column) {
+  const bool is_words = std::none_of(of.rows.begin(), of.rows.end(), [&](const row& one) {
+    const auto& value = one.cells[column].value;
+    return std::holds_alternative<judgment>(value) || std::holds_alternative<span_of>(value) ||
+           std::holds_alternative<sampled>(value);
+  });
+  return column == 0 || (!of.columns[column].in && is_words);
+}
+
 /// The text of a cell, with what it says of good and bad.
 std::string toned_cell(const cell& of, const std::string& text, const look& as) {
   const auto* some = std::get_if<judgment>(&of.value);
@@ -61,7 +71,7 @@ std::string text_of(const table& of, const look& as) {
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
     columns.push_back({shown.titles[i], align_of(from, of, shown.columns[i]),
-                       i == 0 ? least_name : 0, from.rank, from.rank >= 10});
+                       is_cut(of, shown.columns[i]) ? least_name : 0, from.rank, from.rank >= 10});
   }
   text_table made(std::move(columns));
   const auto notes = column_notes(shown, as);

@@ -46,8 +46,9 @@ TEST(describe_capacity, tells_of_interruption_and_failure) {
   auto record = two_models_capacity({6});
   record.interrupted = true;
   record.runs.back().record.failure = "stage 'noise' failed in frame 3";
-  EXPECT_THAT(text_of(record), AllOf(HasSubstr("INTERRUPTED: "),
-                                     HasSubstr("FAILED: stage 'noise' failed in frame 3")));
+  EXPECT_THAT(text_of(record),
+              AllOf(HasSubstr("INTERRUPTED: "),
+                    HasSubstr("FAILED after 480 of 480 frames: stage 'noise' failed in frame 3")));
 }
 
 TEST(describe_capacity, fits_the_terminal_with_dropped_frames_too) {

@@ -98,10 +98,11 @@ TEST(diff, says_what_ended_early) {
   without.stages.calibration->ceilings.clear();
   without.stages.failure = "the device went away";
   const auto says = diff_of(two_models_roofline(45), without);
-  EXPECT_THAT(sentences_of(says, finding_severity::failure),
-              ElementsAre("new.json: FAILED under timing event: the device went away",
-                          HasSubstr("new.json: INTERRUPTED after 45 of 45 frames"),
-                          HasSubstr("new.json: no roofline")));
+  EXPECT_THAT(
+      sentences_of(says, finding_severity::failure),
+      ElementsAre("new.json: FAILED after 45 of 45 frames under timing event: the device went away",
+                  HasSubstr("new.json: INTERRUPTED after 45 of 45 frames"),
+                  HasSubstr("new.json: no roofline")));
 }
 
 TEST(diff, says_which_result_was_disturbed_and_which_is_the_newer) {

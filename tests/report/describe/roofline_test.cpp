@@ -169,8 +169,10 @@ TEST(describe_roofline, reports_failures_first_and_warnings_of_both_runs_once) {
   const auto says = describe(record);
   EXPECT_THAT(sentences_of(says, finding_severity::warning),
               ElementsAre("both", "graphs=stage instead of frame"));
-  EXPECT_THAT(sentences_of(says, finding_severity::failure),
-              ElementsAre("FAILED under timing layers: stage 'head', frame 3: out of memory"));
+  EXPECT_THAT(
+      sentences_of(says, finding_severity::failure),
+      ElementsAre(
+          "FAILED after 5 of 5 frames under timing layers: stage 'head', frame 3: out of memory"));
 }
 
 TEST(describe_roofline, takes_layers_that_do_not_fit_the_stages) {

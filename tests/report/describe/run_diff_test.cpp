@@ -75,7 +75,7 @@ TEST(run_diff, compares_no_latency_of_an_overloaded_run) {
 
 TEST(run_diff, says_first_what_became_of_the_median_frame) {
   EXPECT_THAT(line(sample_run(5, 1), sample_run(5, 0.5)),
-              StartsWith("two_models: end to end p50 74.0 ms, after 37.0 ms, -50.0 %"));
+              StartsWith("two_models: end to end p50 74.2 ms, after 37.1 ms, -50.0 %"));
   auto other = sample_run(5, 1);
   other.pipeline = "one_model";
   EXPECT_THAT(line(sample_run(5, 1), other),

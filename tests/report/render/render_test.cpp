@@ -215,8 +215,8 @@ TEST(as_markdown, ends_a_table_with_its_total) {
 // ---- HTML ---------------------------------------------------------------------------------------
 
 /// Not through a matcher, which would print the page.
-bool has(const std::string& page, std::string_view part) {
-  return page.find(part) != std::string::npos;
+bool has(std::string_view page, std::string_view part) {
+  return page.find(part) != page.npos;
 }
 
 TEST(as_html, is_a_page_by_itself) {

