@@ -53,11 +53,11 @@ struct configuration_change {
 struct experiment_diff {
   before_after<std::string> files;
   double margin = 0.01;                       ///< of the first
-  before_after<double> tail;                  ///< the percentile
+  before_after<double> tail = {};             ///< the percentile
   std::vector<configuration_change> changes;  ///< as in the first, then by figure
   std::vector<std::string> only_before;       ///< configurations
   std::vector<std::string> only_after;
-  before_after<bool> interrupted;
+  before_after<bool> interrupted = {};
   before_after<std::optional<std::string>> failure = {};
 };
 

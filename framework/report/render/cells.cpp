@@ -59,7 +59,10 @@ std::string text_in(const cell& of, const column& in, const time_unit& time) {
   if (number == nullptr || in.in != number->in) return shown_value(of);
   auto text = in_column(*number, time, in.is_signed);
   const auto unit = symbol_of(number->in);
-  if (in.title == unit && text.ends_with(unit)) text.resize(text.size() - unit.size() - 1);
+  if (in.title == unit && text.ends_with(unit)) {
+    text.resize(text.size() - unit.size());
+    if (text.ends_with(' ')) text.pop_back();  // a prefix stays: "69.1 G"
+  }
   return text;
 }
 

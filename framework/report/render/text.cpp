@@ -85,7 +85,7 @@ std::string text_of(const table& of, const look& as) {
     if (shown.lines[r]->apart) made.add_row(std::vector<std::string>(texts.size()));
     made.add_row(std::move(texts));
   }
-  const auto title = of.titled ? toned(of.title, tone::heading, as) + '\n' : "";
+  const auto title = of.titled ? paragraph(of.title, 2, as, tone::heading) : "";
   return title + made.text(as) + notes;
 }
 

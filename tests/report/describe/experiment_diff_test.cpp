@@ -59,7 +59,7 @@ TEST(diff_of_experiments, answers_for_a_single_configuration_with_its_figures) {
   const auto before = made_experiment("one", {{"together", {}, taking(150 * ms)}}, 8);
   const auto after = made_experiment("one", {{"together", {}, taking(85 * ms)}}, 8);
   EXPECT_THAT(diff_of(before, after).lines.front(),
-              AllOf(StartsWith("one: together: p50 end to end 150 ms, after 85.0 ms, -43.3 %"),
+              AllOf(StartsWith("one: 'together': p50 end to end 150 ms, after 85.0 ms, -43.3 %"),
                     HasSubstr("faster")));
 }
 

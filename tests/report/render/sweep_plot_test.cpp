@@ -77,7 +77,7 @@ TEST(describe_sweep, stands_in_the_document_of_its_experiment) {
   const auto record = made_sweep();
   const auto text = as_text(describe(record, analyze(record, figures_of(record))));
   EXPECT_THAT(text, HasSubstr("\nagainst kernel: the device stages of the median frame\n"));
-  EXPECT_THAT(text, HasSubstr("- from kernel=1 to 11 the FLOPs grow 121-fold"));
+  EXPECT_THAT(text, HasSubstr("- from kernel=1 to 11: FLOPs 121x"));
 }
 
 TEST(sweep_plot, draws_in_plain_characters_where_there_are_no_others) {
