@@ -1,8 +1,9 @@
-# graphline_library(NAME SOURCES ... USES ... PRIVATE_USES ...)
+# graphline_library(NAME [ARITHMETIC] SOURCES ... USES ... PRIVATE_USES ...)
 #   One folder of the framework as a static library, graphline::NAME. USES: libraries its headers
-#   need; PRIVATE_USES: those only its sources need.
+#   need; PRIVATE_USES: those only its sources need. ARITHMETIC: its loops are worth the time that
+#   -O3 takes to compile.
 function(graphline_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+  cmake_parse_arguments(ARG "ARITHMETIC" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
   add_library(graphline_${name} STATIC ${ARG_SOURCES})
   add_library(graphline::${name} ALIAS graphline_${name})
   set_target_properties(graphline_${name} PROPERTIES EXPORT_NAME ${name})
@@ -14,6 +15,10 @@ function(graphline_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline/framework>)
   target_link_libraries(graphline_${name} PUBLIC ${ARG_USES}
     PRIVATE ${ARG_PRIVATE_USES} $<BUILD_INTERFACE:graphline_warnings>)
+  if(NOT ARG_ARITHMETIC)
+    target_compile_options(graphline_${name} PRIVATE
+      $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
 endfunction()
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -125,8 +126,8 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
 }  // namespace
 
 void add_calibrate_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand(
-      "calibrate", "Measure what a device can do at best, and keep it for other commands");
+  auto* command = add_command(
+      program, "calibrate", "Measure what a device can do at best, and keep it for other commands");
   auto given = std::make_shared<calibrate_arguments>();
   command->add_option("--device", given->device, "auto, host, cuda or cuda:N")
       ->type_name("DEVICE")

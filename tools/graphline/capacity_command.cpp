@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -196,7 +197,7 @@ exit_status measure_capacity(capacity_arguments& given) {
 
 void add_capacity_command(CLI::App& program, action& chosen) {
   auto* command =
-      program.add_subcommand("capacity", "Find the highest rate of frames that it keeps up with");
+      add_command(program, "capacity", "Find the highest rate of frames that it keeps up with");
   auto given = std::make_shared<capacity_arguments>();
   given->pipeline.add_to(*command, settings_but({"frames", "deadline", "arrival", "rate"}));
   command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -11,7 +12,7 @@
 namespace graphline {
 
 void add_check_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("check", "Show what will happen, without running it");
+  auto* command = add_command(program, "check", "Show what will happen, without running it");
   auto options = std::make_shared<pipeline_options>();
   options->add_to(*command, settings_but({}));
   options->add_no_plugins_option(*command);

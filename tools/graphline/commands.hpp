@@ -1,14 +1,23 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "framework/base/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 
 /// What a chosen subcommand does after the command line has been read.
 using action = std::function<exit_status()>;
+
+/// Adds a subcommand. Only main.cpp makes any: the code that this draws in from CLI11 takes seconds
+/// to compile, and a file that only gives a command its options does without when it includes
+/// <CLI/App.hpp>.
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline);
 
 // Each adds its subcommand to the program; choosing it on the command line sets `chosen`.
 void add_run_command(CLI::App& program, action& chosen);

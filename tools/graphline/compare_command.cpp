@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -216,7 +217,7 @@ exit_status compare(compare_arguments& given) {
 
 void add_compare_command(CLI::App& program, action& chosen) {
   auto* command =
-      program.add_subcommand("compare", "Compare configurations of a pipeline, with verdicts");
+      add_command(program, "compare", "Compare configurations of a pipeline, with verdicts");
   auto given = std::make_shared<compare_arguments>();
   given->experiment.add_to(*command);
   command->add_flag("--check", given->check,

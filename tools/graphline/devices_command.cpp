@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 
 #include "framework/base/units.hpp"
@@ -37,7 +38,7 @@ exit_status list_devices() {
 }  // namespace
 
 void add_devices_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("devices", "List the devices stages can run on");
+  auto* command = add_command(program, "devices", "List the devices stages can run on");
   command->callback([&chosen] { chosen = list_devices; });
 }
 

@@ -1,3 +1,4 @@
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -96,7 +97,7 @@ exit_status show_difference(const diff_arguments& given) {
 }  // namespace
 
 void add_diff_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("diff", "Show what changed between two saved results");
+  auto* command = add_command(program, "diff", "Show what changed between two saved results");
   auto given = std::make_shared<diff_arguments>();
   command
       ->add_option("BEFORE.json", given->before,

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/machine.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 

@@ -1,5 +1,7 @@
 #include "tools/graphline/experiment_files.hpp"
 
+#include <CLI/App.hpp>
+
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/html_page.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +8,10 @@
 #include "framework/base/error.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "tools/graphline/result_outputs.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +8,10 @@
 #include "framework/base/error.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/result_outputs.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 

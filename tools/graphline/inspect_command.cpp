@@ -1,3 +1,4 @@
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 
@@ -47,8 +48,8 @@ exit_status inspect(inspect_arguments& given) {
 }  // namespace
 
 void add_inspect_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand(
-      "inspect", "Count parameters, FLOPs and bytes of each layer, without a device");
+  auto* command = add_command(program, "inspect",
+                              "Count parameters, FLOPs and bytes of each layer, without a device");
   auto given = std::make_shared<inspect_arguments>();
   given->pipeline.add_to(*command, {});
   given->pipeline.add_no_plugins_option(*command);

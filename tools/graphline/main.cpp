@@ -250,6 +250,11 @@ int run_program(int argc, char** argv) {
 }
 
 }  // namespace
+
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline) {
+  return program.add_subcommand(name, headline);
+}
+
 }  // namespace graphline
 
 int main(int argc, char** argv) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -106,7 +107,7 @@ complete -o default -F _graphline graphline
 }  // namespace
 
 void add_manual_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("manual", "Print what installing puts beside the program");
+  auto* command = add_command(program, "manual", "Print what installing puts beside the program");
   command->group("");  // not for people: `cmake --install` asks for it
   auto completion = std::make_shared<bool>(false);
   command->add_flag("--bash", *completion, "The completion script for bash, not the manual page");

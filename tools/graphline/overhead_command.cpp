@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -51,7 +52,7 @@ exit_status measure_overhead(overhead_arguments& given) {
 
 void add_overhead_command(CLI::App& program, action& chosen) {
   auto* command =
-      program.add_subcommand("overhead", "Show what each timing method costs on a pipeline");
+      add_command(program, "overhead", "Show what each timing method costs on a pipeline");
   auto given = std::make_shared<overhead_arguments>();
   given->pipeline.add_to(*command, settings_but({"timing", "frames", "deadline"}));
   command->add_option("--trials", given->how.trials, "Trials of each method, in random order")

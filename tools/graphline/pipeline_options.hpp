@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +12,10 @@
 #include "framework/plan/planner.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 

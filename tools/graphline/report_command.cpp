@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -133,7 +134,7 @@ exit_status make_reports(const report_arguments& given) {
 }  // namespace
 
 void add_report_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("report", "Show a saved result, or make files of it");
+  auto* command = add_command(program, "report", "Show a saved result, or make files of it");
   auto given = std::make_shared<report_arguments>();
   command
       ->add_option("RESULT.json", given->result,

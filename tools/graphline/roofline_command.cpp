@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -138,8 +139,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
 }  // namespace
 
 void add_roofline_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand(
-      "roofline", "Hold each stage and layer against the least time its device allows");
+  auto* command = add_command(program, "roofline",
+                              "Hold each stage and layer against the least time its device allows");
   auto given = std::make_shared<roofline_arguments>();
   given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
   command->add_option("--json", given->json, "Write the result, every sample included")

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -145,7 +146,7 @@ exit_status run_pipeline(run_arguments& given) {
 }  // namespace
 
 void add_run_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("run", "Run a pipeline and show where the time goes");
+  auto* command = add_command(program, "run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
   given->pipeline.add_to(*command, settings_but({}));
   command->add_option("--json", given->json, "Write the result, every sample included")

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ exit_status print_schema(const schema_arguments& given) {
 
 void add_schema_command(CLI::App& program, action& chosen) {
   auto* command =
-      program.add_subcommand("schema", "Print the JSON Schema of a kind of file, for editors");
+      add_command(program, "schema", "Print the JSON Schema of a kind of file, for editors");
   auto given = std::make_shared<schema_arguments>();
   command->add_option("FILE", given->file, "pipeline or experiment")
       ->required()

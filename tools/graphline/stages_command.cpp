@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -39,7 +40,7 @@ exit_status show_stages(const stages_arguments& given) {
 }  // namespace
 
 void add_stages_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("stages", "List the stage kinds, or explain one");
+  auto* command = add_command(program, "stages", "List the stage kinds, or explain one");
   auto given = std::make_shared<stages_arguments>();
   command->add_option("KIND", given->kind, "A kind, such as network");
   command

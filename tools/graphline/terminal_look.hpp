@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -8,6 +7,10 @@
 
 #include "framework/analysis/finding.hpp"
 #include "framework/report/terminal/look.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace graphline {
 

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <CLI/App.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ exit_status run_trial(trial_arguments& given) {
 }  // namespace
 
 void add_trial_command(CLI::App& program, action& chosen) {
-  auto* command = program.add_subcommand("trial", "Run one trial for 'graphline compare'");
+  auto* command = add_command(program, "trial", "Run one trial for 'graphline compare'");
   command->group("");  // not for people: `processes: fresh` starts it
   auto given = std::make_shared<trial_arguments>();
   given->experiment.add_to(*command);
