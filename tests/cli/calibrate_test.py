@@ -182,7 +182,7 @@ class calibrate(Case):
                  self.folder / "t.jsonl", "--overwrite")
         self.expect(self.with_cache(*words), 0)
         result = json.loads(path.read_text())
-        self.assertEqual(len(result["calibration"]["ceilings"]), 13)
+        self.assertEqual(len(result["record"]["calibration"]["ceilings"]), 13)
         self.change_kept(lambda value: value["environment"].update(graphline="0.0.1"))
         self.expect(self.with_cache(*words), 0, "warning: the calibration", "may no longer hold")
 

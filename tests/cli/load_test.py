@@ -24,7 +24,7 @@ run: {arrival: constant, rate: 200, frames: 60, warmup: 2, deadline: 10ms}
 class load(Case):
     def test_a_stall_makes_all_frames_late_that_fall_due_in_it(self):
         done = graphline("run", self.pipeline(OPEN), "--json", "-")
-        self.expect(done, 0, "constant 200 frame/s", "dropped 0 of 60")
+        self.expect(done, 0, "constant 200 frame/s", "frames dropped   0 ", "of 60 due")
         result = json.loads(done.stdout)
         self.assertEqual(result["settings"]["arrival"], "constant")
         self.assertEqual(result["settings"]["rate"], 200)

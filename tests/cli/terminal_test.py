@@ -126,7 +126,7 @@ class terminal(Case):
         self.assertRegex(graphline("run", path, env=environment()).stdout, "[▁▂▃▄▅▆▇█]")
         plain = graphline("run", path, env=environment(LC_ALL="C")).stdout
         self.assertTrue(plain.isascii())
-        self.assertIn("shape", plain)
+        self.assertIn("histogram", plain)
 
     def test_quiet_runs_print_nothing_and_write_their_files(self):
         path = self.pipeline()
