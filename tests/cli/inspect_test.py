@@ -64,7 +64,7 @@ class inspect(Case):
         self.assertEqual(conv["layers"][0]["output"],
                          "float32 [1, 512, 256, 256]")
         product = self.stage(result, "product")
-        self.assertEqual(product["output"], "float32 [600, 200, 8, 1, 1]")
+        self.assertEqual(product["output"], {"c": "float32 [600, 200, 8, 1, 1]"})
         self.assertEqual(product["flops"], 122_880_000)
         self.assertEqual(product["bytes_read"] + product["bytes_written"], 250_828_800)
         self.assertAlmostEqual(product["intensity"], 122_880_000 / 250_828_800)

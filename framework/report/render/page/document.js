@@ -1,5 +1,5 @@
-// What all pages of documents do: mark the section that is read, sort tables, draw charts. Times are
-// in nanoseconds throughout. What is drawn on a canvas has its helpers in charts.js.
+// What all pages of documents do: mark the section that is read, sort tables, draw charts. Times
+// are in nanoseconds throughout. What is drawn on a canvas has its helpers in charts.js.
 "use strict";
 
 const page = (() => {

@@ -165,7 +165,8 @@ page.chart("frames", (data, figure) => {
         "they were due.");
     }
     texts.push("The arrow keys move from frame to frame, with Shift in larger steps" +
-      (document.getElementById("timeline") ? "; a click or Enter shows that frame in the timeline." : "."));
+      (document.getElementById("timeline") ? "; a click or Enter shows that frame in the timeline."
+        : "."));
     return texts.join(" ");
   }
 
