@@ -87,8 +87,9 @@ class looks(harness.SampleCase):
         self.show(self.page("odd"))
         self.assert_quiet(self.page("odd"))
         names = ["<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line", "שלב אחרון 最后 \ufffd("]
-        for section in ("timeline", "critical_path", "pipeline"):
-            for name in names:
+        for section, shown in (("timeline", names), ("critical_path", names),
+                               ("pipeline", ["<img src=x…=alert(1)>", *names[1:]])):
+            for name in shown:
                 self.assertIn(name, self.browser.text(f"#{section}"), section)
         self.assertEqual(self.browser.run(OVERFULL), [])
         self.assertEqual(self.browser.all("img"), [])

@@ -160,7 +160,10 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def text(self, selector):
-        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+        """Without the data of charts."""
+        return self.run("const copy = document.querySelector(arguments[0]).cloneNode(true);"
+                        "for (const script of copy.querySelectorAll('script')) script.remove();"
+                        "return copy.textContent", selector)
 
     def press(self, *keys):
         """Keys to whatever has the keyboard: browser.press("tab", "enter")."""

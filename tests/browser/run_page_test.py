@@ -109,7 +109,7 @@ class every_page(Page):
     def test_marks_the_section_that_is_read(self):
         self.show(self.page("event"), width=360, height=740)
         current = "return document.querySelector('nav a[aria-current]').textContent"
-        self.assertEqual(self.browser.run(current), "End to end")
+        self.assertEqual(self.browser.run(current), "Findings")
         self.browser.run("document.getElementById('origin').scrollIntoView()")
         self.browser.settle()
         self.browser.settle()
@@ -332,7 +332,7 @@ class tables(Page):
     def test_what_went_wrong_stands_first(self):
         self.show(self.page("failed"))
         self.assertEqual(self.browser.one(".notice").text,
-                         "Failed after 7 of 45 frames: stage 'head': the device has no memory left")
+                         "FAILED after 7 of 45 frames: stage 'head': the device has no memory left.")
         self.show(self.page("empty"))
         self.assertIn("No frame was measured.", self.browser.text("main"))
         self.assertEqual(self.browser.all("canvas"), [])

@@ -262,8 +262,15 @@ const page = (() => {
       opened.push(folded);
     }
     document.documentElement.dataset.printing = "true";
+    // What scrolls on a screen is made smaller.
+    for (const box of document.querySelectorAll(".scroll")) {
+      const table = box.querySelector("table");
+      const part = box.clientWidth / table.scrollWidth;
+      if (part < 1) table.style.zoom = part;
+    }
   });
   addEventListener("afterprint", () => {
+    for (const table of document.querySelectorAll(".scroll > table")) table.style.zoom = "";
     for (const folded of opened.splice(0)) folded.open = false;
     delete document.documentElement.dataset.printing;
   });
