@@ -332,7 +332,8 @@ class tables(Page):
     def test_what_went_wrong_stands_first(self):
         self.show(self.page("failed"))
         self.assertEqual(self.browser.one(".notice").text,
-                         "FAILED after 7 of 45 frames: stage 'head': the device has no memory left.")
+                         "FAILED after 7 of 45 frames: stage 'head': the device has no memory "
+                         "left.")
         self.show(self.page("empty"))
         self.assertIn("No frame was measured.", self.browser.text("main"))
         self.assertEqual(self.browser.all("canvas"), [])
