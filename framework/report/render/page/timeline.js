@@ -143,8 +143,8 @@ class TimelineSection {
     const error = this.frames.timeline.clock_error;
     return [
       "Time counts from when the frame was due. On the critical path at the top, each " +
-      "piece waited for the one before it; what is on it is outlined in its lane. Faint spans belong to " +
-      "frames before and after. ",
+      "piece waited for the one before it; what is on it is outlined in its lane. Faint spans " +
+      "belong to frames before and after. ",
       error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, ` +
         "by the alignment of the clocks; whiskers show that where it can be seen. " : "",
       element("span", { id: "timeline-keys" },
