@@ -36,44 +36,40 @@ struct finding_item {
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
+/// Something the data show, as data: a report makes the sentence of it (sentences.cpp). Copied and
+/// destroyed by finding.cpp's code alone, as the many sources that hold findings would be slow to
+/// compile otherwise.
 struct finding {
   using figure =
       std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;
 
+  finding(std::string_view its_key, finding_severity severity = finding_severity::note,
+          std::vector<std::string> about = {});
+  finding(const finding&);
+  finding(finding&&) noexcept;
+  finding& operator=(const finding&);
+  finding& operator=(finding&&) noexcept;
+  ~finding();
+  friend bool operator==(const finding&, const finding&);
+
   /// A figure that is not known is left out.
-  finding& with(std::string_view name, figure value) {
-    figures.emplace_back(name, std::move(value));
-    return *this;
-  }
-  finding& with(std::string_view name, const std::optional<double>& value, unit in) {
-    return value ? with(name, quantity{*value, in}) : *this;
-  }
+  finding& with(std::string_view name, figure value);
+  finding& with(std::string_view name, const std::optional<double>& value, unit in);
   finding& with(std::string_view name, std::integral auto count) {
     return with(name, quantity{static_cast<double>(count), unit::none});
   }
 
-  const figure* find(std::string_view name) const {
-    for (const auto& [own, value] : figures) {
-      if (own == name) return &value;
-    }
-    return nullptr;
-  }
+  const figure* find(std::string_view name) const;
 
   std::string_view key;  ///< a literal: "far_from_roofline"
-  finding_severity how = finding_severity::note;
+  finding_severity how;
   /// Names of stages and parts, or of configurations, as the user wrote them.
-  std::vector<std::string> subjects = {};
-  std::vector<std::pair<std::string_view, figure>> figures = {};
-  std::vector<finding> cases = {};  ///< where it shows, each with figures of its own
-  friend bool operator==(const finding&, const finding&) = default;
+  std::vector<std::string> subjects;
+  std::vector<std::pair<std::string_view, figure>> figures;
+  std::vector<finding> cases;  ///< where it shows, each with figures of its own
 };
 
 /// Adds the warnings that a run wrote down, in its own words.
-inline void add_warnings(std::vector<finding>& to, const std::vector<std::string>& written) {
-  for (const auto& text : written) {
-    to.push_back(finding{"", finding_severity::warning}.with("text", text));
-  }
-}
+void add_warnings(std::vector<finding>& to, const std::vector<std::string>& written);
 
 }  // namespace graphline

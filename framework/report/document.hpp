@@ -72,35 +72,38 @@ struct sampled {
   std::vector<percentile_interval> intervals = {};
 };
 
-/// A value, or nothing where it is not known.
+/// A value, or nothing where it is not known. Like `chart` and `finding` it is copied and destroyed
+/// by document.cpp's code alone, for the many sources that hold documents would be slow to compile.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
                    sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
-  cell() = default;
-  cell(content of) : value(std::move(of)) {}
-  cell(std::string_view text) : value(std::string(text)) {}
-  cell(const std::string& text) : value(text) {}
-  cell(const char* text) : value(std::string(text)) {}
-  cell(std::vector<std::string> list) : value(std::move(list)) {}
-  cell(whole_numbers list) : value(std::move(list)) {}
-  cell(bool yes) : value(yes) {}
-  cell(quantity of) : value(of) {}
-  cell(const estimate& of) : value(of) {}
-  cell(const span_of& of) : value(of) {}
-  cell(judgment of) : value(std::move(of)) {}
-  cell(sampled of) : value(std::move(of)) {}
-  cell(std::vector<named_value> values) : value(std::move(values)) {}
-  cell(const named_value& of) {
-    std::visit([this](const auto& some) { value = some; }, of.value);
-  }
+  cell() noexcept;
+  cell(const cell&);
+  cell(cell&&) noexcept;
+  cell& operator=(const cell&);
+  cell& operator=(cell&&) noexcept;
+  ~cell();
+  cell(content of);
+  cell(std::string_view text);
+  cell(const std::string& text);
+  cell(const char* text);
+  cell(std::vector<std::string> list);
+  cell(whole_numbers list);
+  cell(bool yes);
+  cell(quantity of);
+  cell(const estimate& of);
+  cell(const span_of& of);
+  cell(judgment of);
+  cell(sampled of);
+  cell(std::vector<named_value> values);
+  cell(const named_value& of);
 
   /// A number that may not be known.
   template <class T>
-  cell(const std::optional<T>& number, unit in) {
-    if (number) value = quantity{static_cast<double>(*number), in};
-  }
+  cell(const std::optional<T>& number, unit in)
+      : cell(number ? cell(quantity{static_cast<double>(*number), in}) : cell()) {}
 
   bool known() const noexcept { return value.index() != 0; }
   std::optional<quantity> number() const;  ///< of a quantity or an estimate
@@ -312,13 +315,21 @@ struct pipeline_chart {
 };
 
 struct chart {
+  using content = std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
+                               critical_path_chart, pipeline_chart, comparisons_chart, sweep_chart,
+                               trials_chart, cumulative_chart>;
+
+  chart(std::string its_key, std::string its_title, std::string its_help, content draws);
+  chart(const chart&);
+  chart(chart&&) noexcept;
+  chart& operator=(const chart&);
+  chart& operator=(chart&&) noexcept;
+  ~chart();
+
   std::string key;
   std::string title;
   std::string help;
-  std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
-               critical_path_chart, pipeline_chart, comparisons_chart, sweep_chart, trials_chart,
-               cumulative_chart>
-      drawn;
+  content drawn;
 };
 
 /// A few sentences on how something was made or is to be read.

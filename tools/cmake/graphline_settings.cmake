@@ -12,7 +12,9 @@ endif()
 
 find_program(GRAPHLINE_CCACHE ccache)
 if(GRAPHLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GRAPHLINE_CCACHE})
+  # Without these ccache leaves alone what uses precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GRAPHLINE_CCACHE})
 endif()
 
 # Where several sources are compiled together, a local name may well shadow a file-local one.

@@ -18,7 +18,7 @@ quantity rate(double frames_a_second) {
 }
 
 finding found(std::string_view key, const capacity_settings& how) {
-  return finding{key, finding_severity::note, {}, {}}
+  return finding{key}
       .with("percentile", percentile_name(how.percentile))
       .with("bound", in_time(how.bound));
 }

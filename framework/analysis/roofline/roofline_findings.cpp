@@ -82,7 +82,7 @@ class collector {
 
   finding& add(std::string_view key, std::vector<std::string> subjects = {},
                finding_severity how = finding_severity::note) {
-    return to_.emplace_back(finding{key, how, std::move(subjects), {}});
+    return to_.emplace_back(finding{key, how, std::move(subjects)});
   }
 
   void add_calibration() {
@@ -162,7 +162,7 @@ class collector {
   /// likely reason, with the figures of the first.
   void add_below_roofline() {
     for (const auto key : {"fewer_flops", "cached", "below_roofline"}) {
-      finding found{key, finding_severity::warning, {}, {}};
+      finding found{key, finding_severity::warning};
       for (const auto& stage : summary_.stages) {
         note_below(found, name_of(stage), stage.figures);
         if (stage.figures.below_roofline) continue;

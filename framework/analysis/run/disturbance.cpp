@@ -190,7 +190,7 @@ std::optional<finding> disturbance_finding(const std::optional<conditions_record
     if (auto text = waiting_text(one, thread)) found.push_back(std::move(*text));
   }
   if (found.empty()) return std::nullopt;
-  return finding{"disturbed", finding_severity::warning, {}, {}}.with("by", std::move(found));
+  return finding{"disturbed", finding_severity::warning}.with("by", std::move(found));
 }
 
 disturbed_trials disturbed_trials_of(const experiment_record& record) {

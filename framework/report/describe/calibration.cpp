@@ -107,11 +107,11 @@ document describe(const calibration_record& record, const calibration_notes& not
   document made{"calibration", record.device.name, "", {}, {}, {}, "ceilings", ""};
   made.lines = {graphline::device_of(record.device), origin_of(record)};
   if (record.interrupted) {
-    made.findings.push_back(finding{"calibration_interrupted", finding_severity::failure, {}, {}});
+    made.findings.push_back(finding{"calibration_interrupted", finding_severity::failure});
   }
   if (!notes.stale.empty()) {
     made.findings.push_back(
-        finding{"stale_calibration", finding_severity::warning, {}, {}}.with("why", notes.stale));
+        finding{"stale_calibration", finding_severity::warning}.with("why", notes.stale));
   }
   add_device(made, record.device);
   add_environment(made, record.environment);

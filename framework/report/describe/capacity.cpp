@@ -139,7 +139,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
     if (run.record.failure) add_failures(made, run.record, "");
   }
   if (record.interrupted) {
-    made.findings.push_back(finding{"capacity_interrupted", finding_severity::failure, {}, {}});
+    made.findings.push_back(finding{"capacity_interrupted", finding_severity::failure});
   }
   made.parts.push_back(capacity_facts(summary));
   made.parts.push_back(probe_table(summary, how));

@@ -329,7 +329,7 @@ void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
     if (found.how == finding_severity::note) continue;
     to.findings.push_back(
-        finding{"of_result", found.how, {}, {}}.with("file", file).with("why", sentence(found)));
+        finding{"of_result", found.how}.with("file", file).with("why", sentence(found)));
   }
 }
 

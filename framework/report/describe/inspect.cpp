@@ -88,7 +88,7 @@ document describe(const cost_summary& summary) {
   std::erase(made.lines, "");
   const auto left_out = [&](std::string_view key, const std::vector<std::size_t>& stages) {
     if (stages.empty()) return;
-    finding found{key, finding_severity::note, {}, {}};
+    finding found{key, finding_severity::note};
     for (const auto s : stages) found.subjects.push_back(summary.stages[s].name);
     made.findings.push_back(std::move(found));
   };

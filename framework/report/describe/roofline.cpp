@@ -288,7 +288,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
     made.parts.push_back(facts{"", "", {{"by_gain", "", first, ""}}, in_data});
   } else {
-    made.findings.push_back(finding{"no_roofline", finding_severity::failure, {}, {}});
+    made.findings.push_back(finding{"no_roofline", finding_severity::failure});
   }
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   const auto& failure = run.failure ? run.failure : record.layers.failure;

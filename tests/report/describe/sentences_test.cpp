@@ -6,7 +6,7 @@ namespace graphline::report {
 namespace {
 
 finding far_away() {
-  return finding{"far_from_roofline", finding_severity::note, {"net"}, {}}
+  return finding{"far_from_roofline", finding_severity::note, {"net"}}
       .with("measured", quantity{200e6, unit::duration})
       .with("bound", std::string("memory"))
       .with("roofline_time", quantity{250e3, unit::duration})
@@ -33,7 +33,7 @@ TEST(sentence, leaves_out_what_is_not_known) {
 
 TEST(sentence, lists_subjects_and_agrees_with_their_number) {
   const auto near = [](std::vector<std::string> names) {
-    return sentence(finding{"near_roofline", finding_severity::note, std::move(names), {}}.with(
+    return sentence(finding{"near_roofline", finding_severity::note, std::move(names)}.with(
         "ratio", quantity{1.1, unit::ratio}));
   };
   EXPECT_TRUE(near({"x"}).starts_with("'x' is within 1.10x roofline")) << near({"x"});
@@ -43,13 +43,13 @@ TEST(sentence, lists_subjects_and_agrees_with_their_number) {
 }
 
 TEST(sentence, of_a_warning_that_a_run_wrote_down_is_its_text) {
-  EXPECT_EQ(sentence(finding{"", finding_severity::warning, {}, {}}.with("text", std::string("x"))),
+  EXPECT_EQ(sentence(finding{"", finding_severity::warning}.with("text", std::string("x"))),
             "x");
 }
 
 TEST(sentence, of_a_finding_without_words_is_its_key) {
-  EXPECT_EQ(sentence(finding{"new_key", finding_severity::note, {}, {}}), "new_key");
-  EXPECT_EQ(sentence(finding{"near_roofline", finding_severity::note, {"x"}, {}}), "near_roofline");
+  EXPECT_EQ(sentence(finding{"new_key"}), "new_key");
+  EXPECT_EQ(sentence(finding{"near_roofline", finding_severity::note, {"x"}}), "near_roofline");
 }
 
 // Of an experiment: every key, with the figures that its analysis gives.
