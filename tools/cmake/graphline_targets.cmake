@@ -1,7 +1,7 @@
 # graphline_library(NAME [ARITHMETIC] SOURCES ... USES ... PRIVATE_USES ...)
 #   One folder of the framework as a static library, graphline::NAME. USES: libraries its headers
-#   need; PRIVATE_USES: those only its sources need. ARITHMETIC: its loops are worth the time that
-#   -O3 takes to compile.
+#   need; PRIVATE_USES: those that only its sources need, beside fmt. ARITHMETIC: its loops are
+#   worth the time that -O3 takes to compile.
 function(graphline_library name)
   cmake_parse_arguments(ARG "ARITHMETIC" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
   add_library(graphline_${name} STATIC ${ARG_SOURCES})
@@ -14,7 +14,7 @@ function(graphline_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline/framework>)
   target_link_libraries(graphline_${name} PUBLIC ${ARG_USES}
-    PRIVATE ${ARG_PRIVATE_USES} $<BUILD_INTERFACE:graphline_warnings>)
+    PRIVATE ${ARG_PRIVATE_USES} fmt::fmt $<BUILD_INTERFACE:graphline_warnings>)
   if(NOT ARG_ARITHMETIC)
     target_compile_options(graphline_${name} PRIVATE
       $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
