@@ -100,46 +100,32 @@ struct tiled_transposition {
 /// Runs a conversion by `launch`, which has items(work, count) and blocks(work, count, threads).
 template <class Launcher>
 void run(const convert_form& form, std::span<void* const> operands, const Launcher& launch) {
-  with_elements(form.from, form.to, [&](auto types) {
-    using from_type = typename decltype(types)::from;
-    using to_type = typename decltype(types)::to;
-    constexpr int width = pack_width<from_type, to_type>;
-    const auto* from = static_cast<const from_type*>(operands[0]);
-    auto* to = static_cast<to_type*>(operands[1]);
-
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
+    constexpr int widest = pack_width<From, To>;
     const bool in_order = form.padded_rows == form.rows && (form.rows == 1 || form.columns == 1);
     if (in_order) {
       const std::int64_t count = form.batch * form.rows * form.columns;
-      if (begins_pack<width>(from) && begins_pack<width>(to)) {
-        launch.items(flat_conversion<from_type, to_type, width>{from, to, count},
+      with_width<widest>(begins_pack<widest>(from) && begins_pack<widest>(to), [&](auto width) {
+        launch.items(flat_conversion<From, To, width>{from, to, count},
                      (count + width - 1) / width);
-      } else {
-        launch.items(flat_conversion<from_type, to_type, 1>{from, to, count}, count);
-      }
+      });
       return;
     }
     constexpr std::int64_t few = 16;
     if (form.rows > few && form.columns > few) {
-      constexpr int side = tiled_transposition<from_type, to_type>::side;
-      const std::int64_t down = (form.padded_rows + side - 1) / side;
-      const std::int64_t across = (form.columns + side - 1) / side;
-      launch.blocks(tiled_transposition<from_type, to_type>{from, to, form.rows, form.columns,
-                                                            form.padded_rows, down, across},
-                    form.batch * down * across,
-                    tiled_transposition<from_type, to_type>::threads_of_block);
+      using tiles = tiled_transposition<From, To>;
+      const std::int64_t down = (form.padded_rows + tiles::side - 1) / tiles::side;
+      const std::int64_t across = (form.columns + tiles::side - 1) / tiles::side;
+      launch.blocks(tiles{from, to, form.rows, form.columns, form.padded_rows, down, across},
+                    form.batch * down * across, tiles::threads_of_block);
       return;
     }
     const std::int64_t count = form.batch * form.columns * form.padded_rows;
-    if (form.padded_rows % width == 0 && begins_pack<width>(to)) {
-      launch.items(
-          gathered_transposition<from_type, to_type, width>{from, to, form.rows, form.columns,
-                                                            form.padded_rows},
-          count / width);
-    } else {
-      launch.items(gathered_transposition<from_type, to_type, 1>{from, to, form.rows, form.columns,
-                                                                 form.padded_rows},
-                   count);
-    }
+    with_width<widest>(form.padded_rows % widest == 0 && begins_pack<widest>(to), [&](auto width) {
+      launch.items(gathered_transposition<From, To, width>{from, to, form.rows, form.columns,
+                                                           form.padded_rows},
+                   count / width);
+    });
   });
 }
 

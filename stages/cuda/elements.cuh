@@ -8,7 +8,10 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 
 #include "framework/base/tensor_type.hpp"
 #include "stages/cuda/host_device.hpp"
@@ -76,28 +79,64 @@ GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::i
   return digit;
 }
 
-/// Stands for the types of elements that a kernel reads and writes.
-template <class From, class To>
-struct element_pair {
-  using from = From;
-  using to = To;
+/// Adds up what the threads of a block hold, numbers or anything that begins empty and has +=: 16
+/// threads add up some of it each, then whoever wants the total those 16, always in the same order.
+/// A barrier stands between the steps.
+struct block_sum {
+  static constexpr int most_threads = 256;
+  static constexpr int sums = 16;
+
+  /// Every thread takes part; `partial` has the sum of each.
+  template <class Sum>
+  GRAPHLINE_HOST_DEVICE static void gather(const Sum* partial, Sum* some, int thread, int threads) {
+    if (thread >= sums) return;
+    Sum sum{};
+    for (int i = thread; i < threads; i += sums) sum += partial[i];
+    some[thread] = sum;
+  }
+
+  template <class Sum>
+  GRAPHLINE_HOST_DEVICE static Sum total(const Sum* some) {
+    Sum sum{};
+    for (int i = 0; i < sums; ++i) sum += some[i];
+    return sum;
+  }
 };
 
-/// Calls `f` with the `element_pair` of these types.
+/// Stands for the types of elements that a kernel reads and writes.
+template <class From, class To>
+struct element_pair {};
+
+/// Calls `f(from, to)` with a kernel's first operand, which it reads, and its last, which it
+/// writes, as elements of these types.
 template <class F>
-void with_elements(dtype from, dtype to, F&& f) {
+void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f) {
+  const auto as = [&]<class From, class To>(element_pair<From, To>) {
+    f(static_cast<const From*>(operands.front()), static_cast<To*>(operands.back()));
+  };
   const auto both = [&](dtype a, dtype b) { return from == a && to == b; };
-  if (both(dtype::float32, dtype::float32)) return f(element_pair<float, float>{});
-  if (both(dtype::float16, dtype::float16)) return f(element_pair<__half, __half>{});
-  if (both(dtype::float16, dtype::float32)) return f(element_pair<__half, float>{});
-  if (both(dtype::float32, dtype::float16)) return f(element_pair<float, __half>{});
+  if (both(dtype::float32, dtype::float32)) return as(element_pair<float, float>{});
+  if (both(dtype::float16, dtype::float16)) return as(element_pair<__half, __half>{});
+  if (both(dtype::float16, dtype::float32)) return as(element_pair<__half, float>{});
+  if (both(dtype::float32, dtype::float16)) return as(element_pair<float, __half>{});
   if (both(dtype::bfloat16, dtype::bfloat16)) {
-    return f(element_pair<__nv_bfloat16, __nv_bfloat16>{});
+    return as(element_pair<__nv_bfloat16, __nv_bfloat16>{});
   }
-  if (both(dtype::bfloat16, dtype::float32)) return f(element_pair<__nv_bfloat16, float>{});
-  if (both(dtype::float32, dtype::bfloat16)) return f(element_pair<float, __nv_bfloat16>{});
+  if (both(dtype::bfloat16, dtype::float32)) return as(element_pair<__nv_bfloat16, float>{});
+  if (both(dtype::float32, dtype::bfloat16)) return as(element_pair<float, __nv_bfloat16>{});
   throw std::logic_error("no kernel from " + std::string(to_string(from)) + " to " +
                          std::string(to_string(to)));
+}
+
+/// Calls `f` with the width of packs to use: the widest where all that is read and written allows
+/// it, otherwise 1.
+template <int widest, class F>
+void with_width(bool packs, F&& f) {
+  if (packs) {
+    f(std::integral_constant<int, widest>{});
+  } else {
+    f(std::integral_constant<int, 1>{});
+  }
 }
 
 }  // namespace graphline

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <type_traits>
 
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
@@ -183,30 +182,25 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
   const auto* x = static_cast<const float*>(operands[1]);
   auto* y = static_cast<float*>(operands[2]);
   const row_stacks stacks = stacks_of(form);
-  const auto with = [&](auto width, auto shared) {
-    constexpr int elements = decltype(width)::value;
-    // As many threads side by side as a row has use for.
-    int lanes = 1;
-    while (lanes < 32 && lanes * elements < form.k) lanes *= 2;
-    launch.teams(stacked_dot_products<elements, decltype(shared)::value>{a, x, y, form.k, form.cut,
-                                                                         stacks, lanes},
-                 stacks.items);
-  };
-  const auto with_width = [&](auto width) {
-    if (stacks.axes[stacks.stacked].x == 0) {
-      with(width, std::true_type{});
-    } else {
-      with(width, std::false_type{});
-    }
-  };
   const bool packs = std::all_of(form.axes.begin(), form.axes.end(), [](const gemv_axis& axis) {
     return axis.a % 4 == 0 && axis.x % 4 == 0;
   });
-  if (packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x)) {
-    with_width(std::integral_constant<int, 4>{});
-  } else {
-    with_width(std::integral_constant<int, 1>{});
-  }
+  const bool wide =
+      packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x);
+  with_width<4>(wide, [&](auto width) {
+    const auto with = [&](auto shared) {
+      // As many threads side by side as a row has use for.
+      int lanes = 1;
+      while (lanes < 32 && lanes * width < form.k) lanes *= 2;
+      launch.teams(stacked_dot_products<width, shared>{a, x, y, form.k, form.cut, stacks, lanes},
+                   stacks.items);
+    };
+    if (stacks.axes[stacks.stacked].x == 0) {
+      with(std::true_type{});
+    } else {
+      with(std::false_type{});
+    }
+  });
 }
 
 }  // namespace graphline

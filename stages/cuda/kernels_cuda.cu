@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <variant>
 
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "stages/cuda/convert.cuh"
@@ -115,38 +117,18 @@ class kernel_launcher {
   const std::string& owner_;
 };
 
-namespace {
-
-const char* name_of(const convert_form&) {
-  return "convert";
-}
-const char* name_of(const pointwise_form&) {
-  return "pointwise";
-}
-const char* name_of(const pool_form&) {
-  return "pool";
-}
-const char* name_of(const softmax_form&) {
-  return "softmax";
-}
-const char* name_of(const gemv_form&) {
-  return "gemv";
-}
-const char* name_of(const sum_form&) {
-  return "sum";
-}
-const char* name_of(const layer_norm_form&) {
-  return "layer_norm";
-}
-
-}  // namespace
+/// What messages call the kernels, in the order of `kernel_form`.
+constexpr const char* kernel_names[] = {"convert",    "pointwise", "pool", "softmax",
+                                        "layer_norm", "gemv",      "sum"};
+static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
                     const std::string& owner) {
   std::visit(
       [&](const auto& kind) {
         run(kind, operands,
-            kernel_launcher(static_cast<cudaStream_t>(cuda_stream), name_of(kind), owner));
+            kernel_launcher(static_cast<cudaStream_t>(cuda_stream), kernel_names[form.index()],
+                            owner));
       },
       form);
 }

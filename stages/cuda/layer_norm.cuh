@@ -3,7 +3,6 @@
 #include <cmath>
 #include <span>
 
-#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
@@ -64,15 +63,11 @@ struct layer_norm_rows {
 /// Runs a layer norm by `launch`, as conversions are.
 template <class Launcher>
 void run(const layer_norm_form& form, std::span<void* const> operands, const Launcher& launch) {
-  with_elements(form.from, form.to, [&](auto types) {
-    using from_type = typename decltype(types)::from;
-    using to_type = typename decltype(types)::to;
-    using rows = layer_norm_rows<from_type, to_type>;
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* x, To* y) {
     const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
     launch.blocks(
-        rows{static_cast<const from_type*>(operands[0]), static_cast<const float*>(operands[1]),
-             static_cast<const float*>(operands[2]), static_cast<to_type*>(operands[3]),
-             form.extent, form.eps},
+        layer_norm_rows<From, To>{x, static_cast<const float*>(operands[1]),
+                                  static_cast<const float*>(operands[2]), y, form.extent, form.eps},
         form.rows, threads);
   });
 }

@@ -119,34 +119,23 @@ struct pointwise_work {
 /// Runs a pointwise step by `launch`, as conversions are.
 template <class Launcher>
 void run(const pointwise_form& form, std::span<void* const> operands, const Launcher& launch) {
-  with_elements(form.from, form.to, [&](auto types) {
-    using from_type = typename decltype(types)::from;
-    using to_type = typename decltype(types)::to;
-    constexpr int width = pack_width<from_type, to_type>;
-    std::size_t next = 0;
-    const auto* x = static_cast<const from_type*>(operands[next++]);
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* x, To* y) {
+    constexpr int widest = pack_width<From, To>;
+    std::size_t next = 1;
     const auto* scale = form.scale ? static_cast<const float*>(operands[next++]) : nullptr;
     const auto* shift = form.shift ? static_cast<const float*>(operands[next++]) : nullptr;
-    const auto* added = form.add ? static_cast<const from_type*>(operands[next++]) : nullptr;
-    auto* y = static_cast<to_type*>(operands[next]);
-    const activation_chain before = chain_of(form.before);
-    const activation_chain after = chain_of(form.after);
-
+    const auto* added = form.add ? static_cast<const From*>(operands[next]) : nullptr;
     const std::int64_t run_of_one_rule = form.inner == 1 ? form.channels : form.inner;
     const bool by_channel = form.scale || form.shift;
-    const bool packs = form.count % width == 0 && (!by_channel || run_of_one_rule % width == 0) &&
-                       begins_pack<width>(x) && begins_pack<width>(y) &&
-                       (added == nullptr || begins_pack<width>(added));
-    if (packs) {
+    const bool packs = form.count % widest == 0 && (!by_channel || run_of_one_rule % widest == 0) &&
+                       begins_pack<widest>(x) && begins_pack<widest>(y) &&
+                       (added == nullptr || begins_pack<widest>(added));
+    with_width<widest>(packs, [&](auto width) {
       launch.items(
-          pointwise_work<from_type, to_type, width>{x, scale, shift, added, y, form.channels,
-                                                    form.inner, before, after},
+          pointwise_work<From, To, width>{x, scale, shift, added, y, form.channels, form.inner,
+                                          chain_of(form.before), chain_of(form.after)},
           form.count / width);
-    } else {
-      launch.items(pointwise_work<from_type, to_type, 1>{x, scale, shift, added, y, form.channels,
-                                                         form.inner, before, after},
-                   form.count);
-    }
+    });
   });
 }
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <span>
 
-#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/windows.hpp"
@@ -195,12 +194,8 @@ struct channel_means {
 /// Runs a pool by `launch`, as conversions are.
 template <class Launcher>
 void run(const pool_form& form, std::span<void* const> operands, const Launcher& launch) {
-  with_elements(form.from, form.to, [&](auto types) {
-    using from_type = typename decltype(types)::from;
-    using to_type = typename decltype(types)::to;
-    constexpr int width = pack_width<from_type, to_type>;
-    const auto* from = static_cast<const from_type*>(operands[0]);
-    auto* to = static_cast<to_type*>(operands[1]);
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
+    constexpr int widest = pack_width<From, To>;
     pool_axis rows = axis_of(form, 0);
     pool_axis columns = axis_of(form, 1);
     const std::int64_t positions = form.batch * rows.out * columns.out;
@@ -213,25 +208,23 @@ void run(const pool_form& form, std::span<void* const> operands, const Launcher&
         rows.in = 1;
       }
       if (form.channels == 1) {
-        launch.blocks(plane_means<from_type, to_type>{from, to, rows, columns}, positions,
+        launch.blocks(plane_means<From, To>{from, to, rows, columns}, positions,
                       covered >= 512 ? block_sum::most_threads : 32);
       } else {
-        constexpr std::int64_t lanes = channel_means<from_type, to_type>::lanes;
-        launch.blocks(channel_means<from_type, to_type>{from, to, form.channels, rows, columns},
+        constexpr std::int64_t lanes = channel_means<From, To>::lanes;
+        launch.blocks(channel_means<From, To>{from, to, form.channels, rows, columns},
                       positions * ((form.channels + lanes - 1) / lanes), 256);
       }
       return;
     }
     const bool maximum = !form.adaptive && form.pool.method == pooling::max;
-    if (form.channels % width == 0 && begins_pack<width>(from) && begins_pack<width>(to)) {
-      launch.items(pooled_positions<from_type, to_type, width>{from, to, form.channels, rows,
-                                                               columns, maximum},
-                   positions * (form.channels / width));
-    } else {
+    const bool packs =
+        form.channels % widest == 0 && begins_pack<widest>(from) && begins_pack<widest>(to);
+    with_width<widest>(packs, [&](auto width) {
       launch.items(
-          pooled_positions<from_type, to_type, 1>{from, to, form.channels, rows, columns, maximum},
-          positions * form.channels);
-    }
+          pooled_positions<From, To, width>{from, to, form.channels, rows, columns, maximum},
+          positions * (form.channels / width));
+    });
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
@@ -85,17 +84,13 @@ struct softmax_rows {
 /// Runs a softmax by `launch`, as conversions are.
 template <class Launcher>
 void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
-  with_elements(form.from, form.to, [&](auto types) {
-    using from_type = typename decltype(types)::from;
-    using to_type = typename decltype(types)::to;
-    const auto* from = static_cast<const from_type*>(operands[0]);
-    auto* to = static_cast<to_type*>(operands[1]);
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
     constexpr std::int64_t long_row = 64;
     if (form.inner == 1 && form.extent >= long_row) {
       const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
-      launch.blocks(softmax_rows<from_type, to_type>{from, to, form.extent}, form.outer, threads);
+      launch.blocks(softmax_rows<From, To>{from, to, form.extent}, form.outer, threads);
     } else {
-      launch.items(softmax_lines<from_type, to_type>{from, to, form.extent, form.inner},
+      launch.items(softmax_lines<From, To>{from, to, form.extent, form.inner},
                    form.outer * form.inner);
     }
   });

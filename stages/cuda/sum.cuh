@@ -2,7 +2,6 @@
 
 #include <span>
 
-#include "stages/cuda/block_sum.cuh"
 #include "stages/cuda/elements.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 
@@ -102,11 +101,9 @@ void run(const sum_form& form, std::span<void* const> operands, const Launcher& 
   const std::int64_t count = pieces_of(form);
   const std::int64_t rows = rows_of_piece(form);
   constexpr int threads = block_sum::most_threads;
-  if (begins_pack<4>(from)) {
-    launch.blocks(sum_pieces<4>{from, pieces, form.count, rows}, count, threads);
-  } else {
-    launch.blocks(sum_pieces<1>{from, pieces, form.count, rows}, count, threads);
-  }
+  with_width<4>(begins_pack<4>(from), [&](auto width) {
+    launch.blocks(sum_pieces<width>{from, pieces, form.count, rows}, count, threads);
+  });
   launch.blocks(sum_of_pieces{pieces, static_cast<float*>(operands[2]), count}, 1, threads);
 }
 
