@@ -229,13 +229,11 @@ stage_kind images_kind() {
        .type = parameter_type::path,
        .help = "Folder of .jpg and .jpeg files; they are read in the order of their names, over "
                "and over.",
-       .default_value = {},
        .required = true},
       {.name = "size",
        .type = parameter_type::integers,
        .help = "[height, width] that every image is brought to, bilinear; an image at least twice "
                "as large is decoded at half, a quarter or an eighth of its size first.",
-       .default_value = {},
        .required = true,
        .unit = "px",
        .minimum = 1,
@@ -243,7 +241,6 @@ stage_kind images_kind() {
       {.name = "batch",
        .type = parameter_type::integer,
        .help = "Images in one frame.",
-       .default_value = {},
        .required = true,
        .minimum = 1,
        .maximum = 65536},

@@ -67,7 +67,6 @@ stage_kind random_normal_kind() {
       {.name = "shape",
        .type = parameter_type::shape,
        .help = "Extents of the tensor to fill.",
-       .default_value = {},
        .required = true},
       {.name = "scale",
        .type = parameter_type::number,

@@ -54,7 +54,6 @@ stage_kind spin_kind() {
   kind.parameters = {{.name = "duration",
                       .type = parameter_type::duration,
                       .help = "Time by the monotonic clock; 0ms makes a stage that does nothing.",
-                      .default_value = {},
                       .required = true,
                       .minimum = 0},
                      {.name = "stall",
@@ -65,7 +64,6 @@ stage_kind spin_kind() {
                      {.name = "stall_at",
                       .type = parameter_type::integer,
                       .help = "The frame that stalls, from 0, with those of the warm-up counted.",
-                      .default_value = {},
                       .minimum = 0}};
   kind.infer = infer;
   kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {

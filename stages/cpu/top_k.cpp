@@ -100,7 +100,6 @@ stage_kind top_k_kind() {
   kind.parameters = {{.name = "k",
                       .type = parameter_type::integer,
                       .help = "How many to keep, at most C.",
-                      .default_value = {},
                       .required = true,
                       .minimum = 1}};
   kind.infer = infer;

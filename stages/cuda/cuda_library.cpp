@@ -2,32 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 namespace graphline {
 namespace {
 
-std::string_view word_for(activation function) {
-  switch (function) {
-    case activation::relu:
-      return "relu";
-    case activation::relu6:
-      return "relu6";
-    case activation::gelu_erf:
-      return "gelu_erf";
-    case activation::gelu_tanh:
-      return "gelu_tanh";
-    case activation::sigmoid:
-      return "sigmoid";
-    case activation::silu:
-      return "silu";
-  }
-  throw std::logic_error("an activation without a word");
-}
-
 std::string steps(const std::vector<activation>& functions) {
   std::string text;
-  for (const activation function : functions) text += fmt::format("+{}", word_for(function));
+  for (const activation function : functions) text += fmt::format("+{}", to_word(function));
   return text;
 }
 

@@ -13,29 +13,19 @@ namespace {
 const parameter name_parameter{
     .name = "name",
     .type = parameter_type::text,
-    .help = "Name of the layer, for its weights, for 'reads' and 'add', and in every table.",
-    .default_value = {}};
+    .help = "Name of the layer, for its weights, for 'reads' and 'add', and in every table."};
 
 const parameter reads_parameter{
     .name = "reads",
     .type = parameter_type::text,
     .help =
         "Name of the earlier layer that it reads, or 'input' for what the network reads; the "
-        "layer before when left out.",
-    .default_value = {}};
-
-std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
-  return names;
-}
+        "layer before when left out."};
 
 /// The kind of that name, or null.
 const layer_kind* find_layer_kind(std::string_view name) {
-  for (const layer_kind& kind : layer_kinds()) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(layer_kinds(), name, &layer_kind::name);
+  return found == layer_kinds().end() ? nullptr : &*found;
 }
 
 /// Unnamed layers are known by their number, in "3.weight" and "3.conv2d". Dots between words are
@@ -92,14 +82,23 @@ std::optional<entry_parts> split(const node& written, diagnostics& out) {
 }  // namespace
 
 const std::vector<layer_kind>& layer_kinds() {
-  static const std::vector<layer_kind> kinds = {conv2d_kind(),       linear_kind(),
-                                                relu_kind(),         relu6_kind(),
-                                                gelu_kind(),         sigmoid_kind(),
-                                                silu_kind(),         softmax_kind(),
-                                                batch_norm2d_kind(), layer_norm_kind(),
-                                                attention_kind(),    max_pool2d_kind(),
-                                                avg_pool2d_kind(),   adaptive_avg_pool2d_kind(),
-                                                flatten_kind(),      add_kind()};
+  static const std::vector<layer_kind> kinds = {
+      conv2d_kind(),
+      linear_kind(),
+      activation_kind(activation::relu, "max(x, 0)"),
+      activation_kind(activation::relu6, "min(max(x, 0), 6)"),
+      gelu_kind(),
+      activation_kind(activation::sigmoid, "1 / (1 + exp(-x))"),
+      activation_kind(activation::silu, "x / (1 + exp(-x))"),
+      softmax_kind(),
+      batch_norm2d_kind(),
+      layer_norm_kind(),
+      attention_kind(),
+      max_pool2d_kind(),
+      avg_pool2d_kind(),
+      adaptive_avg_pool2d_kind(),
+      flatten_kind(),
+      add_kind()};
   return kinds;
 }
 
@@ -118,8 +117,10 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   entry.subject = parts->kind.text;
   entry.kind = find_layer_kind(parts->kind.text);
   if (entry.kind == nullptr) {
+    std::vector<std::string> names;
+    for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
     out.error(parts->kind.place, fmt::format("unknown layer '{}'{}", parts->kind.text,
-                                             suggestion(parts->kind.text, kind_names(), 20)));
+                                             suggestion(parts->kind.text, names, 20)));
     return entry;
   }
 

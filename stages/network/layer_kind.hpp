@@ -89,10 +89,9 @@ struct layer_kind {
 };
 
 /// A kind whose functions deal in their own operation type instead of the variant.
-template <class Operation>
+template <class Operation, class Read>
 layer_kind make_layer_kind(std::string name, std::string headline,
-                           std::vector<parameter> parameters,
-                           Operation (*read)(const arguments&, layer_problems&),
+                           std::vector<parameter> parameters, const Read& read,
                            layer_shape (*infer)(const Operation&, std::span<const layer_input>,
                                                 layer_problems&)) {
   return {std::move(name), std::move(headline), std::move(parameters),

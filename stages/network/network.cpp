@@ -86,14 +86,12 @@ stage_kind network_kind() {
       {.name = "layers",
        .type = parameter_type::tree,
        .help = "List of layers, applied in order; see below.",
-       .default_value = {},
        .required = true,
        .structure = "list of layers"},
       {.name = "weights",
        .type = parameter_type::path,
        .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "
-               "when left out, so that values keep their size through all layers.",
-       .default_value = {}}};
+               "when left out, so that values keep their size through all layers."}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer;
   kind.make_device["host"] = make_network_host;

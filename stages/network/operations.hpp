@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "framework/base/words.hpp"
+
 namespace graphline {
 
 // What each layer does, as plain checked values: the result of reading a layer and all that a
@@ -28,6 +30,15 @@ struct linear_layer {
 };
 
 enum class activation { relu, relu6, gelu_erf, gelu_tanh, sigmoid, silu };
+
+inline constexpr word<activation> activation_words[] = {
+    {"relu", activation::relu},         {"relu6", activation::relu6},
+    {"gelu_erf", activation::gelu_erf}, {"gelu_tanh", activation::gelu_tanh},
+    {"sigmoid", activation::sigmoid},   {"silu", activation::silu}};
+template <>
+struct words_of<activation> {
+  static constexpr const auto& table = activation_words;
+};
 
 struct activation_layer {
   activation function = activation::relu;

@@ -22,45 +22,24 @@
 namespace graphline {
 namespace {
 
-constexpr std::string_view name_another = "name the file that holds the network's weights";
-constexpr std::string_view save_state =
-    "write its state_dict() with safetensors.torch.save_file and name that file";
-constexpr std::string_view save_arrays =
-    "write its arrays with safetensors.numpy.save_file and name that file";
-
 struct format {
   std::string_view magic;
   std::string_view what;
   std::string_view remedy;
 };
 
-/// The first that fits counts.
+/// What is named as weights by mistake, and what to do then.
+constexpr std::string_view save =
+    "write its tensors with save_file of safetensors.torch or safetensors.numpy and name that file";
 constexpr format formats[] = {
-    {"\xff\xd8\xff", "a JPEG picture", name_another},
-    {"\x89PNG\r\n\x1a\n", "a PNG picture", name_another},
-    {"\x93NUMPY", "a NumPy file", save_arrays},
-    {"\x89HDF\r\n\x1a\n", "an HDF5 file", save_arrays},
-    {"GGUF", "a GGUF file", name_another},
-    // A legacy torch.save begins with a pickled number; other pickles say their protocol alone.
-    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", "a PyTorch file", save_state},
-    {"\x80\x02", "a Python pickle", save_state},
-    {"\x80\x03", "a Python pickle", save_state},
-    {"\x80\x04", "a Python pickle", save_state},
-    {"\x80\x05", "a Python pickle", save_state},
+    {"\x80\x02", "a pickle, as PyTorch writes it", save},
+    {"\x80\x04", "a pickle", save},
+    {"PK\x03\x04", "a ZIP archive, as PyTorch and NumPy write it", save},
+    {"\x93NUMPY", "a NumPy file", save},
+    {"\xff\xd8\xff", "a JPEG picture", "name the file that holds the network's weights"},
     {"version https://git-lfs", "a Git LFS pointer", "'git lfs pull' gets the file itself"},
-    {"<!DOCTYPE", "an HTML page", "download the file itself"},
-    {"<!doctype", "an HTML page", "download the file itself"},
-    {"<html", "an HTML page", "download the file itself"},
+    {"<", "an HTML page", "download the file itself"},
 };
-
-/// ZIP archives are told apart by the name of their first member, which follows the 30 bytes of
-/// its header (APPNOTE.TXT 4.3.7).
-format zip_format(std::string_view beginning) {
-  const std::string_view name = beginning.substr(std::min<std::size_t>(30, beginning.size()));
-  if (name.find(".npy") != name.npos) return {"", "a NumPy archive", save_arrays};
-  if (name.find("data.pkl") != name.npos) return {"", "a PyTorch file", save_state};
-  return {"", "a ZIP archive", name_another};
-}
 
 /// Whether it may be a protocol buffer of ONNX's ModelProto: the field ir_version, one small
 /// number, and then another field of it (onnx.proto; writers keep fields in order).
@@ -74,19 +53,12 @@ bool is_onnx(std::string_view beginning) {
 /// bytes (64 suffice), with the remedy: "a JPEG picture, not a safetensors file; ...". Empty where
 /// it is of no format that is known here.
 std::string describe_foreign_format(std::string_view beginning) {
-  const auto* found = std::ranges::find_if(
-      formats, [&](const format& f) { return beginning.starts_with(f.magic); });
   format is{};
-  if (found != std::end(formats)) {
-    is = *found;
-  } else if (beginning.starts_with("PK\x03\x04")) {
-    is = zip_format(beginning);
-  } else if (is_onnx(beginning)) {
-    is = {"", "an ONNX model", "write its weights to a safetensors file and name that"};
-  } else {
-    return {};
+  for (const format& known : formats) {
+    if (beginning.starts_with(known.magic)) is = known;
   }
-  return fmt::format("{}, not a safetensors file; {}", is.what, is.remedy);
+  if (is_onnx(beginning)) is = {"", "an ONNX model", save};
+  return is.what.empty() ? "" : fmt::format("{}, not a safetensors file; {}", is.what, is.remedy);
 }
 
 using json = nlohmann::ordered_json;

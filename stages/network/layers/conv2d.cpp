@@ -72,31 +72,10 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
                                   /*ceil=*/false, problems);
   if (!divides || !size) return {};
 
-  const std::int64_t group_channels = input.shape[1] / conv.groups;
-  layer_shape result;
-  result.output = {input.shape[0], conv.out_channels, (*size)[0], (*size)[1]};
-  const auto out = count_elements(result.output, problems);
-  const auto fan_in = checked_product({group_channels, conv.kernel[0], conv.kernel[1]});
-  if (!out || !fan_in) {
-    if (!fan_in) problems.report_at("kernel", "has a kernel of more than 2^60 elements");
-    return {};
-  }
-
-  const shape weight{conv.out_channels, group_channels, conv.kernel[0], conv.kernel[1]};
-  const auto weight_elements = count_elements(weight, problems);
-  const auto macs = checked_product({*out, *fan_in});
-  if (!weight_elements || !macs) {
-    if (!macs) problems.report("would take more than 2^60 multiply-accumulates");
-    return {};
-  }
-
-  result.weights = product_weights(weight, *fan_in, conv.bias);
-  const std::int64_t parameters = *weight_elements + (conv.bias ? conv.out_channels : 0);
-  result.cost = {.macs = *macs,
-                 .flops = 2 * *macs + (conv.bias ? *out : 0),
-                 .bytes_read = 4 * (input.shape.elements() + parameters),
-                 .bytes_written = 4 * *out};
-  return result;
+  const shape weight{conv.out_channels, input.shape[1] / conv.groups, conv.kernel[0],
+                     conv.kernel[1]};
+  return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight, input,
+                       conv.bias, problems);
 }
 
 }  // namespace
@@ -104,17 +83,8 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
 layer_kind conv2d_kind() {
   return make_layer_kind<conv2d_layer>(
       "conv2d", "2-D convolution of [N, C, H, W]",
-      {{.name = "out_channels",
-        .help = "Channels of the output.",
-        .required = true,
-        .minimum = 1,
-        .maximum = largest_size},
-       {.name = "kernel",
-        .type = parameter_type::integers,
-        .help = "Height and width of the kernel: a number or [h, w].",
-        .required = true,
-        .minimum = 1,
-        .maximum = largest_size},
+      {size_parameter("out_channels", "Channels of the output."),
+       kernel_parameter("Height and width of the kernel: a number or [h, w]."),
        pair_parameter("stride", "Step of the kernel.", "1", 1),
        padding_parameter(),
        pair_parameter("dilation", "Distance between kernel elements.", "1", 1),

@@ -24,15 +24,6 @@ std::int64_t flops_per_element(activation function) {
   return 0;
 }
 
-template <activation function>
-activation_layer read_activation(const arguments&, layer_problems&) {
-  return {function};
-}
-
-activation_layer read_gelu(const arguments& values, layer_problems&) {
-  return {values.text("approximate") == "tanh" ? activation::gelu_tanh : activation::gelu_erf};
-}
-
 layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const std::int64_t elements = inputs[0].shape.elements();
@@ -42,14 +33,10 @@ layer_shape infer(const activation_layer& layer, std::span<const layer_input> in
 
 }  // namespace
 
-layer_kind relu_kind() {
-  return make_layer_kind<activation_layer>("relu", "max(x, 0)", {},
-                                           read_activation<activation::relu>, infer);
-}
-
-layer_kind relu6_kind() {
-  return make_layer_kind<activation_layer>("relu6", "min(max(x, 0), 6)", {},
-                                           read_activation<activation::relu6>, infer);
+layer_kind activation_kind(activation function, std::string headline) {
+  return make_layer_kind<activation_layer>(
+      std::string(to_word(function)), std::move(headline), {},
+      [function](const arguments&, layer_problems&) { return activation_layer{function}; }, infer);
 }
 
 layer_kind gelu_kind() {
@@ -60,24 +47,14 @@ layer_kind gelu_kind() {
         .help = "none: with erf, exact; tanh: the approximation by tanh.",
         .default_value = "none",
         .choices = {"none", "tanh"}}},
-      read_gelu, infer);
-}
-
-layer_kind sigmoid_kind() {
-  return make_layer_kind<activation_layer>("sigmoid", "1 / (1 + exp(-x))", {},
-                                           read_activation<activation::sigmoid>, infer);
-}
-
-layer_kind silu_kind() {
-  return make_layer_kind<activation_layer>("silu", "x / (1 + exp(-x))", {},
-                                           read_activation<activation::silu>, infer);
+      [](const arguments& values, layer_problems&) {
+        const bool by_tanh = values.text("approximate") == "tanh";
+        return activation_layer{by_tanh ? activation::gelu_tanh : activation::gelu_erf};
+      },
+      infer);
 }
 
 namespace {
-
-add_layer read_add(const arguments& values, layer_problems&) {
-  return {.from = values.text("from")};
-}
 
 layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems& problems) {
   if (inputs[0].shape != inputs[1].shape) {
@@ -99,14 +76,13 @@ layer_kind add_kind() {
         .type = parameter_type::text,
         .help = "Name of the earlier layer, or 'input' for what the network reads.",
         .required = true}},
-      read_add, infer);
+      [](const arguments& values, layer_problems&) {
+        return add_layer{.from = values.text("from")};
+      },
+      infer);
 }
 
 namespace {
-
-flatten_layer read_flatten(const arguments& values, layer_problems&) {
-  return {.start_dim = values.integer("start_dim")};
-}
 
 layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inputs,
                   layer_problems& problems) {
@@ -135,7 +111,10 @@ layer_kind flatten_kind() {
       {{.name = "start_dim",
         .help = "The first dimension to fold; negative ones count from the last.",
         .default_value = "1"}},
-      read_flatten, infer);
+      [](const arguments& values, layer_problems&) {
+        return flatten_layer{.start_dim = values.integer("start_dim")};
+      },
+      infer);
 }
 
 }  // namespace graphline

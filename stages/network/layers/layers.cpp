@@ -36,6 +36,20 @@ parameter pair_parameter(std::string name, std::string help,
           .maximum = largest_size};
 }
 
+parameter size_parameter(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .help = std::move(help),
+          .required = true,
+          .minimum = 1,
+          .maximum = largest_size};
+}
+
+parameter kernel_parameter(std::string help) {
+  parameter kernel = pair_parameter("kernel", std::move(help), {}, 1);
+  kernel.required = true;
+  return kernel;
+}
+
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems) {
   const std::vector<std::int64_t>& given = values.integers(name);
   if (given.size() == 1) return {given[0], given[0]};
@@ -44,14 +58,6 @@ extent_pair read_pair(const arguments& values, std::string_view name, layer_prob
       name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
                         given.size()));
   return {1, 1};
-}
-
-parameter eps_parameter() {
-  return {.name = "eps",
-          .type = parameter_type::number,
-          .help = "Added to the variance.",
-          .default_value = "1e-5",
-          .minimum = 0};
 }
 
 std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
@@ -76,12 +82,28 @@ cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_outp
   return {.flops = flops.value_or(0), .bytes_read = in * 4, .bytes_written = out * 4};
 }
 
-std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias) {
+layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias,
+                          layer_problems& problems) {
+  const auto out = count_elements(output, problems);
+  const auto weight_elements = count_elements(weight, problems);
+  if (!out || !weight_elements) return {};
+  const std::int64_t fan_in = *weight_elements / weight[0];
+  const auto macs = checked_product({*out, fan_in});
+  if (!macs) {
+    problems.report("would take more than 2^60 multiply-accumulates");
+    return {};
+  }
   const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
-  std::vector<weight_spec> weights{
-      {"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}};
-  if (bias) weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
-  return weights;
+  layer_shape result{
+      .output = std::move(output),
+      .weights = {{"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}}};
+  if (bias) result.weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
+  const std::int64_t parameters = *weight_elements + (bias ? weight[0] : 0);
+  result.cost = {.macs = *macs,
+                 .flops = 2 * *macs + (bias ? *out : 0),
+                 .bytes_read = 4 * (input.shape.elements() + parameters),
+                 .bytes_written = 4 * *out};
+  return result;
 }
 
 bool expect_images(const layer_input& input, layer_problems& problems) {

@@ -11,22 +11,19 @@ namespace graphline {
 
 // The kinds of layers, each defined in the file of its family.
 
-layer_kind conv2d_kind();               // conv2d.cpp
-layer_kind linear_kind();               // products.cpp
-layer_kind attention_kind();            // products.cpp
-layer_kind relu_kind();                 // elementwise.cpp
-layer_kind relu6_kind();                // elementwise.cpp
-layer_kind gelu_kind();                 // elementwise.cpp
-layer_kind sigmoid_kind();              // elementwise.cpp
-layer_kind silu_kind();                 // elementwise.cpp
-layer_kind add_kind();                  // elementwise.cpp
-layer_kind flatten_kind();              // elementwise.cpp
-layer_kind softmax_kind();              // normalization.cpp
-layer_kind batch_norm2d_kind();         // normalization.cpp
-layer_kind layer_norm_kind();           // normalization.cpp
-layer_kind max_pool2d_kind();           // pooling.cpp
-layer_kind avg_pool2d_kind();           // pooling.cpp
-layer_kind adaptive_avg_pool2d_kind();  // pooling.cpp
+layer_kind conv2d_kind();                                               // conv2d.cpp
+layer_kind linear_kind();                                               // products.cpp
+layer_kind attention_kind();                                            // products.cpp
+layer_kind gelu_kind();                                                 // elementwise.cpp
+layer_kind activation_kind(activation function, std::string headline);  // elementwise.cpp
+layer_kind add_kind();                                                  // elementwise.cpp
+layer_kind flatten_kind();                                              // elementwise.cpp
+layer_kind softmax_kind();                                              // normalization.cpp
+layer_kind batch_norm2d_kind();                                         // normalization.cpp
+layer_kind layer_norm_kind();                                           // normalization.cpp
+layer_kind max_pool2d_kind();                                           // pooling.cpp
+layer_kind avg_pool2d_kind();                                           // pooling.cpp
+layer_kind adaptive_avg_pool2d_kind();                                  // pooling.cpp
 
 // What their definitions share: parameters, and arithmetic on sizes that must not overflow.
 
@@ -37,11 +34,14 @@ inline constexpr double largest_size = 2147483647;
 parameter pair_parameter(std::string name, std::string help,
                          std::optional<std::string> default_value, double minimum);
 
-/// Its value: one number counts for both. Reports when there are more than two.
-extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
+/// A required parameter for a count, from 1 on.
+parameter size_parameter(std::string name, std::string help);
 
-/// What a normalisation adds to the variance, named `eps`.
-parameter eps_parameter();
+/// A required `kernel`: one number or a pair.
+parameter kernel_parameter(std::string help);
+
+/// The value of a pair: one number counts for both. Reports when there are more than two.
+extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
 
 /// The product, or nothing when it exceeds 2^60, far beyond any machine; factors are not negative.
 std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors);
@@ -55,10 +55,12 @@ std::optional<std::int64_t> count_elements(const shape& s, layer_problems& probl
 cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
                   layer_problems& problems);
 
-/// The weight of a product and its bias, one for each extent in front, if it has one. +-sqrt(3 /
-/// fan in) has a variance of 1 / fan in, which keeps that of the values. The bias is PyTorch's
-/// default.
-std::vector<weight_spec> product_weights(const shape& weight, std::int64_t fan_in, bool bias);
+/// What follows for a product of the input with a weight, whose first extent is that of the
+/// outputs, and a bias, one for each of these, if there is one. +-sqrt(3 / fan in) has a variance
+/// of 1 / fan in, which keeps that of the values. The bias is PyTorch's default. Reports what is
+/// too large.
+layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias,
+                          layer_problems& problems);
 
 /// Whether the input is [N, C, H, W]; reports when it is not.
 bool expect_images(const layer_input& input, layer_problems& problems);

@@ -3,8 +3,13 @@
 namespace graphline {
 namespace {
 
-batch_norm2d_layer read_batch_norm2d(const arguments& values, layer_problems&) {
-  return {.eps = values.number("eps")};
+/// What a normalisation adds to the variance.
+parameter eps_parameter() {
+  return {.name = "eps",
+          .type = parameter_type::number,
+          .help = "Added to the variance.",
+          .default_value = "1e-5",
+          .minimum = 0};
 }
 
 layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
@@ -31,14 +36,14 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
 layer_kind batch_norm2d_kind() {
   return make_layer_kind<batch_norm2d_layer>(
       "batch_norm2d", "Normalisation per channel by stored statistics (inference)",
-      {eps_parameter()}, read_batch_norm2d, infer);
+      {eps_parameter()},
+      [](const arguments& values, layer_problems&) {
+        return batch_norm2d_layer{.eps = values.number("eps")};
+      },
+      infer);
 }
 
 namespace {
-
-layer_norm_layer read_layer_norm(const arguments& values, layer_problems&) {
-  return {.eps = values.number("eps")};
-}
 
 layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
                   layer_problems& problems) {
@@ -67,14 +72,14 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
 layer_kind layer_norm_kind() {
   return make_layer_kind<layer_norm_layer>(
       "layer_norm", "Normalisation along the last dimension, by its own mean and variance",
-      {eps_parameter()}, read_layer_norm, infer);
+      {eps_parameter()},
+      [](const arguments& values, layer_problems&) {
+        return layer_norm_layer{.eps = values.number("eps")};
+      },
+      infer);
 }
 
 namespace {
-
-softmax_layer read_softmax(const arguments& values, layer_problems&) {
-  return {.dim = values.integer("dim")};
-}
 
 layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inputs,
                   layer_problems& problems) {
@@ -92,7 +97,10 @@ layer_kind softmax_kind() {
       {{.name = "dim",
         .help = "The dimension; negative ones count from the last.",
         .default_value = "-1"}},
-      read_softmax, infer);
+      [](const arguments& values, layer_problems&) {
+        return softmax_layer{.dim = values.integer("dim")};
+      },
+      infer);
 }
 
 }  // namespace graphline

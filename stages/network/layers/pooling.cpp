@@ -59,12 +59,7 @@ layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
 }
 
 std::vector<parameter> window_parameters() {
-  return {{.name = "kernel",
-           .type = parameter_type::integers,
-           .help = "Height and width of the window: a number or [h, w].",
-           .required = true,
-           .minimum = 1,
-           .maximum = largest_size},
+  return {kernel_parameter("Height and width of the window: a number or [h, w]."),
           pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
           pair_parameter("padding", "Added on each side.", "0", 0),
           {.name = "ceil_mode",
@@ -93,10 +88,6 @@ layer_kind avg_pool2d_kind() {
 }
 
 namespace {
-
-adaptive_avg_pool2d_layer read_adaptive(const arguments& values, layer_problems& problems) {
-  return {.output = read_pair(values, "output", problems)};
-}
 
 /// Elements under all windows along one axis: neighbouring windows overlap by one where the sizes
 /// do not divide.
@@ -138,7 +129,10 @@ layer_kind adaptive_avg_pool2d_kind() {
         .required = true,
         .minimum = 1,
         .maximum = 65536}},
-      read_adaptive, infer);
+      [](const arguments& values, layer_problems& problems) {
+        return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
+      },
+      infer);
 }
 
 }  // namespace graphline

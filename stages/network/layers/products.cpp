@@ -5,10 +5,6 @@
 namespace graphline {
 namespace {
 
-linear_layer read_linear(const arguments& values, layer_problems&) {
-  return {.out_features = values.integer("out_features"), .bias = values.boolean("bias")};
-}
-
 layer_shape infer(const linear_layer& linear, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
@@ -19,29 +15,10 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
                                 rank > 3 ? " (put a 'flatten' before it)" : ""));
     return {};
   }
-  const std::int64_t features = input.shape[rank - 1];
-  const std::int64_t rows = input.shape.elements() / features;
-
-  layer_shape result;
   std::vector<std::int64_t> extents = input.shape.extents();
+  const shape weight{linear.out_features, extents.back()};
   extents.back() = linear.out_features;
-  result.output = shape(std::move(extents));
-  const shape weight{linear.out_features, features};
-  const auto out = count_elements(result.output, problems);
-  const auto weight_elements = count_elements(weight, problems);
-  const auto macs = checked_product({rows, features, linear.out_features});
-  if (!out || !weight_elements || !macs) {
-    if (!macs) problems.report("would take more than 2^60 multiply-accumulates");
-    return {};
-  }
-
-  result.weights = product_weights(weight, features, linear.bias);
-  const std::int64_t parameters = *weight_elements + (linear.bias ? linear.out_features : 0);
-  result.cost = {.macs = *macs,
-                 .flops = 2 * *macs + (linear.bias ? *out : 0),
-                 .bytes_read = 4 * (input.shape.elements() + parameters),
-                 .bytes_written = 4 * *out};
-  return result;
+  return product_shape(shape(std::move(extents)), weight, input, linear.bias, problems);
 }
 
 }  // namespace
@@ -49,23 +26,19 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
 layer_kind linear_kind() {
   return make_layer_kind<linear_layer>(
       "linear", "Fully connected layer on [N, features] or [N, tokens, features]",
-      {{.name = "out_features",
-        .help = "Features of the output.",
-        .required = true,
-        .minimum = 1,
-        .maximum = largest_size},
+      {size_parameter("out_features", "Features of the output."),
        {.name = "bias",
         .type = parameter_type::boolean,
         .help = "Add a learned number per feature.",
         .default_value = "true"}},
-      read_linear, infer);
+      [](const arguments& values, layer_problems&) {
+        return linear_layer{.out_features = values.integer("out_features"),
+                            .bias = values.boolean("bias")};
+      },
+      infer);
 }
 
 namespace {
-
-attention_layer read_attention(const arguments& values, layer_problems&) {
-  return {.heads = values.integer("heads")};
-}
 
 layer_shape infer(const attention_layer& attention, std::span<const layer_input> inputs,
                   layer_problems& problems) {
@@ -108,12 +81,12 @@ layer_kind attention_kind() {
   return make_layer_kind<attention_layer>(
       "scaled_dot_product_attention",
       "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
-      {{.name = "heads",
-        .help = "Heads, each of dim / heads neighbouring features of q, of k and of v.",
-        .required = true,
-        .minimum = 1,
-        .maximum = largest_size}},
-      read_attention, infer);
+      {size_parameter("heads",
+                      "Heads, each of dim / heads neighbouring features of q, of k and of v.")},
+      [](const arguments& values, layer_problems&) {
+        return attention_layer{.heads = values.integer("heads")};
+      },
+      infer);
 }
 
 }  // namespace graphline
