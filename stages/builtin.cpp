@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/onednn/onednn_operation.hpp"
+#include "stages/onednn/onednn_program.hpp"
 #ifdef GRAPHLINE_CUDA
-#include "stages/cuda/cuda_kinds.hpp"
 #include "stages/cuda/cuda_library.hpp"
 #endif
 

@@ -6,22 +6,12 @@ namespace graphline {
 
 namespace {
 
-class copy_work final : public device_work {
- public:
-  explicit copy_work(const stage_tensors& tensors)
-      : from_(tensors.inputs.at(0)), to_(tensors.outputs.at(0)) {}
-
-  void enqueue(stream& s) override { s.copy(to_.data, from_.data, from_.type.bytes()); }
-
- private:
-  tensor_view from_;
-  tensor_view to_;
-};
-
 class copy_stage final : public device_stage {
  public:
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<copy_work>(tensors);
+    return one_part([from = tensors.inputs.at(0), to = tensors.outputs.at(0)](stream& s) {
+      s.copy(to.data, from.data, from.type.bytes());
+    });
   }
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
@@ -17,13 +20,38 @@ stage_kind images_kind();         // cpu/images.cpp
 stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 
-/// The work of a device stage that is one part.
-class one_part_work : public device_work {
+// Those of them that a `cuda` device carries out otherwise. All throw `run_error` when a library
+// cannot be had or has nothing for what is asked of it; `network` throws `input_error` for a wrong
+// weights file.
+std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_gemv_cuda(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);
+
+/// The device tensors of a network are channels last on `cuda`, and of the type in which it
+/// computes.
+device_form network_form(const arguments& values, const std::string& backend);
+
+/// The work of a device stage that is one part, from what enqueues it on a stream.
+template <class Enqueue>
+class one_part_work final : public device_work {
  public:
-  void enqueue_in_parts(stream& s, part_marker& marker) final {
-    enqueue(s);
+  explicit one_part_work(Enqueue work) : work_(std::move(work)) {}
+
+  void enqueue(stream& s) override { work_(s); }
+
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    work_(s);
     marker.part_enqueued(s);
   }
+
+ private:
+  Enqueue work_;
 };
+
+template <class Enqueue>
+std::unique_ptr<device_work> one_part(Enqueue work) {
+  return std::make_unique<one_part_work<Enqueue>>(std::move(work));
+}
 
 }  // namespace graphline

@@ -48,6 +48,13 @@ std::int64_t depth_of(const matmul_form& form) {
   return form.a[form.a.rank() - 1];
 }
 
+std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
+                                     diagnostics& out) {
+  const wanted_product wanted{.transpose_a = values.boolean("transpose_a"),
+                              .transpose_b = values.boolean("transpose_b")};
+  return product_of(wanted, inputs, values.where(), out);
+}
+
 stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
   return form ? shape_of(*form, "matmul", values.where(), out) : stage_shape{};
@@ -55,11 +62,11 @@ stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, 
 
 }  // namespace
 
-std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
-                                     diagnostics& out) {
-  const wanted_product wanted{.transpose_a = values.boolean("transpose_a"),
-                              .transpose_b = values.boolean("transpose_b")};
-  return product_of(wanted, inputs, values.where(), out);
+matmul_form matmul_of(const stage_config& config) {
+  diagnostics problems;
+  const auto form = matmul_of(config.arguments, config.inputs, problems);
+  problems.throw_if_errors();
+  return *form;
 }
 
 std::optional<matmul_form> product_of(const wanted_product& wanted,
@@ -139,7 +146,9 @@ stage_kind matmul_kind() {
                       .default_value = "false"}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer;
-  kind.make_device["host"] = make_matmul_host;
+  kind.make_device["host"] = [](device& d, const stage_config& config) {
+    return make_product_host(d, matmul_of(config), "matmul", config);
+  };
   return kind;
 }
 

@@ -33,9 +33,8 @@ std::optional<matmul_form> product_of(const wanted_product& wanted,
                                       std::span<const tensor_type> inputs, const place& where,
                                       diagnostics& out);
 
-/// That of a `matmul` stage.
-std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
-                                     diagnostics& out);
+/// That of a `matmul` stage whose arguments have been checked.
+matmul_form matmul_of(const stage_config& config);
 
 /// What it amounts to: both operands as they are, before broadcasting, and the product.
 cost cost_of(const matmul_form& form);
@@ -45,10 +44,7 @@ cost cost_of(const matmul_form& form);
 stage_shape shape_of(const matmul_form& form, const char* kind, const place& where,
                      diagnostics& out);
 
-/// The `matmul` stage on a `host` device, by oneDNN.
-std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& config);
-
-/// A stage of another kind that is such a product, likewise; `kind` names its operation.
+/// A stage that is such a product on a `host` device, by oneDNN; `kind` names its operation.
 std::unique_ptr<device_stage> make_product_host(device& d, const matmul_form& form,
                                                 const char* kind, const stage_config& config);
 

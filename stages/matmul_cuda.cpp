@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/cuda_library.hpp"
-#include "stages/cuda/kernel_forms.hpp"
-#include "stages/kinds.hpp"
-#include "stages/matmul.hpp"
-#include "stages/network/program_buffers.hpp"
+#include "stages/cuda/cuda_program.hpp"
 #include "stages/precision_parameters.hpp"
 
 namespace graphline {
@@ -108,7 +104,7 @@ std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t 
   std::size_t divides = 16;
   for (const product_offsets& call : calls) {
     for (const std::int64_t offset : {call.a, call.b, call.d}) {
-      while (static_cast<std::size_t>(offset) * bytes % divides != 0) divides /= 2;
+      divides = std::gcd(divides, static_cast<std::size_t>(offset) * bytes);
     }
   }
   return divides;
@@ -154,135 +150,59 @@ product_calls collapsed(repeated_product product) {
   return result;
 }
 
-/// Bytes on from an address.
-void* advanced(void* from, std::int64_t elements, std::size_t element_bytes) {
-  return static_cast<std::byte*>(from) + static_cast<std::size_t>(elements) * element_bytes;
+/// A conversion of a tensor's elements in their order.
+convert_form conversion(dtype from, dtype to, std::int64_t elements) {
+  return {.from = from, .to = to, .rows = elements, .padded_rows = elements};
 }
 
-/// A kernel with its two operands; none for a count of 0.
-struct bound_conversion {
-  kernel_form form;
-  std::array<void*, 2> operands{};
-};
+std::unique_ptr<library_operation> plan(device& d, const product_form& form,
+                                        const matmul_form& product, const char* kind,
+                                        const stage_config& config, const std::string& owner) {
+  std::string why_not;
+  auto operation = open_cuda_libraries(d, tune_of(config.arguments), owner)->plan(form, why_not);
+  if (operation != nullptr) return operation;
+  throw run_error(
+      fmt::format("{}: no implementation in {} for {} to {}: {}; another {} may have one", owner,
+                  to_word(form.precision), kind, to_string(product.c), why_not,
+                  config.arguments.has("precision") ? "'precision'" : "'method'"));
+}
 
-using product_operands = std::array<void*, 3>;
-
-class matmul_work final : public one_part_work {
- public:
-  matmul_work(const std::string& owner, library_operation& product,
-              std::vector<product_operands> calls, void* workspace,
-              std::vector<bound_conversion> before, std::vector<bound_conversion> after)
-      : owner_(owner),
-        product_(product),
-        calls_(std::move(calls)),
-        workspace_(workspace),
-        before_(std::move(before)),
-        after_(std::move(after)) {}
-
-  void enqueue(stream& s) override {
-    for (const bound_conversion& c : before_)
-      enqueue_kernel(c.form, c.operands, s.native(), owner_);
-    for (const product_operands& call : calls_) product_.enqueue(s.native(), call, workspace_);
-    for (const bound_conversion& c : after_) enqueue_kernel(c.form, c.operands, s.native(), owner_);
+/// The stage's tensors, converted where the product is not of float32, and the product's calls.
+cuda_program program_of(const matmul_form& form, const product_calls& product,
+                        std::unique_ptr<library_operation> operation, const std::string& owner) {
+  cuda_program program;
+  const dtype element = element_of(product.form.precision);
+  const bool converts = element != dtype::float32;
+  const auto add = [&](buffer_place place, std::size_t tensor, const shape& s, dtype of) {
+    return program.add_buffer(place, static_cast<std::size_t>(s.elements()) * size_of(of), tensor);
+  };
+  const auto read = [&](std::size_t tensor, const shape& s) {
+    const std::size_t given = add(buffer_place::input, tensor, s, dtype::float32);
+    if (!converts) return given;
+    const std::size_t converted = add(buffer_place::scratch, 0, s, element);
+    program.add_kernel(conversion(dtype::float32, element, s.elements()), {given, converted},
+                       owner);
+    return converted;
+  };
+  std::size_t a = read(0, form.a);
+  std::size_t b = read(1, form.b);
+  const std::size_t written = add(buffer_place::output, 0, form.c, dtype::float32);
+  const std::size_t c = converts ? add(buffer_place::scratch, 0, form.c, element) : written;
+  if (product.swapped) std::swap(a, b);
+  const auto at = [&](std::size_t buffer, std::int64_t offset) {
+    return cuda_operand(buffer, static_cast<std::size_t>(offset) * size_of(element));
+  };
+  std::vector<std::vector<cuda_operand>> calls;
+  for (const product_offsets& call : product.calls) {
+    calls.push_back({at(a, call.a), at(b, call.b), at(c, call.d)});
   }
-
- private:
-  const std::string& owner_;
-  library_operation& product_;
-  std::vector<product_operands> calls_;
-  void* workspace_;
-  std::vector<bound_conversion> before_;
-  std::vector<bound_conversion> after_;
-};
-
-class matmul_stage final : public device_stage {
- public:
-  matmul_stage(device& d, const matmul_form& form, const char* kind, const stage_config& config)
-      : kind_(kind),
-        owner_(fmt::format("stage '{}'", config.name)),
-        precision_(precision_of(config.arguments)),
-        library_(open_cuda_libraries(d, tune_of(config.arguments), owner_)),
-        calls_(collapse_product(form, precision_)),
-        elements_{form.a.elements(), form.b.elements(), form.c.elements()},
-        cost_(cost_of(form)) {
-    std::string why_not;
-    product_ = library_->plan(calls_.form, why_not);
-    if (product_ == nullptr) {
-      throw run_error(
-          fmt::format("{}: no implementation in {} for {} to {}: {}; another {} may have one",
-                      owner_, to_word(precision_), kind_, to_string(form.c), why_not,
-                      config.arguments.has("precision") ? "'precision'" : "'method'"));
-    }
-    // The three tensors as other elements and the workspace, all in use at once.
-    std::vector<scratch_block> blocks;
-    for (const std::int64_t elements : elements_) {
-      const auto bytes = static_cast<std::size_t>(elements) * element_bytes(precision_);
-      blocks.push_back({converts() ? bytes : 0, 0, 0});
-    }
-    blocks.push_back({product_->workspace_bytes(), 0, 0});
-    scratch_ = lay_out_scratch(blocks);
+  program.add_calls(std::move(operation), std::move(calls), owner);
+  if (converts) {
+    program.add_kernel(conversion(element, dtype::float32, form.c.elements()), {c, written}, owner);
   }
-
-  std::size_t scratch_bytes() const override { return scratch_.bytes; }
-
-  std::vector<stage_part> parts() const override {
-    std::string choice = product_->choice();
-    if (calls_.calls.size() > 1)
-      choice = fmt::format("{} calls of {}", calls_.calls.size(), choice);
-    if (converts()) choice += fmt::format("; conversions to and from {}", to_word(precision_));
-    return {{kind_, std::move(choice), cost_, precision_}};
-  }
-
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    std::array<void*, 3> data{tensors.inputs.at(0).data, tensors.inputs.at(1).data,
-                              tensors.outputs.at(0).data};
-    std::vector<bound_conversion> before;
-    std::vector<bound_conversion> after;
-    if (converts()) {
-      for (std::size_t i = 0; i < data.size(); ++i) {
-        void* const converted = at(tensors, i);
-        (i < 2 ? before : after).push_back(conversion(i, data[i], converted));
-        data[i] = converted;
-      }
-    }
-    std::vector<product_operands> calls;
-    for (const product_offsets& offsets : calls_.calls) {
-      const std::size_t bytes = element_bytes(precision_);
-      calls.push_back({advanced(data[calls_.swapped ? 1 : 0], offsets.a, bytes),
-                       advanced(data[calls_.swapped ? 0 : 1], offsets.b, bytes),
-                       advanced(data[2], offsets.d, bytes)});
-    }
-    return std::make_unique<matmul_work>(owner_, *product_, std::move(calls), at(tensors, 3),
-                                         std::move(before), std::move(after));
-  }
-
- private:
-  bool converts() const { return element_of(precision_) != dtype::float32; }
-
-  void* at(const stage_tensors& tensors, std::size_t block) const {
-    return static_cast<std::byte*>(tensors.scratch) + scratch_.offsets[block];
-  }
-
-  /// To the precision's elements for what is read, from them for what is written.
-  bound_conversion conversion(std::size_t tensor, void* given, void* converted) const {
-    const bool written = tensor == 2;
-    convert_form form{.from = written ? element_of(precision_) : dtype::float32,
-                      .to = written ? dtype::float32 : element_of(precision_)};
-    form.rows = form.padded_rows = elements_[tensor];
-    if (written) std::swap(given, converted);
-    return {form, {given, converted}};
-  }
-
-  std::string kind_;
-  std::string owner_;
-  precision precision_;
-  std::unique_ptr<cuda_library> library_;  // outlives the operation that it planned
-  product_calls calls_;
-  std::array<std::int64_t, 3> elements_;
-  cost cost_;
-  std::unique_ptr<library_operation> product_;
-  scratch_layout scratch_;
-};
+  program.place_buffers();
+  return program;
+}
 
 }  // namespace
 
@@ -298,15 +218,22 @@ product_calls collapse_product(const matmul_form& form, precision p) {
 }
 
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config) {
-  diagnostics problems;
-  const auto form = matmul_of(config.arguments, config.inputs, problems);
-  problems.throw_if_errors();
-  return make_product_cuda(d, *form, "matmul", config);
+  return make_product_cuda(d, matmul_of(config), "matmul", config);
 }
 
 std::unique_ptr<device_stage> make_product_cuda(device& d, const matmul_form& form,
                                                 const char* kind, const stage_config& config) {
-  return std::make_unique<matmul_stage>(d, form, kind, config);
+  const std::string owner = fmt::format("stage '{}'", config.name);
+  const precision p = precision_of(config.arguments);
+  const product_calls product = collapse_product(form, p);
+  auto operation = plan(d, product.form, form, kind, config, owner);
+  std::string choice = describe_calls(*operation, product.calls.size());
+  if (element_of(p) != dtype::float32) {
+    choice += fmt::format("; conversions to and from {}", to_word(p));
+  }
+  cuda_program program = program_of(form, product, std::move(operation), owner);
+  program.parts = {{kind, std::move(choice), cost_of(form), program.steps.size()}};
+  return std::make_unique<program_stage<cuda_program>>(std::move(program), memory(), p);
 }
 
 }  // namespace graphline

@@ -1,5 +1,3 @@
-#include "stages/cuda/cuda_kinds.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -11,43 +9,6 @@
 namespace graphline {
 
 namespace {
-
-class copy_work final : public one_part_work {
- public:
-  explicit copy_work(const stage_tensors& tensors)
-      : from_(tensors.inputs.at(0)), to_(tensors.outputs.at(0)) {}
-
-  void enqueue(stream& s) override { s.copy(to_.data, from_.data, from_.type.bytes()); }
-
- private:
-  tensor_view from_;
-  tensor_view to_;
-};
-
-class write_work final : public one_part_work {
- public:
-  explicit write_work(const stage_tensors& tensors) : to_(tensors.outputs.at(0)) {}
-
-  void enqueue(stream& s) override { s.fill(to_.data, std::byte{0}, to_.type.bytes()); }
-
- private:
-  tensor_view to_;
-};
-
-class read_work final : public one_part_work {
- public:
-  read_work(const sum_form& form, const stage_tensors& tensors, const std::string& owner)
-      : form_(form),
-        operands_{tensors.inputs.at(0).data, tensors.scratch, tensors.outputs.at(0).data},
-        owner_(owner) {}
-
-  void enqueue(stream& s) override { enqueue_kernel(form_, operands_, s.native(), owner_); }
-
- private:
-  kernel_form form_;
-  std::array<void*, 3> operands_;
-  const std::string& owner_;
-};
 
 class traffic_stage final : public device_stage {
  public:
@@ -69,9 +30,18 @@ class traffic_stage final : public device_stage {
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    if (method_ == traffic_method::copy) return std::make_unique<copy_work>(tensors);
-    if (method_ == traffic_method::write) return std::make_unique<write_work>(tensors);
-    return std::make_unique<read_work>(form_, tensors, owner_);
+    const tensor_view from = tensors.inputs.at(0);
+    const tensor_view to = tensors.outputs.at(0);
+    if (method_ == traffic_method::copy) {
+      return one_part([from, to](stream& s) { s.copy(to.data, from.data, from.type.bytes()); });
+    }
+    if (method_ == traffic_method::write) {
+      return one_part([to](stream& s) { s.fill(to.data, std::byte{0}, to.type.bytes()); });
+    }
+    const std::array<void*, 3> operands{from.data, tensors.scratch, to.data};
+    return one_part([form = kernel_form(form_), operands, &owner = owner_](stream& s) {
+      enqueue_kernel(form, operands, s.native(), owner);
+    });
   }
 
  private:

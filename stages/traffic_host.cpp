@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -94,83 +96,38 @@ void write_lines_sse2(float* to, float value, std::int64_t count) {
 /// that a sum does not depend on how many there are.
 constexpr std::int64_t piece = 1 << 18;
 
-constexpr std::int64_t pieces_of(std::int64_t count) noexcept {
-  return (count + piece - 1) / piece;
+/// Calls `body(begin, count)` for every piece of a tensor, on the compute threads, then `end()`.
+template <class Body, class End>
+class piecewise_operation final : public host_operation {
+ public:
+  piecewise_operation(std::string_view name, std::int64_t count, Body body, End end)
+      : name_(name), count_(count), body_(std::move(body)), end_(std::move(end)) {}
+
+  std::string_view name() const noexcept override { return name_; }
+
+  void run() override {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t begin = 0; begin < count_; begin += piece) {
+      body_(begin, std::min(piece, count_ - begin));
+    }
+    end_();
+  }
+
+ private:
+  std::string_view name_;
+  std::int64_t count_;
+  Body body_;
+  End end_;
+};
+
+template <class Body, class End>
+std::unique_ptr<device_work> in_pieces(std::string_view name, std::int64_t count, Body body,
+                                       End end) {
+  using operation = piecewise_operation<Body, End>;
+  return one_part(
+      [made = std::make_unique<operation>(name, count, std::move(body), std::move(end))](
+          stream& s) { host_enqueue(s, *made); });
 }
-
-class copy_operation final : public host_operation {
- public:
-  copy_operation(float* to, const float* from, std::int64_t count)
-      : to_(to), from_(from), count_(count) {}
-
-  std::string_view name() const noexcept override { return "traffic copy"; }
-
-  void run() override {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < pieces_of(count_); ++i) {
-      const std::int64_t begin = i * piece;
-      copy_past_caches(to_ + begin, from_ + begin, std::min(piece, count_ - begin));
-    }
-  }
-
- private:
-  float* to_;
-  const float* from_;
-  std::int64_t count_;
-};
-
-class write_operation final : public host_operation {
- public:
-  write_operation(float* to, std::int64_t count) : to_(to), count_(count) {}
-
-  std::string_view name() const noexcept override { return "traffic write"; }
-
-  void run() override {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < pieces_of(count_); ++i) {
-      const std::int64_t begin = i * piece;
-      write_past_caches(to_ + begin, 0, std::min(piece, count_ - begin));
-    }
-  }
-
- private:
-  float* to_;
-  std::int64_t count_;
-};
-
-class read_operation final : public host_operation {
- public:
-  read_operation(float* to, const float* from, std::int64_t count)
-      : to_(to), from_(from), count_(count), sums_(static_cast<std::size_t>(pieces_of(count))) {}
-
-  std::string_view name() const noexcept override { return "traffic read"; }
-
-  void run() override {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < pieces_of(count_); ++i) {
-      const std::int64_t begin = i * piece;
-      sums_[static_cast<std::size_t>(i)] = sum_of(from_ + begin, std::min(piece, count_ - begin));
-    }
-    *to_ = static_cast<float>(std::accumulate(sums_.begin(), sums_.end(), 0.0));
-  }
-
- private:
-  float* to_;
-  const float* from_;
-  std::int64_t count_;
-  std::vector<float> sums_;  ///< of the pieces
-};
-
-class traffic_work final : public one_part_work {
- public:
-  explicit traffic_work(std::unique_ptr<host_operation> operation)
-      : operation_(std::move(operation)) {}
-
-  void enqueue(stream& s) override { host_enqueue(s, *operation_); }
-
- private:
-  std::unique_ptr<host_operation> operation_;
-};
 
 class traffic_stage final : public device_stage {
  public:
@@ -190,19 +147,27 @@ class traffic_stage final : public device_stage {
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     const auto* from = tensors.inputs.at(0).as<float>();
     auto* to = tensors.outputs.at(0).as<float>();
-    std::unique_ptr<host_operation> operation;
-    switch (method_) {
-      case traffic_method::read:
-        operation = std::make_unique<read_operation>(to, from, count_);
-        break;
-      case traffic_method::write:
-        operation = std::make_unique<write_operation>(to, count_);
-        break;
-      case traffic_method::copy:
-        operation = std::make_unique<copy_operation>(to, from, count_);
-        break;
+    const auto nothing = [] {};
+    if (method_ == traffic_method::copy) {
+      const auto copy = [to, from](std::int64_t begin, std::int64_t count) {
+        copy_past_caches(to + begin, from + begin, count);
+      };
+      return in_pieces("traffic copy", count_, copy, nothing);
     }
-    return std::make_unique<traffic_work>(std::move(operation));
+    if (method_ == traffic_method::write) {
+      const auto write = [to](std::int64_t begin, std::int64_t count) {
+        write_past_caches(to + begin, 0, count);
+      };
+      return in_pieces("traffic write", count_, write, nothing);
+    }
+    const auto sums = std::make_shared<std::vector<float>>((count_ + piece - 1) / piece);
+    const auto read = [sums, from](std::int64_t begin, std::int64_t count) {
+      (*sums)[static_cast<std::size_t>(begin / piece)] = sum_of(from + begin, count);
+    };
+    const auto add_up = [sums, to] {
+      *to = static_cast<float>(std::accumulate(sums->begin(), sums->end(), 0.0));
+    };
+    return in_pieces("traffic read", count_, read, add_up);
   }
 
  private:

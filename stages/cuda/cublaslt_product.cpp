@@ -4,68 +4,57 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/cublaslt_form.hpp"
 #include "stages/cuda/vendor_libraries.hpp"
 
 namespace graphline {
 namespace {
 
-/// The functions of cuBLASLt that are used here, found in the library when it is opened.
+/// The functions of cuBLASLt that are used here. Opens it at the first call; throws `run_error`
+/// when it cannot be had.
 struct cublaslt_functions {
-  decltype(&cublasLtCreate) create;
-  decltype(&cublasLtDestroy) destroy;
-  decltype(&cublasLtGetVersion) version;
-  decltype(&cublasLtGetStatusName) status_name;
-  decltype(&cublasLtGetStatusString) status_string;
-  decltype(&cublasLtMatmulDescCreate) product_create;
-  decltype(&cublasLtMatmulDescDestroy) product_destroy;
-  decltype(&cublasLtMatmulDescSetAttribute) product_set;
-  decltype(&cublasLtMatrixLayoutCreate) layout_create;
-  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy;
-  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
-  decltype(&cublasLtMatmulPreferenceCreate) preference_create;
-  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy;
-  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set;
-  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
-  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability;
-  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_setting;
-  decltype(&cublasLtMatmul) multiply;
+  const shared_library& library = cublaslt_library_file();
+  decltype(&cublasLtCreate) create = function_of(library, "cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = function_of(library, "cublasLtDestroy");
+  decltype(&cublasLtGetVersion) version = function_of(library, "cublasLtGetVersion");
+  decltype(&cublasLtGetStatusName) status_name = function_of(library, "cublasLtGetStatusName");
+  decltype(&cublasLtGetStatusString) status_string =
+      function_of(library, "cublasLtGetStatusString");
+  decltype(&cublasLtMatmulDescCreate) product_create =
+      function_of(library, "cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescDestroy) product_destroy =
+      function_of(library, "cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatmulDescSetAttribute) product_set =
+      function_of(library, "cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) layout_create =
+      function_of(library, "cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy =
+      function_of(library, "cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set =
+      function_of(library, "cublasLtMatrixLayoutSetAttribute");
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create =
+      function_of(library, "cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
+      function_of(library, "cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set =
+      function_of(library, "cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic =
+      function_of(library, "cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability =
+      function_of(library, "cublasLtMatmulAlgoCapGetAttribute");
+  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_setting =
+      function_of(library, "cublasLtMatmulAlgoConfigGetAttribute");
+  decltype(&cublasLtMatmul) multiply = function_of(library, "cublasLtMatmul");
 };
 
-/// Opens cuBLASLt at the first call. Throws `run_error` when it cannot be had.
 const cublaslt_functions& cublaslt() {
-  static const cublaslt_functions found = [] {
-    const shared_library& library = cublaslt_library_file();
-    cublaslt_functions f{};
-    const auto look_up = [&]<class Function>(Function*& function, const char* name) {
-      function = library.function<Function>(name);
-    };
-    look_up(f.create, "cublasLtCreate");
-    look_up(f.destroy, "cublasLtDestroy");
-    look_up(f.version, "cublasLtGetVersion");
-    look_up(f.status_name, "cublasLtGetStatusName");
-    look_up(f.status_string, "cublasLtGetStatusString");
-    look_up(f.product_create, "cublasLtMatmulDescCreate");
-    look_up(f.product_destroy, "cublasLtMatmulDescDestroy");
-    look_up(f.product_set, "cublasLtMatmulDescSetAttribute");
-    look_up(f.layout_create, "cublasLtMatrixLayoutCreate");
-    look_up(f.layout_destroy, "cublasLtMatrixLayoutDestroy");
-    look_up(f.layout_set, "cublasLtMatrixLayoutSetAttribute");
-    look_up(f.preference_create, "cublasLtMatmulPreferenceCreate");
-    look_up(f.preference_destroy, "cublasLtMatmulPreferenceDestroy");
-    look_up(f.preference_set, "cublasLtMatmulPreferenceSetAttribute");
-    look_up(f.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-    look_up(f.algorithm_capability, "cublasLtMatmulAlgoCapGetAttribute");
-    look_up(f.algorithm_setting, "cublasLtMatmulAlgoConfigGetAttribute");
-    look_up(f.multiply, "cublasLtMatmul");
-    return f;
-  }();
+  static const cublaslt_functions found;
   return found;
 }
 
@@ -79,6 +68,44 @@ std::string describe_cublas(cublasStatus_t status, std::string_view call) {
 void check_cublas(cublasStatus_t status, std::string_view call, std::string_view owner) {
   if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
     throw run_error(fmt::format("{}: {}", owner, describe_cublas(status, call)));
+}
+
+std::optional<cublasLtEpilogue_t> epilogue_of(const product_form& form) {
+  if (form.activations.empty()) {
+    return form.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+  if (form.activations.size() > 1) return std::nullopt;
+  if (form.activations.front() == activation::relu) {
+    return form.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  }
+  if (form.activations.front() == activation::gelu_tanh) {
+    return form.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  }
+  return std::nullopt;
+}
+
+cudaDataType_t element_type(precision p) {
+  switch (p) {
+    case precision::float32:
+    case precision::tf32:
+      return CUDA_R_32F;
+    case precision::float16:
+      return CUDA_R_16F;
+    case precision::bfloat16:
+      return CUDA_R_16BF;
+  }
+  throw std::logic_error("a precision without a CUDA type");
+}
+
+/// A matrix of `rows` x `columns` as multiplied: stored row by row, it is its transpose stored
+/// column by column. In a product of transposes it is therefore multiplied as it is stored unless
+/// the form transposes it.
+column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_transposes,
+                         std::int64_t leading, std::int64_t stride) {
+  const auto r = static_cast<std::uint64_t>(rows);
+  const auto c = static_cast<std::uint64_t>(columns);
+  if (form_transposes) return {r, c, leading, stride, true};
+  return {c, r, leading, stride, false};
 }
 
 constexpr int candidate_limit = 16;
@@ -278,6 +305,41 @@ class product_plans final : public plan_choices {
 };
 
 }  // namespace
+
+std::optional<column_product> as_column_product(const product_form& form, std::string& why_not) {
+  const std::optional<cublasLtEpilogue_t> epilogue = epilogue_of(form);
+  if (!epilogue) {
+    why_not = "cuBLASLt applies relu or gelu's tanh form to a product, and nothing after that";
+    return std::nullopt;
+  }
+  if (form.batch > std::numeric_limits<std::int32_t>::max()) {
+    why_not = "cuBLASLt counts the products of a batch in 32 bits";
+    return std::nullopt;
+  }
+  column_product product;
+  product.left = transposed(form.k, form.n, form.transpose_b, form.b_leading, form.b_stride);
+  product.right = transposed(form.m, form.k, form.transpose_a, form.a_leading, form.a_stride);
+  product.result = transposed(form.m, form.n, false, form.d_leading, form.d_stride);
+  product.element = element_type(form.precision);
+  product.element_bytes = element_bytes(form.precision);
+  product.alignment = form.alignment;
+  product.compute =
+      form.precision == precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  product.tensor_cores = form.precision != precision::float32;
+  product.epilogue = *epilogue;
+  product.batch = static_cast<std::int32_t>(form.batch);
+  product.scale = form.scale;
+  return product;
+}
+
+std::uint32_t alignment_of(const column_product& product, const column_matrix& matrix) {
+  std::uint64_t divides = product.alignment;
+  if (product.batch > 1) {
+    const std::uint64_t step = static_cast<std::uint64_t>(matrix.stride) * product.element_bytes;
+    while (step % divides != 0) divides /= 2;
+  }
+  return static_cast<std::uint32_t>(divides);
+}
 
 std::string cublaslt_version() {
   const std::size_t version = cublaslt().version();

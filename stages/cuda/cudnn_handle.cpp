@@ -14,25 +14,17 @@ namespace {
 
 /// The functions used here; the frontend finds those of its own.
 struct cudnn_functions {
-  decltype(&cudnnCreate) create;
-  decltype(&cudnnDestroy) destroy;
-  decltype(&cudnnSetStream) set_stream;
-  decltype(&cudnnGetVersion) version;
-  decltype(&cudnnGetErrorString) error_string;
-  decltype(&cudnnGetLastErrorString) last_error;
+  const shared_library& library = cudnn_library_file();
+  decltype(&cudnnCreate) create = function_of(library, "cudnnCreate");
+  decltype(&cudnnDestroy) destroy = function_of(library, "cudnnDestroy");
+  decltype(&cudnnSetStream) set_stream = function_of(library, "cudnnSetStream");
+  decltype(&cudnnGetVersion) version = function_of(library, "cudnnGetVersion");
+  decltype(&cudnnGetErrorString) error_string = function_of(library, "cudnnGetErrorString");
+  decltype(&cudnnGetLastErrorString) last_error = function_of(library, "cudnnGetLastErrorString");
 };
 
 const cudnn_functions& functions() {
-  static const cudnn_functions found = [] {
-    const shared_library& library = cudnn_library_file();
-    return cudnn_functions{
-        library.function<decltype(cudnnCreate)>("cudnnCreate"),
-        library.function<decltype(cudnnDestroy)>("cudnnDestroy"),
-        library.function<decltype(cudnnSetStream)>("cudnnSetStream"),
-        library.function<decltype(cudnnGetVersion)>("cudnnGetVersion"),
-        library.function<decltype(cudnnGetErrorString)>("cudnnGetErrorString"),
-        library.function<decltype(cudnnGetLastErrorString)>("cudnnGetLastErrorString")};
-  }();
+  static const cudnn_functions found;
   return found;
 }
 

@@ -10,6 +10,20 @@
 namespace graphline {
 namespace {
 
+std::optional<matmul_form> gemv_of(const arguments& values, std::span<const tensor_type> inputs,
+                                   diagnostics& out) {
+  const auto form = product_of({.kind = "gemv", .a = "a", .b = "x"}, inputs, values.where(), out);
+  if (!form) return {};
+  const shape& x = inputs[1].shape;
+  if (x[x.rank() - 1] != 1) {
+    out.error(values.where(), fmt::format("gemv takes vectors of one column in 'x', [..., k, 1], "
+                                          "found {}; kind 'matmul' multiplies matrices",
+                                          to_string(x)));
+    return {};
+  }
+  return form;
+}
+
 stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
   const auto form = gemv_of(values, inputs, out);
   return form ? shape_of(*form, "gemv", values.where(), out) : stage_shape{};
@@ -76,20 +90,6 @@ std::optional<split_gemv> split_long_rows(const gemv_form& form) {
   split.pieces.axes.push_back({count, piece, piece});
   if (rows > 1) split.sums.axes.push_back({rows, count, 0});
   return split;
-}
-
-std::optional<matmul_form> gemv_of(const arguments& values, std::span<const tensor_type> inputs,
-                                   diagnostics& out) {
-  const auto form = product_of({.kind = "gemv", .a = "a", .b = "x"}, inputs, values.where(), out);
-  if (!form) return {};
-  const shape& x = inputs[1].shape;
-  if (x[x.rank() - 1] != 1) {
-    out.error(values.where(), fmt::format("gemv takes vectors of one column in 'x', [..., k, 1], "
-                                          "found {}; kind 'matmul' multiplies matrices",
-                                          to_string(x)));
-    return {};
-  }
-  return form;
 }
 
 matmul_form gemv_of(const stage_config& config) {

@@ -50,12 +50,8 @@ struct split_gemv {
 /// short.
 std::optional<split_gemv> split_long_rows(const gemv_form& form);
 
-/// The product of these inputs, with one column; reports what does not fit and answers nothing.
-std::optional<matmul_form> gemv_of(const arguments& values, std::span<const tensor_type> inputs,
-                                   diagnostics& out);
-
-/// That of a stage whose arguments have been checked. Throws `diagnostic_error` where they do not
-/// fit after all.
+/// The product of a stage whose arguments have been checked. Throws `diagnostic_error` where they
+/// do not fit after all.
 matmul_form gemv_of(const stage_config& config);
 
 /// Whether the project's own loops and kernels are asked for instead of a library.

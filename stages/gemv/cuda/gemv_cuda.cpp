@@ -1,12 +1,9 @@
-#include "stages/cuda/cuda_kinds.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/gemv/gemv.hpp"
@@ -16,28 +13,6 @@
 namespace graphline {
 
 namespace {
-
-/// A kernel on its operands: a, x, y.
-struct bound_kernel {
-  kernel_form form;
-  std::array<void*, 3> operands{};
-};
-
-class gemv_work final : public one_part_work {
- public:
-  gemv_work(const std::string& owner, std::vector<bound_kernel> kernels)
-      : owner_(owner), kernels_(std::move(kernels)) {}
-
-  void enqueue(stream& s) override {
-    for (const bound_kernel& kernel : kernels_) {
-      enqueue_kernel(kernel.form, kernel.operands, s.native(), owner_);
-    }
-  }
-
- private:
-  const std::string& owner_;
-  std::vector<bound_kernel> kernels_;
-};
 
 class fused_gemv_stage final : public device_stage {
  public:
@@ -58,17 +33,20 @@ class fused_gemv_stage final : public device_stage {
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    void* const a = tensors.inputs.at(0).data;
-    void* const x = tensors.inputs.at(1).data;
-    void* const y = tensors.outputs.at(0).data;
-    std::vector<bound_kernel> kernels;
-    if (split_) {
-      kernels.push_back({split_->pieces, {a, x, tensors.scratch}});
-      kernels.push_back({split_->sums, {tensors.scratch, nullptr, y}});
-    } else {
-      kernels.push_back({form_, {a, x, y}});
+    const std::array<void*, 3> all{tensors.inputs.at(0).data, tensors.inputs.at(1).data,
+                                   tensors.outputs.at(0).data};
+    if (!split_) {
+      return one_part([all, form = kernel_form(form_), &owner = owner_](stream& s) {
+        enqueue_kernel(form, all, s.native(), owner);
+      });
     }
-    return std::make_unique<gemv_work>(owner_, std::move(kernels));
+    const std::array<void*, 3> first{all[0], all[1], tensors.scratch};
+    const std::array<void*, 3> then{tensors.scratch, nullptr, all[2]};
+    return one_part([first, then, pieces = kernel_form(split_->pieces),
+                     sums = kernel_form(split_->sums), &owner = owner_](stream& s) {
+      enqueue_kernel(pieces, first, s.native(), owner);
+      enqueue_kernel(sums, then, s.native(), owner);
+    });
   }
 
  private:

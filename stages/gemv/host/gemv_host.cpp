@@ -70,16 +70,6 @@ class gemv_operation final : public host_operation {
   float* sums_;
 };
 
-class gemv_work final : public one_part_work {
- public:
-  explicit gemv_work(gemv_operation operation) : operation_(std::move(operation)) {}
-
-  void enqueue(stream& s) override { host_enqueue(s, operation_); }
-
- private:
-  gemv_operation operation_;
-};
-
 class fused_gemv_stage final : public device_stage {
  public:
   explicit fused_gemv_stage(const matmul_form& product)
@@ -95,10 +85,11 @@ class fused_gemv_stage final : public device_stage {
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<gemv_work>(gemv_operation(
-        form_, code_, static_cast<const float*>(tensors.inputs.at(0).data),
-        static_cast<const float*>(tensors.inputs.at(1).data),
-        static_cast<float*>(tensors.outputs.at(0).data), static_cast<float*>(tensors.scratch)));
+    return one_part(
+        [made = std::make_unique<gemv_operation>(
+             form_, code_, tensors.inputs.at(0).as<const float>(),
+             tensors.inputs.at(1).as<const float>(), tensors.outputs.at(0).as<float>(),
+             static_cast<float*>(tensors.scratch))](stream& s) { host_enqueue(s, *made); });
   }
 
  private:

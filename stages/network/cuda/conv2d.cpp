@@ -166,7 +166,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   }
   const cuda_value y = b.make_value(head.output.elements(), result_form);
   operands.push_back(y.buffer);
-  b.add_library(std::move(planned.operation), std::move(operands), head);
+  b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
   if (rest.empty()) {
     b.set_output(group.last(), y);
     return;

@@ -5,8 +5,51 @@
 #include <utility>
 #include <variant>
 
+#include "framework/base/error.hpp"
+#include "stages/kinds.hpp"
+#include "stages/precision_parameters.hpp"
+
 namespace graphline {
 namespace {
+
+/// A channels-last image as so many rows of channels.
+std::int64_t pixels_of(const shape& s) {
+  return s[2] * s[3];
+}
+
+/// Whether the elements of such a tensor follow each other alike in both layouts.
+bool layouts_coincide(const shape& s) {
+  return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
+}
+
+convert_form conversion(const value_form& from, const value_form& to, const shape& s) {
+  convert_form form{.from = from.element, .to = to.element};
+  const bool in_order = from.layout == to.layout || layouts_coincide(s);
+  if (in_order && to.padded_channels == 0) {
+    form.rows = form.padded_rows = s.elements();
+  } else if (from.layout == tensor_layout::channels_last && in_order) {
+    form.batch = s[0] * pixels_of(s);
+    form.rows = s[1];
+    form.padded_rows = to.padded_channels;
+  } else if (to.layout == tensor_layout::channels_last) {
+    form.batch = s[0];
+    form.rows = s[1];
+    form.columns = pixels_of(s);
+    form.padded_rows = to.padded_channels > 0 ? to.padded_channels : s[1];
+  } else {
+    form.batch = s[0];
+    form.rows = form.padded_rows = pixels_of(s);
+    form.columns = s[1];
+  }
+  return form;
+}
+
+std::string describe(const value_form& form) {
+  std::string text(to_string(form.element));
+  if (form.layout == tensor_layout::channels_last) text += " with channels last";
+  if (form.padded_channels > 0) text += fmt::format(", {} of them", form.padded_channels);
+  return text;
+}
 
 /// Takes as many links from the front as one kernel can apply.
 std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
@@ -29,6 +72,12 @@ std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
   return taken;
 }
 
+/// The form of a stage's only tensor; no layout stated is row-major.
+value_form form_of(const std::vector<tensor_type>& types,
+                   const std::vector<tensor_layout>& layouts) {
+  return {layouts.empty() ? tensor_layout::row_major : layouts.front(), types.at(0).element};
+}
+
 }  // namespace
 
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
@@ -40,6 +89,131 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
     builder.end_part(group);
   }
   return builder.finish();
+}
+
+cuda_program_builder::cuda_program_builder(const network_definition& network,
+                                           const weight_table& weights, const cuda_target& target)
+    : network_builder(network, weights, target.stage, "; ",
+                      {.input = size_of(target.input.element),
+                       .output = size_of(target.output.element),
+                       .inside = element_bytes(target.precision)}),
+      target_(target),
+      values_(network.layers.size() + 1) {
+  const auto elements = static_cast<std::size_t>(network.input.elements());
+  const std::size_t bytes = elements * size_of(target_.input.element);
+  values_[0].push_back({program_.add_buffer(buffer_place::input, bytes), target_.input});
+}
+
+const cuda_value* cuda_program_builder::find_form(std::size_t index, const value_form& form) const {
+  const bool any_layout = form.padded_channels == 0 && layouts_coincide(network().shape_of(index));
+  for (const cuda_value& value : values_[index]) {
+    const bool alike = any_layout
+                           ? value.form.element == form.element && value.form.padded_channels == 0
+                           : value.form == form;
+    if (alike) return &value;
+  }
+  return nullptr;
+}
+
+cuda_value cuda_program_builder::in_form(std::size_t index, const value_form& form,
+                                         const network_layer& reader) {
+  if (const cuda_value* found = find_form(index, form)) return {found->buffer, form};
+  const shape& s = network().shape_of(index);
+  std::int64_t elements = s.elements();
+  if (form.padded_channels > 0) elements = elements / s[1] * form.padded_channels;
+  const cuda_value made = make_value(elements, form);
+  add_conversion(value(index), made, s, reader);
+  values_[index].push_back(made);
+  return made;
+}
+
+void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_value& to,
+                                          const shape& s, const network_layer& reader) {
+  add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
+  note(fmt::format("conversion to {}", describe(to.form)));
+}
+
+dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout) const {
+  const bool last = layer + 1 == network().layers.size();
+  const bool in_place =
+      layout == target_.output.layout || layouts_coincide(network().layers[layer].output);
+  return last && in_place ? target_.output.element : element();
+}
+
+void cuda_program_builder::set_output(std::size_t layer, cuda_value value) {
+  values_[layer + 1] = {value};
+}
+
+cuda_value cuda_program_builder::make_value(std::int64_t elements, const value_form& form) {
+  const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(form.element);
+  return {program_.add_buffer(buffer_place::scratch, bytes), form};
+}
+
+std::size_t cuda_program_builder::constant(std::vector<float> values, dtype element) {
+  const std::size_t buffer =
+      program_.add_buffer(buffer_place::weights, values.size() * size_of(element));
+  program_.constants.push_back({buffer, element, std::move(values)});
+  return buffer;
+}
+
+void cuda_program_builder::add_calls(std::unique_ptr<library_operation> operation,
+                                     std::vector<std::vector<cuda_operand>> calls,
+                                     const network_layer& layer) {
+  note(describe_calls(*operation, calls.size()));
+  program_.add_calls(std::move(operation), std::move(calls), owner(layer));
+}
+
+void cuda_program_builder::refuse(const network_layer& layer, const std::string& why_not) const {
+  throw run_error(fmt::format(
+      "{}: no implementation in {} for {}: {}; another 'precision' may have one", owner(layer),
+      to_word(precision()), to_string(network().shape_of(layer.inputs[0])), why_not));
+}
+
+cuda_program cuda_program_builder::finish() {
+  const std::size_t last = network().layers.size();
+  const cuda_value* found = find_form(last, output_form());
+  if (found != nullptr && program_.buffers[found->buffer].place == buffer_place::scratch) {
+    program_.buffers[found->buffer].place = buffer_place::output;
+  } else {
+    const shape& s = network().shape_of(last);
+    const std::size_t bytes =
+        static_cast<std::size_t>(s.elements()) * size_of(target_.output.element);
+    const cuda_value result{program_.add_buffer(buffer_place::output, bytes), output_form()};
+    add_conversion(value(last), result, s, network().layers.back());
+    finish_parts(program_, program_.steps.size());
+  }
+  program_.place_buffers();
+  return std::move(program_);
+}
+
+device_form network_form(const arguments& values, const std::string& backend) {
+  if (backend != "cuda") return {};
+  return {.channels_last = true, .element = element_of(precision_of(values))};
+}
+
+std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
+  const network_definition network = network_of(config);
+  const weight_table weights(network_weights(network, config));
+  const precision p = precision_of(config.arguments);
+  const auto library =
+      open_cuda_libraries(d, tune_of(config.arguments), fmt::format("stage '{}'", config.name));
+  cuda_program program =
+      lower_network_for_cuda(network, weights,
+                             {.library = *library,
+                              .precision = p,
+                              .stage = config.name,
+                              .input = form_of(config.inputs, config.input_layouts),
+                              .output = form_of(config.outputs, config.output_layouts)});
+  memory constants;
+  if (program.weights_bytes > 0) {
+    constants = d.allocate(program.weights_bytes);
+    const memory staging = d.allocate_pinned(program.weights_bytes);
+    program.write_constants(staging.at(0));
+    const auto s = d.make_stream("weights", priority::normal);
+    s->copy(constants.data(), staging.data(), program.weights_bytes);
+    d.synchronize(wait_mode::block);
+  }
+  return std::make_unique<program_stage<cuda_program>>(std::move(program), std::move(constants), p);
 }
 
 std::vector<tail_link> tail_of(const network_definition& network, const fused_layers& group,

@@ -7,9 +7,104 @@
 #include <string>
 #include <vector>
 
-#include "stages/network/cuda/cuda_program.hpp"
+#include "framework/base/precision.hpp"
+#include "stages/cuda/cuda_program.hpp"
+#include "stages/network/network_builder.hpp"
 
 namespace graphline {
+
+/// How a value lies in memory, packed.
+struct value_form {
+  tensor_layout layout = tensor_layout::row_major;
+  dtype element = dtype::float32;
+  std::int64_t padded_channels = 0;  ///< with zeros after the value's own; 0 for none
+
+  bool operator==(const value_form&) const = default;
+};
+
+/// A value during the network: where and how.
+struct cuda_value {
+  std::size_t buffer = 0;
+  value_form form;
+};
+
+/// What a network is lowered for.
+struct cuda_target {
+  cuda_library& library;
+  graphline::precision precision = graphline::precision::float32;
+  std::string stage;       ///< its name, for messages
+  value_form input = {};   ///< of the tensor that it reads
+  value_form output = {};  ///< of the one it writes
+};
+
+/// Grows a `cuda_program` layer by layer.
+class cuda_program_builder : public network_builder {
+ public:
+  /// The library must outlive the builder.
+  cuda_program_builder(const network_definition& network, const weight_table& weights,
+                       const cuda_target& target);
+
+  cuda_library& library() const noexcept { return target_.library; }
+  graphline::precision precision() const noexcept { return target_.precision; }
+
+  /// The type of the elements inside the network.
+  dtype element() const noexcept { return element_of(target_.precision); }
+
+  /// How the tensor that the network writes is to lie.
+  const value_form& output_form() const noexcept { return target_.output; }
+
+  /// A value as it was made: 0 is what the network reads, i + 1 what layer i gives.
+  const cuda_value& value(std::size_t index) const { return values_[index].front(); }
+
+  /// Whether a value lies somewhere in that form, without a conversion.
+  bool lies_in_form(std::size_t index, const value_form& form) const {
+    return find_form(index, form) != nullptr;
+  }
+
+  /// The value in that form; adds a conversion, once for all its readers, where it is in none.
+  cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
+
+  /// The type in which a kernel should write the output of a layer: the network's last as the
+  /// caller wants it, where only the type is between them.
+  dtype result_element(std::size_t layer, tensor_layout layout) const;
+
+  /// States where the output of a layer is.
+  void set_output(std::size_t layer, cuda_value value);
+
+  /// A new buffer for `elements` elements of that form.
+  cuda_value make_value(std::int64_t elements, const value_form& form);
+
+  /// A constant whose elements are of that type.
+  std::size_t constant(std::vector<float> values, dtype element);
+
+  /// Adds a step; `layer` is the one named in the message of a failure.
+  void add_kernel(kernel_form form, std::vector<cuda_operand> operands,
+                  const network_layer& layer) {
+    program_.add_kernel(std::move(form), std::move(operands), owner(layer));
+  }
+
+  /// Adds a step for each call of the same operation on other operands.
+  void add_calls(std::unique_ptr<library_operation> operation,
+                 std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
+
+  /// States that the steps since the last part are `group`; a group without steps is none.
+  void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
+
+  /// Throws `run_error`: for that reason the library has nothing for the layer.
+  [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
+
+  /// Brings the last layer's output to the tensor the network writes, and places all buffers.
+  cuda_program finish();
+
+ private:
+  const cuda_value* find_form(std::size_t index, const value_form& form) const;
+  void add_conversion(const cuda_value& from, const cuda_value& to, const shape& s,
+                      const network_layer& reader);
+
+  cuda_target target_;
+  cuda_program program_;
+  std::vector<std::vector<cuda_value>> values_;  ///< each in every form made so far
+};
 
 /// The network as library calls and kernels. Throws `run_error` naming stage and layer when the
 /// library has nothing for one, however little of it is fused.

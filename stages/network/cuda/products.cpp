@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "stages/network/cuda/lowering.hpp"
 
@@ -61,7 +62,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
   if (fused_bias) operands.push_back(b.constant({bias.begin(), bias.end()}, b.element()));
   const cuda_value y = b.make_value(head.output.elements(), wanted);
   operands.push_back(y.buffer);
-  b.add_library(std::move(operation), std::move(operands), head);
+  b.add_calls(std::move(operation), {std::move(operands)}, head);
 
   const auto rest = std::span(tail).subspan(left);
   if (rest.empty()) {
@@ -109,7 +110,7 @@ struct attention_batches {
     // The other calls begin at multiples of where the second does.
     const call_offsets next = calls.size() > 1 ? calls[1] : call_offsets{};
     for (const std::int64_t offset : {dim, next.packed, next.scores, next.result}) {
-      while (static_cast<std::size_t>(offset) * element % divides != 0) divides /= 2;
+      divides = std::gcd(divides, static_cast<std::size_t>(offset) * element);
     }
     return divides;
   }

@@ -9,10 +9,7 @@ void lower(program_builder& b, const fused_layers& group, const activation_layer
   const dnnl::eltwise_forward::desc wanted(dnnl::prop_kind::forward_inference, form.algorithm,
                                            source.layout, form.alpha, form.beta);
   const dnnl::eltwise_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  const program_tensor result = b.make_tensor(chosen.dst_desc());
-  b.add_primitive<dnnl::eltwise_forward>(head.kind, head, chosen,
-                                         {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
-  b.set_output(group.head, result);
+  b.add_layer<dnnl::eltwise_forward>(group.head, source, chosen);
 }
 
 void lower(program_builder& b, const fused_layers& group, const add_layer&) {
@@ -35,6 +32,49 @@ void lower(program_builder& b, const fused_layers& group, const add_layer&) {
 void lower(program_builder& b, const fused_layers& group, const flatten_layer&) {
   const network_layer& head = b.layer(group.head);
   b.set_output(group.head, b.in_shape(b.input_of(head), head.output, head));
+}
+
+/// A batch norm that no convolution took into its weights.
+void lower(program_builder& b, const fused_layers& group, const batch_norm2d_layer& norm) {
+  using normalization = dnnl::batch_normalization_forward;
+  const network_layer& head = b.layer(group.head);
+  const program_tensor source = b.input_of(head);
+  const normalization::desc wanted(
+      dnnl::prop_kind::forward_inference, source.layout, static_cast<float>(norm.eps),
+      dnnl::normalization_flags::use_global_stats | dnnl::normalization_flags::use_scale |
+          dnnl::normalization_flags::use_shift);
+  const normalization::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  b.add_layer<normalization>(group.head, source, chosen,
+                             {{DNNL_ARG_MEAN, b.vector_of(head, "running_mean")},
+                              {DNNL_ARG_VARIANCE, b.vector_of(head, "running_var")},
+                              {DNNL_ARG_SCALE, b.vector_of(head, "weight")},
+                              {DNNL_ARG_SHIFT, b.vector_of(head, "bias")}});
+}
+
+void lower(program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
+  using normalization = dnnl::layer_normalization_forward;
+  const network_layer& head = b.layer(group.head);
+  const shape rows = as_rows(head.output);
+  const program_tensor source =
+      b.in_layout(b.in_shape(b.input_of(head), rows, head), plain_layout(rows), head);
+  const normalization::desc wanted(
+      dnnl::prop_kind::forward_inference, source.layout, static_cast<float>(norm.eps),
+      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift);
+  const normalization::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  b.add_layer<normalization>(
+      group.head, source, chosen,
+      {{DNNL_ARG_SCALE, b.vector_of(head, "weight")}, {DNNL_ARG_SHIFT, b.vector_of(head, "bias")}});
+}
+
+void lower(program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
+  const network_layer& head = b.layer(group.head);
+  const auto rank = static_cast<std::int64_t>(head.output.rank());
+  const auto axis = static_cast<int>(softmax.dim < 0 ? softmax.dim + rank : softmax.dim);
+  // oneDNN's fast softmax wants a packed tensor; on blocked ones it falls back to its reference.
+  const program_tensor source = b.in_layout(b.input_of(head), plain_layout(head.output), head);
+  const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, source.layout, axis);
+  const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  b.add_layer<dnnl::softmax_forward>(group.head, source, chosen);
 }
 
 }  // namespace graphline

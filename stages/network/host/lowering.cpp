@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
+#include "stages/precision_parameters.hpp"
 
 namespace graphline {
 namespace {
@@ -19,11 +20,11 @@ void append_activations(dnnl::post_ops& operations, const program_builder& b,
   }
 }
 
-}  // namespace
-
+/// The network as oneDNN primitives. On the worker thread. Throws `run_error` naming stage and
+/// layer when oneDNN refuses one.
 host_program lower_network(const network_definition& network, const weight_table& weights,
-                           const std::string& stage) {
-  program_builder builder(network, weights, stage);
+                           const stage_config& config) {
+  program_builder builder(network, weights, config.name);
   for (const fused_layers& group : fuse_layers(network)) {
     const network_layer& head = network.layers[group.head];
     try {
@@ -35,7 +36,95 @@ host_program lower_network(const network_definition& network, const weight_table
           to_string(network.shape_of(head.inputs.front())), e.what(), describe_status(e.status)));
     }
   }
-  return builder.finish();
+  return builder.finish(precision_of(config.arguments));
+}
+
+}  // namespace
+
+std::unique_ptr<device_stage> make_network_host(device& d, const stage_config& config) {
+  const network_definition network = network_of(config);
+  const weight_table weights(network_weights(network, config));
+  host_program program;
+  host_call(d, [&] { program = lower_network(network, weights, config); });
+  memory constants;
+  if (program.weights_bytes > 0) constants = d.allocate(program.weights_bytes);
+  host_call(d, [&] { program.load_constants(constants.at(0)); });
+  return std::make_unique<program_stage<host_program>>(std::move(program), std::move(constants));
+}
+
+program_builder::program_builder(const network_definition& network, const weight_table& weights,
+                                 std::string stage)
+    : network_builder(network, weights, std::move(stage), ", ", {}),
+      values_(network.layers.size() + 1) {
+  const dnnl::memory::desc layout = plain_layout(network.input);
+  values_[0] = {program_.add_buffer(buffer_place::input, layout.get_size()), layout};
+}
+
+void program_builder::set_output(std::size_t layer, program_tensor tensor) {
+  values_[layer + 1] = std::move(tensor);
+}
+
+program_tensor program_builder::make_tensor(const dnnl::memory::desc& layout) {
+  return {program_.add_buffer(buffer_place::scratch, layout.get_size()), layout};
+}
+
+void program_builder::add_reorder(const program_tensor& from, const program_tensor& to,
+                                  const network_layer& layer) {
+  const dnnl::reorder::primitive_desc chosen(onednn_engine(), from.layout, onednn_engine(),
+                                             to.layout, onednn_attributes());
+  add_primitive<dnnl::reorder>("reorder", layer, chosen,
+                               {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+program_tensor program_builder::in_layout(const program_tensor& tensor,
+                                          const dnnl::memory::desc& wanted,
+                                          const network_layer& layer) {
+  if (tensor.layout == wanted) return tensor;
+  program_tensor result = make_tensor(wanted);
+  add_reorder(tensor, result, layer);
+  return result;
+}
+
+program_tensor program_builder::in_shape(const program_tensor& tensor, const shape& wanted,
+                                         const network_layer& layer) {
+  const shape given(tensor.layout.dims());
+  if (given == wanted) return tensor;
+  return {in_layout(tensor, plain_layout(given), layer).buffer, plain_layout(wanted)};
+}
+
+program_tensor program_builder::constant(std::span<const float> values, const shape& extents,
+                                         const dnnl::memory::desc& wanted) {
+  const std::size_t buffer = program_.add_buffer(buffer_place::weights, wanted.get_size());
+  program_.constants.push_back(
+      {buffer, plain_layout(extents), wanted, {values.begin(), values.end()}});
+  return {buffer, wanted};
+}
+
+program_tensor program_builder::vector_of(const network_layer& layer, std::string_view name) {
+  const std::span<const float> values = weights().of(layer, name);
+  const shape extent{static_cast<std::int64_t>(values.size())};
+  return constant(values, extent, plain_layout(extent));
+}
+
+void program_builder::add_step(host_step step) {
+  note(step.name);
+  program_.steps.push_back(std::move(step));
+}
+
+host_program program_builder::finish(precision asked) {
+  const dnnl::memory::desc plain = plain_layout(network().shape_of(network().layers.size()));
+  const program_tensor& last = values_.back();
+  program_buffer& buffer = program_.buffers[last.buffer];
+  if (buffer.place == buffer_place::scratch && last.layout == plain) {
+    buffer.place = buffer_place::output;
+  } else {
+    const program_tensor result{program_.add_buffer(buffer_place::output, plain.get_size()), plain};
+    add_reorder(last, result, network().layers.back());
+  }
+  finish_parts(program_, program_.steps.size());
+  for (program_part& part : program_.parts) part.choice = onednn_choice(part.choice, asked);
+  program_.place_buffers();
+  return std::move(program_);
 }
 
 eltwise_form eltwise_of(activation function) {

@@ -10,15 +10,82 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
-#include "stages/network/host/program.hpp"
+#include "stages/network/network_builder.hpp"
 #include "stages/network/windows.hpp"
+#include "stages/onednn/onednn_program.hpp"
 
 namespace graphline {
 
-/// The network as oneDNN primitives. On the worker thread. Throws `run_error` naming stage and
-/// layer when oneDNN refuses one.
-host_program lower_network(const network_definition& network, const weight_table& weights,
-                           const std::string& stage);
+/// Grows a `host_program` layer by layer, on the worker thread.
+class program_builder : public network_builder {
+ public:
+  program_builder(const network_definition& network, const weight_table& weights,
+                  std::string stage);
+
+  /// The value a layer reads, as it lies now.
+  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0) const {
+    return values_[layer.inputs[which]];
+  }
+
+  /// States where the output of a layer is.
+  void set_output(std::size_t layer, program_tensor tensor);
+
+  /// A new buffer for a value of that layout.
+  program_tensor make_tensor(const dnnl::memory::desc& layout);
+
+  /// The same value in the layout that `layer` wants; adds a reorder where it differs.
+  program_tensor in_layout(const program_tensor& tensor, const dnnl::memory::desc& wanted,
+                           const network_layer& layer);
+
+  /// The same elements, packed, seen in another shape; as it lies where that is its shape already.
+  program_tensor in_shape(const program_tensor& tensor, const shape& wanted,
+                          const network_layer& layer);
+
+  /// A constant in the wanted layout, given packed and row-major.
+  program_tensor constant(std::span<const float> values, const shape& extents,
+                          const dnnl::memory::desc& wanted);
+
+  /// A layer's weight of that name ("bias"), which has one extent.
+  program_tensor vector_of(const network_layer& layer, std::string_view name);
+
+  /// Adds a primitive named after its content and oneDNN's implementation. `layer` is the one named
+  /// in the message of a failure.
+  template <class Primitive>
+  void add_primitive(std::string_view content, const network_layer& layer,
+                     const typename Primitive::primitive_desc& chosen,
+                     std::vector<program_operand> operands) {
+    program_.add_primitive<Primitive>(content, owner(layer), chosen, std::move(operands));
+    note(program_.steps.back().name);
+  }
+
+  /// Adds a primitive that makes a layer's output of `source` and what else it reads.
+  template <class Primitive>
+  void add_layer(std::size_t index, const program_tensor& source,
+                 const typename Primitive::primitive_desc& chosen,
+                 std::vector<program_operand> others = {}) {
+    const program_tensor result = make_tensor(chosen.dst_desc());
+    others.push_back({DNNL_ARG_SRC, source});
+    others.push_back({DNNL_ARG_DST, result});
+    add_primitive<Primitive>(layer(index).kind, layer(index), chosen, std::move(others));
+    set_output(index, in_shape(result, layer(index).output, layer(index)));
+  }
+
+  void add_step(host_step step);
+
+  /// States that the steps since the last part are `group`; a group without steps is none.
+  void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
+
+  /// Brings the last layer's output to the tensor the network writes, and places all buffers.
+  /// `asked` is the precision that the stage was asked for.
+  host_program finish(precision asked);
+
+ private:
+  void add_reorder(const program_tensor& from, const program_tensor& to,
+                   const network_layer& layer);
+
+  host_program program_;
+  std::vector<program_tensor> values_;
+};
 
 // How each kind of layer becomes steps; `group.head` is the layer itself. Each in the file of its
 // family.

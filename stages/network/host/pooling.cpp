@@ -67,10 +67,7 @@ void lower_to_primitive(program_builder& b, std::size_t index, const pool_form& 
       dims(form.stride), dims(form.kernel), {form.dilation[0] - 1, form.dilation[1] - 1},
       dims(form.padding_before), dims(form.padding_after));
   const pooling_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  const program_tensor result = b.make_tensor(chosen.dst_desc());
-  b.add_primitive<pooling_forward>(layer.kind, layer, chosen,
-                                   {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
-  b.set_output(index, result);
+  b.add_layer<pooling_forward>(index, source, chosen);
 }
 
 void lower_to_windows(program_builder& b, std::size_t index, std::vector<window> rows,

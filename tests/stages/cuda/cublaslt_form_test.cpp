@@ -1,4 +1,4 @@
-#include "stages/cuda/cublaslt_form.hpp"
+#include "stages/cuda/cublaslt_product.hpp"
 
 #include <gtest/gtest.h>
 

@@ -41,7 +41,7 @@ TEST_P(gemv_method, computes_products_of_every_shape_with_one_thread_and_with_se
     const auto x = some_values(wanted.x.elements(), 2);
     const auto expected = gemv_reference(wanted, a, x);
     for (const int threads : {1, 3}) {
-      stage_trial trial(kind, read_arguments(kind, yaml()), inputs, threads);
+      stage_trial trial(kind, yaml(), inputs, threads);
       EXPECT_LE(difference(trial.run({a, x}), expected), 1e-5)
           << text_of(wanted) << ", " << threads << " threads";
     }
@@ -57,7 +57,7 @@ TEST_P(gemv_method, has_one_part_with_its_cost) {
   EXPECT_EQ(inferred.cost.flops, 2 * inferred.cost.macs);
   EXPECT_EQ(inferred.cost.bytes_read, 4 * (6 * 20 * 8 * 64 + 6 * 8 * 64));
   EXPECT_EQ(inferred.cost.bytes_written, 4 * 6 * 20 * 8);
-  stage_trial trial(kind, read_arguments(kind, yaml()), inputs);
+  stage_trial trial(kind, yaml(), inputs);
   ASSERT_EQ(trial.parts().size(), 1U);
   const stage_part part = trial.parts().front();
   EXPECT_EQ(part.name, "gemv");
@@ -69,9 +69,8 @@ TEST_P(gemv_method, has_one_part_with_its_cost) {
 }
 
 TEST(gemv, says_what_carries_it_out) {
-  const stage_kind kind = gemv_kind();
   const auto choices = [&](const std::string& yaml) {
-    stage_trial trial(kind, read_arguments(kind, yaml), {floats({4, 4}), floats({4, 1})});
+    stage_trial trial(gemv_kind(), yaml, {floats({4, 4}), floats({4, 1})});
     EXPECT_THAT(trial.operations(), ElementsAre(StartsWith("gemv [")));
     return trial.parts();
   };
@@ -81,13 +80,12 @@ TEST(gemv, says_what_carries_it_out) {
 }
 
 TEST(gemv, gives_the_same_bits_whatever_the_number_of_threads) {
-  const stage_kind kind = gemv_kind();
   for (const gemv_case& wanted : gemv_cases()) {
     const auto a = some_values(wanted.a.elements(), 1);
     const auto x = some_values(wanted.x.elements(), 2);
     const auto with = [&](int threads) {
-      stage_trial trial(kind, read_arguments(kind, "{method: fused}"),
-                        {floats(wanted.a), floats(wanted.x)}, threads);
+      stage_trial trial(gemv_kind(), "{method: fused}", {floats(wanted.a), floats(wanted.x)},
+                        threads);
       return trial.run({a, x});
     };
     const auto one = with(1);
@@ -98,9 +96,7 @@ TEST(gemv, gives_the_same_bits_whatever_the_number_of_threads) {
 
 TEST(gemv, keeps_what_is_not_a_number_in_its_row) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const stage_kind kind = gemv_kind();
-  stage_trial trial(kind, read_arguments(kind, "{method: fused}"),
-                    {floats({9, 5}), floats({5, 1})});
+  stage_trial trial(gemv_kind(), "{method: fused}", {floats({9, 5}), floats({5, 1})});
   std::vector<float> a(45, 1.0F);
   a[5] = infinity;
   a[10] = std::numeric_limits<float>::quiet_NaN();

@@ -8,8 +8,7 @@ namespace graphline::test {
 namespace {
 
 TEST(copy, gives_the_same_bytes) {
-  const stage_kind kind = copy_kind();
-  stage_trial trial(kind, read_arguments(kind, "{}"), {floats({3, 5})});
+  stage_trial trial(copy_kind(), "{}", {floats({3, 5})});
   const auto input = some_values(15);
   EXPECT_EQ(trial.run({input}), input);
 }

@@ -63,7 +63,7 @@ void expect_product(const shape& a, const shape& b, const shape& expected, bool 
       }
     }
   }
-  stage_trial trial(kind, read_arguments(kind, yaml), inputs, threads);
+  stage_trial trial(kind, yaml, inputs, threads);
   EXPECT_LE(difference(trial.run({left, right}), product), 1e-5);
 }
 
@@ -91,8 +91,7 @@ TEST(matmul, multiplies_many_small_matrices_with_vectors) {
 }
 
 TEST(matmul, names_its_operation) {
-  const stage_kind kind = matmul_kind();
-  stage_trial trial(kind, read_arguments(kind, "{}"), {floats({4, 4}), floats({4, 4})});
+  stage_trial trial(matmul_kind(), "{}", {floats({4, 4}), floats({4, 4})});
   EXPECT_THAT(trial.operations(), testing::ElementsAre(testing::StartsWith("matmul [")));
 }
 

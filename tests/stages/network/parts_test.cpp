@@ -15,15 +15,14 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST(network_parts, are_the_layers_computed_as_one_and_tell_what_carries_them_out) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, R"(
+  stage_trial trial(network_kind(), R"(
 layers:
   - conv2d: {out_channels: 16, kernel: 3, name: stem}
   - batch_norm2d
   - relu
   - flatten
   - linear: {out_features: 4}
-)"),
+)",
                     {floats({1, 16, 8, 8})});
   const auto part = [](const std::string& name, const std::string& content) {
     return AllOf(Field(&stage_part::name, name),
@@ -36,13 +35,12 @@ layers:
 }
 
 TEST(network_parts, are_marked_in_their_order_without_changing_the_result) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, R"(
+  stage_trial trial(network_kind(), R"(
 layers:
   - conv2d: {out_channels: 8, kernel: 3}
   - max_pool2d: {kernel: 2}
   - silu
-)"),
+)",
                     {floats({1, 3, 8, 8})});
   const auto input = some_values(3 * 8 * 8);
   const auto whole = trial.run({input});
@@ -53,15 +51,14 @@ layers:
 }
 
 TEST(network_parts, have_attention_as_one_with_its_three_operations) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, R"(
+  stage_trial trial(network_kind(), R"(
 layers:
   - layer_norm
   - linear: {out_features: 72}
   - scaled_dot_product_attention: {heads: 3}
   - linear: {out_features: 24}
   - add: {from: input}
-)"),
+)",
                     {floats({2, 9, 24})});
   const auto parts = trial.parts();
   ASSERT_EQ(parts.size(), 4U);
@@ -74,17 +71,14 @@ layers:
 }
 
 TEST(network_parts, say_that_the_host_computes_in_float32_whatever_was_asked_for) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, "{layers: [relu], precision: bfloat16, tune: off}"),
+  stage_trial trial(network_kind(), "{layers: [relu], precision: bfloat16, tune: off}",
                     {floats({4, 4})});
   EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::choice,
                                                HasSubstr("in float32, host has no bfloat16"))));
 }
 
 TEST(matmul_parts, are_one_that_names_the_implementation) {
-  const stage_kind kind = matmul_kind();
-  stage_trial trial(kind, read_arguments(kind, "{precision: tf32}"),
-                    {floats({4, 4}), floats({4, 4})});
+  stage_trial trial(matmul_kind(), "{precision: tf32}", {floats({4, 4}), floats({4, 4})});
   EXPECT_THAT(trial.parts(),
               ElementsAre(Field(&stage_part::choice, AllOf(StartsWith("oneDNN matmul ["),
                                                            HasSubstr("host has no tf32")))));

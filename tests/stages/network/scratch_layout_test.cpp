@@ -1,4 +1,4 @@
-#include "stages/network/program_buffers.hpp"
+#include "stages/program.hpp"
 
 #include <gtest/gtest.h>
 

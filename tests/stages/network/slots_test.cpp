@@ -53,8 +53,7 @@ TEST(network_work, keeps_two_slots_apart) {
 }
 
 TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, mixed), {floats(mixed_input)});
+  stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
   const auto input = some_values(mixed_input.elements());
   const auto direct = trial.run({input});
 
@@ -91,8 +90,7 @@ TEST(network_work, computes_each_image_of_a_batch_as_if_alone) {
 }
 
 TEST(network_work, allocates_no_device_memory_once_bound) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, mixed), {floats(mixed_input)});
+  stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
   const auto before = trial.on().usage().allocations;
   trial.run({some_values(mixed_input.elements())});
   EXPECT_EQ(trial.on().usage().allocations, before);
@@ -106,39 +104,36 @@ TEST(network_work, reuses_scratch_by_lifetime) {
     return text;
   };
   const stage_kind kind = network_kind();
-  stage_trial few(kind, read_arguments(kind, layers(4)), {floats({1, 16, 32, 32})});
-  stage_trial many(kind, read_arguments(kind, layers(12)), {floats({1, 16, 32, 32})});
+  stage_trial few(kind, layers(4), {floats({1, 16, 32, 32})});
+  stage_trial many(kind, layers(12), {floats({1, 16, 32, 32})});
   EXPECT_EQ(many.scratch_bytes(), few.scratch_bytes());
 }
 
 TEST(network_work, names_operations_after_the_layers_in_them) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, R"(
+  stage_trial trial(network_kind(), R"(
 layers:
   - linear: {out_features: 64}
   - gelu
   - linear: {out_features: 64, bias: false}
-)"),
+)",
                     {floats({4, 32})});
   EXPECT_THAT(trial.operations(), ElementsAre(StartsWith("linear+bias+gelu ["),
                                               AllOf(StartsWith("linear ["), HasSubstr("]"))));
 }
 
 TEST(network_work, folds_a_batch_norm_into_the_convolution_before_it) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, R"(
+  stage_trial trial(network_kind(), R"(
 layers:
   - conv2d: {out_channels: 16, kernel: 3, bias: false}
   - batch_norm2d
   - relu
-)"),
+)",
                     {floats({1, 16, 8, 8})});
   EXPECT_THAT(trial.operations(), testing::Contains(StartsWith("conv2d+batch_norm2d+relu [")));
 }
 
 TEST(network_work, copies_what_a_network_only_reshapes) {
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind, read_arguments(kind, "layers: [flatten]"), {floats({2, 3, 4})});
+  stage_trial trial(network_kind(), "layers: [flatten]", {floats({2, 3, 4})});
   const auto input = some_values(24);
   EXPECT_EQ(trial.run({input}), input);
 }

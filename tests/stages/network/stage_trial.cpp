@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "framework/spec/yaml_reader.hpp"
 
@@ -100,10 +100,19 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
 
 stage_trial::stage_trial(const stage_kind& kind, const arguments& values,
                          const std::vector<tensor_type>& inputs, int threads, int slots)
-    : device_(open_host_device(threads)),
+    : stage_trial(std::shared_ptr<device>(open_host_device(threads)), kind, values, inputs, slots) {
+}
+
+stage_trial::stage_trial(const stage_kind& kind, const std::string& yaml,
+                         const std::vector<tensor_type>& inputs, int threads, int slots)
+    : stage_trial(kind, read_arguments(kind, yaml), inputs, threads, slots) {}
+
+stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
+                         const arguments& values, const std::vector<tensor_type>& inputs, int slots)
+    : device_(std::move(on)),
       stream_(device_->make_stream("trial", priority::normal)),
       output_type_(inferred(kind, values, inputs).outputs.at(0)) {
-  const auto specific = kind.make_device.find("host");
+  const auto specific = kind.make_device.find(device_->properties().backend);
   const auto& make =
       specific != kind.make_device.end() ? specific->second : kind.make_device.at("");
   stage_ = make(*device_, {.name = "trial",
@@ -127,39 +136,51 @@ stage_trial::stage_trial(const stage_kind& kind, const arguments& values,
   }
 }
 
-void stage_trial::poison(int slot) {
-  slot_data& data = slots_.at(static_cast<std::size_t>(slot));
-  std::memset(data.output.data(), 0xff, data.output.bytes());
-  if (data.scratch.data() != nullptr) std::memset(data.scratch.data(), 0xff, data.scratch.bytes());
+void stage_trial::poison(int number) {
+  for (const memory* filled : {&slot(number).output, &slot(number).scratch}) {
+    if (filled->bytes() > 0) stream_->fill(filled->data(), std::byte{0xff}, filled->bytes());
+  }
+  wait();
 }
 
-void stage_trial::set_input(std::size_t input, const std::vector<float>& values, int slot) {
-  memory& to = slots_.at(static_cast<std::size_t>(slot)).inputs.at(input);
+void stage_trial::set_input(std::size_t input, const std::vector<float>& values, int number) {
+  const memory& to = slot(number).inputs.at(input);
   if (to.bytes() < values.size() * sizeof(float)) throw std::logic_error("too many values");
-  std::memcpy(to.data(), values.data(), values.size() * sizeof(float));
+  stream_->copy(to.data(), values.data(), values.size() * sizeof(float));
+  wait();
 }
 
-void stage_trial::enqueue(int slot) {
-  slots_.at(static_cast<std::size_t>(slot)).work->enqueue(*stream_);
+void stage_trial::set_inputs(const std::vector<std::vector<float>>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) set_input(i, inputs[i]);
+  poison();
 }
 
-std::size_t stage_trial::enqueue_in_parts(int slot) {
+void stage_trial::enqueue(int number) {
+  slot(number).work->enqueue(*stream_);
+}
+
+void stage_trial::enqueue_in_parts(part_marker& marker, int number) {
+  slot(number).work->enqueue_in_parts(*stream_, marker);
+}
+
+std::size_t stage_trial::enqueue_in_parts(int number) {
   struct counter final : part_marker {
     void part_enqueued(stream&) override { ++parts; }
     std::size_t parts = 0;
   } marked;
-  slots_.at(static_cast<std::size_t>(slot)).work->enqueue_in_parts(*stream_, marked);
+  enqueue_in_parts(marked, number);
   return marked.parts;
 }
 
-std::vector<float> stage_trial::output(int slot) const {
-  const auto* from =
-      static_cast<const float*>(slots_.at(static_cast<std::size_t>(slot)).output.data());
-  return {from, from + output_type_.shape.elements()};
+std::vector<float> stage_trial::output(int number) {
+  std::vector<float> values(static_cast<std::size_t>(output_type_.shape.elements()));
+  stream_->copy(values.data(), slot(number).output.data(), output_type_.bytes());
+  wait();
+  return values;
 }
 
-std::unique_ptr<graph> stage_trial::capture(int slot) {
-  return device_->capture(*stream_, [&] { enqueue(slot); });
+std::unique_ptr<graph> stage_trial::capture(int number) {
+  return device_->capture(*stream_, [&] { enqueue(number); });
 }
 
 std::vector<std::string> stage_trial::operations() {
@@ -169,10 +190,15 @@ std::vector<std::string> stage_trial::operations() {
 }
 
 std::vector<float> stage_trial::run(const std::vector<std::vector<float>>& inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) set_input(i, inputs[i]);
-  poison();
+  set_inputs(inputs);
   enqueue();
-  wait();
+  return output();
+}
+
+std::vector<float> stage_trial::run_graph(const std::vector<std::vector<float>>& inputs) {
+  const auto executable = capture()->instantiate();
+  set_inputs(inputs);
+  launch(*executable);
   return output();
 }
 

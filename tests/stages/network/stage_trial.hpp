@@ -37,11 +37,17 @@ tensor_type floats(const shape& s);
 /// max|a - b| / max|b|.
 double difference(const std::vector<float>& a, const std::vector<float>& b);
 
-/// A device stage on a `host` device, with as many slots as asked for.
+/// A device stage on a device, with as many slots as asked for.
 class stage_trial {
  public:
+  /// On a `host` device of its own.
   stage_trial(const stage_kind& kind, const arguments& values,
               const std::vector<tensor_type>& inputs, int threads = 1, int slots = 1);
+  stage_trial(const stage_kind& kind, const std::string& yaml,
+              const std::vector<tensor_type>& inputs, int threads = 1, int slots = 1);
+
+  stage_trial(std::shared_ptr<device> on, const stage_kind& kind, const arguments& values,
+              const std::vector<tensor_type>& inputs, int slots = 1);
 
   /// Fills a slot's scratch and outputs with NaNs, so that what is read too early shows.
   void poison(int slot = 0);
@@ -53,9 +59,11 @@ class stage_trial {
 
   /// Enqueues a slot's work by its parts and returns how many were marked.
   std::size_t enqueue_in_parts(int slot = 0);
+  void enqueue_in_parts(part_marker& marker, int slot = 0);
   void wait() { device_->synchronize(wait_mode::block); }
 
-  std::vector<float> output(int slot = 0) const;
+  /// Waits, and reads.
+  std::vector<float> output(int slot = 0);
 
   /// The work of a slot as a graph.
   std::unique_ptr<graph> capture(int slot = 0);
@@ -66,6 +74,9 @@ class stage_trial {
 
   /// Poisons, runs on these inputs and waits.
   std::vector<float> run(const std::vector<std::vector<float>>& inputs);
+
+  /// The same, by a graph of the work.
+  std::vector<float> run_graph(const std::vector<std::vector<float>>& inputs);
 
   device& on() { return *device_; }
   std::size_t scratch_bytes() const { return stage_->scratch_bytes(); }
@@ -78,8 +89,10 @@ class stage_trial {
     memory scratch;
     std::unique_ptr<device_work> work;
   };
+  slot_data& slot(int number) { return slots_.at(static_cast<std::size_t>(number)); }
+  void set_inputs(const std::vector<std::vector<float>>& inputs);
 
-  std::unique_ptr<device> device_;
+  std::shared_ptr<device> device_;
   std::unique_ptr<stream> stream_;
   tensor_type output_type_;
   std::unique_ptr<device_stage> stage_;

@@ -21,9 +21,8 @@ double reference_sum(const std::vector<float>& values) {
 }
 
 float read_by(int threads, const std::vector<float>& values) {
-  const stage_kind kind = traffic_kind();
   const shape s{static_cast<std::int64_t>(values.size())};
-  stage_trial trial(kind, read_arguments(kind, "{method: read}"), {floats(s)}, threads);
+  stage_trial trial(traffic_kind(), "{method: read}", {floats(s)}, threads);
   return trial.run({values}).at(0);
 }
 
@@ -49,22 +48,20 @@ TEST(traffic, loses_no_digits_of_many_small_numbers) {
 }
 
 TEST(traffic, copies_every_element_whatever_their_number) {
-  const stage_kind kind = traffic_kind();
   for (const std::int64_t count : {1, 3, 15, 16, 17, 262'145, 600'011}) {
     for (const int threads : {1, 2}) {
       const auto values = some_values(count);
-      stage_trial trial(kind, read_arguments(kind, "{method: copy}"), {floats({count})}, threads);
+      stage_trial trial(traffic_kind(), "{method: copy}", {floats({count})}, threads);
       EXPECT_EQ(trial.run({values}), values) << count << " by " << threads;
     }
   }
 }
 
 TEST(traffic, writes_zeros_over_every_element) {
-  const stage_kind kind = traffic_kind();
   for (const std::int64_t count : {1, 3, 15, 16, 17, 262'145, 600'011}) {
     const auto values = some_values(count);
     for (const int threads : {1, 2}) {
-      stage_trial trial(kind, read_arguments(kind, "{method: write}"), {floats({count})}, threads);
+      stage_trial trial(traffic_kind(), "{method: write}", {floats({count})}, threads);
       EXPECT_EQ(trial.run({values}), std::vector<float>(values.size())) << count;
     }
   }
@@ -111,12 +108,10 @@ TEST(traffic, keeps_the_shape_of_a_copy_and_counts_what_moves) {
 }
 
 TEST(traffic, is_one_part_that_says_what_carries_it_out) {
-  const stage_kind kind = traffic_kind();
   for (const auto& [method, choice] :
        {std::pair{"read", sum_instructions()}, std::pair{"write", store_instructions()},
         std::pair{"copy", store_instructions()}}) {
-    stage_trial trial(kind, read_arguments(kind, std::string("{method: ") + method + "}"),
-                      {floats({40})});
+    stage_trial trial(traffic_kind(), std::string("{method: ") + method + "}", {floats({40})});
     const auto parts = trial.parts();
     ASSERT_EQ(parts.size(), 1U);
     EXPECT_EQ(parts[0].name, method);

@@ -104,9 +104,7 @@ TEST(network_weights, keep_the_size_of_values_through_many_layers) {
   for (int i = 0; i < 30; ++i) {
     layers += "linear: {out_features: 128, bias: false}, relu, ";
   }
-  const stage_kind kind = network_kind();
-  stage_trial trial(kind,
-                    read_arguments(kind, "layers: [" + layers + "linear: {out_features: 128}]"),
+  stage_trial trial(network_kind(), "layers: [" + layers + "linear: {out_features: 128}]",
                     {floats({16, 128})});
   const auto values = trial.run({some_values(16 * 128, 1)});
   double squares = 0;

@@ -62,11 +62,10 @@ std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
   const auto count = static_cast<std::size_t>(network_.shape_of(network_.layers.size()).elements());
   const auto written = allocate(count * size_of(written_));
 
-  const std::vector<bound_step> steps = program_.bind({.input = read.data(),
-                                                       .output = written.data(),
-                                                       .weights = weights_->data(),
-                                                       .scratch = scratch.data()});
-  for (const bound_step& bound : steps) {
+  const stage_tensors tensors{.inputs = {{read.data(), {network_.input, read_}}},
+                              .outputs = {{written.data(), {shape{}, written_}}},
+                              .scratch = scratch.data()};
+  for (const bound_cuda_step& bound : program_.bind(tensors, weights_->data())) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);
       run_in_every_order(*kernel, bound.operands, {scratch.span(), written.span()});

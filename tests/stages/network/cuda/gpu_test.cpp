@@ -32,14 +32,14 @@ class gpu_stages : public cuda_trial {
   void SetUp() override {
     std::string reason;
     if (cuda_backend().list(reason).empty()) GTEST_SKIP() << reason;
-    open();
+    device_ = open_cuda_device(0);
   }
 };
 
 TEST_F(gpu_stages, read_write_and_copy_a_tensor_as_the_host_does) {
   for (const char* const method : {"read", "write", "copy"}) {
-    make("traffic", std::string("{method: ") + method + "}", {floats({200'003})});
-    expect_as_on_host(1e-4, method);
+    expect_as_on_host("traffic", std::string("{method: ") + method + "}", {floats({200'003})}, 1e-4,
+                      method);
   }
 }
 
@@ -53,8 +53,7 @@ TEST_P(gpu_networks, compute_as_the_host_does) {
     arguments values = arguments_of(wanted);
     values.set("precision", std::string(text), {});
     values.set("tune", false, {});
-    make("network", std::move(values), {floats(wanted.input)});
-    expect_as_on_host(tolerance(p), wanted.name);
+    expect_as_on_host("network", values, {floats(wanted.input)}, tolerance(p), wanted.name);
   }
 }
 
@@ -63,11 +62,10 @@ INSTANTIATE_TEST_SUITE_P(in, gpu_networks, testing::ValuesIn(precision_words),
 
 TEST_F(gpu_stages, compute_a_wide_network_as_the_host_does) {
   for (const auto& [text, p] : precision_words) {
-    make("network",
-         R"(
-precision: )" +
-             std::string(text) +
-             R"(
+    expect_as_on_host("network",
+                      R"(
+precision: )" + std::string(text) +
+                          R"(
 layers:
   - conv2d: {out_channels: 64, kernel: 3, stride: 2, padding: 1}
   - gelu
@@ -78,32 +76,32 @@ layers:
   - linear: {out_features: 600}
   - softmax
 )",
-         {floats({4, 3, 50, 46})});
-    expect_as_on_host(tolerance(p), std::string(text));
+                      {floats({4, 3, 50, 46})}, tolerance(p), std::string(text));
   }
 }
 
 TEST_F(gpu_stages, average_large_windows_in_both_layouts) {
-  make("network", "layers: [adaptive_avg_pool2d: {output: 1}]", {floats({2, 70, 40, 40})});
-  expect_as_on_host(1e-5, "row-major");
-  make("network",
-       "layers: [conv2d: {out_channels: 72, kernel: 1}, adaptive_avg_pool2d: {output: 2}]",
-       {floats({2, 8, 40, 40})});
-  expect_as_on_host(1e-4, "channels last");
+  expect_as_on_host("network", "layers: [adaptive_avg_pool2d: {output: 1}]",
+                    {floats({2, 70, 40, 40})}, 1e-5, "row-major");
+  expect_as_on_host(
+      "network",
+      "layers: [conv2d: {out_channels: 72, kernel: 1}, adaptive_avg_pool2d: {output: 2}]",
+      {floats({2, 8, 40, 40})}, 1e-4, "channels last");
 }
 
 TEST_F(gpu_stages, multiply_matrices_with_vectors) {
   for (const auto& [text, p] : precision_words) {
-    make("matmul", "{precision: " + std::string(text) + "}",
-         {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
-    expect_as_on_host(tolerance(p), std::string(text));
+    expect_as_on_host("matmul", "{precision: " + std::string(text) + "}",
+                      {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})}, tolerance(p),
+                      std::string(text));
   }
 }
 
 TEST_F(gpu_stages, multiply_rows_with_vectors_of_every_shape) {
   expect_fused_gemv_as_on_host();
-  make("gemv", "{method: library}", {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})});
-  expect_as_on_host(1e-5, "by the library");
+  expect_as_on_host("gemv", "{method: library}",
+                    {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})}, 1e-5,
+                    "by the library");
 }
 
 }  // namespace

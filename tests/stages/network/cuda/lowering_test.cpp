@@ -21,7 +21,7 @@ arguments network_of(const std::string& layers) {
 
 std::vector<std::string> names_of(const cuda_program& program) {
   std::vector<std::string> names;
-  for (const cuda_part& part : program.parts) names.push_back(part.name);
+  for (const program_part& part : program.parts) names.push_back(part.name);
   return names;
 }
 

@@ -21,9 +21,27 @@ using testing::StartsWith;
 
 class cuda_stages : public cuda_trial {
  protected:
+  /// Two slots that are enqueued in turns give what each gives on the host.
+  void expect_two_slots_as_on_host(const std::string& yaml, const shape& input, double limit) {
+    const auto first = some_values(input.elements(), 1);
+    const auto second = some_values(input.elements(), 2);
+    stage_trial trial = on_cuda("network", yaml, {floats(input)}, 2);
+    trial.set_input(0, first, 0);
+    trial.set_input(0, second, 1);
+    for (int round = 0; round < 3; ++round) {
+      trial.enqueue(1);
+      trial.enqueue(0);
+    }
+    const auto expected = [&](const std::vector<float>& values) {
+      return on_host("network", yaml, {floats(input)}, {values});
+    };
+    EXPECT_LE(difference(trial.output(0), expected(first)), limit) << yaml;
+    EXPECT_LE(difference(trial.output(1), expected(second)), limit) << yaml;
+  }
+
   void SetUp() override {
     fake_cuda::reset();
-    open();
+    device_ = open_cuda_device(0);
   }
 };
 
@@ -43,30 +61,11 @@ layers:
 const shape small_input{2, 5, 11, 7};
 
 TEST_F(cuda_stages, compute_a_network_as_the_host_does_with_two_slots_at_once) {
-  make("network", small_network, {floats(small_input)});
-  const slot a = bind();
-  const slot b = bind();
-  const auto first = some_values(small_input.elements(), 1);
-  const auto second = some_values(small_input.elements(), 2);
-  set_inputs(a, {first});
-  set_inputs(b, {second});
-  for (int round = 0; round < 3; ++round) {
-    b.work->enqueue(*stream_);
-    a.work->enqueue(*stream_);
-  }
-  EXPECT_LE(difference(output(a), on_host({first})), 1e-5);
-  EXPECT_LE(difference(output(b), on_host({second})), 1e-5);
+  expect_two_slots_as_on_host(small_network, small_input, 1e-5);
 }
 
 TEST_F(cuda_stages, compute_a_network_from_a_graph) {
-  make("network", small_network, {floats(small_input)});
-  const slot s = bind();
-  const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
-  const auto executable = graph->instantiate();
-  const auto values = some_values(small_input.elements());
-  set_inputs(s, {values});
-  stream_->launch(*executable);
-  EXPECT_LE(difference(output(s), on_host({values})), 1e-5);
+  expect_as_on_host("network", small_network, {floats(small_input)}, 1e-5, "");
 }
 
 const char* const block_and_projection = R"(
@@ -86,49 +85,37 @@ layers:
 )";
 
 TEST_F(cuda_stages, compute_attention_and_a_projection_as_the_host_does_with_two_slots_at_once) {
-  const shape input{4, 3, 8, 10};
   for (const auto& [text, tolerance] :
        {std::pair{"float32", 1e-5}, std::pair{"float16", 6e-3}, std::pair{"bfloat16", 4e-2}}) {
-    make("network", std::string("precision: ") + text + block_and_projection, {floats(input)});
-    const slot a = bind();
-    const slot b = bind();
-    const auto first = some_values(input.elements(), 1);
-    const auto second = some_values(input.elements(), 2);
-    set_inputs(a, {first});
-    set_inputs(b, {second});
-    b.work->enqueue(*stream_);
-    a.work->enqueue(*stream_);
-    EXPECT_LE(difference(output(a), on_host({first})), tolerance) << text;
-    EXPECT_LE(difference(output(b), on_host({second})), tolerance) << text;
+    expect_two_slots_as_on_host(std::string("precision: ") + text + block_and_projection,
+                                {4, 3, 8, 10}, tolerance);
   }
 }
 
 TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
   const std::size_t pinned = device_->usage().pinned_bytes;
-  make("network", small_network, {floats(small_input)});
+  stage_trial trial = on_cuda("network", small_network, {floats(small_input)});
   EXPECT_EQ(device_->usage().pinned_bytes, pinned);
-  const slot s = bind();
-  set_inputs(s, {some_values(small_input.elements())});
+  trial.set_input(0, some_values(small_input.elements()));
   const std::size_t before = fake_cuda::allocation_calls();
-  s.work->enqueue(*stream_);
-  device_->synchronize(wait_mode::block);
+  trial.enqueue();
+  trial.wait();
   EXPECT_EQ(fake_cuda::allocation_calls(), before);
 }
 
 TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
-  make("network", small_network, {floats(small_input)});
+  stage_trial trial = on_cuda("network", small_network, {floats(small_input)});
   struct noting final : part_marker {
     void part_enqueued(stream&) override { after.push_back(enqueued_operations()); }
     std::vector<std::size_t> after;
   } marker;
-  const slot s = bind();
-  set_inputs(s, {some_values(small_input.elements())});
+  trial.set_input(0, some_values(small_input.elements()));
   const std::size_t before = enqueued_operations();
-  s.work->enqueue_in_parts(*stream_, marker);
-  device_->synchronize(wait_mode::block);
+  trial.enqueue_in_parts(marker);
+  trial.wait();
 
   std::vector<std::string> names;
-  for (const stage_part& part : stage_->parts()) names.push_back(part.name);
+  for (const stage_part& part : trial.parts()) names.push_back(part.name);
   EXPECT_THAT(names, ElementsAre("stem", "1.batch_norm2d+2.relu", "3.conv2d+4.add+5.silu",
                                  "6.adaptive_avg_pool2d", "7.flatten", "8.linear", "9.softmax"));
   for (std::size_t& count : marker.after) count -= before;
@@ -136,65 +123,47 @@ TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
 }
 
 TEST_F(cuda_stages, read_write_and_copy_a_tensor_as_the_host_does) {
-  const std::vector<std::vector<float>> values{some_values(20'011)};
+  const std::vector<tensor_type> types{floats({20'011})};
   for (const char* const method : {"read", "write", "copy"}) {
-    make("traffic", std::string("{method: ") + method + "}", {floats({20'011})});
-    const slot s = bind();
-    set_inputs(s, values);
-    s.work->enqueue(*stream_);
-    EXPECT_LE(difference(output(s), on_host(values)), 1e-4) << method;
-    const auto graph = device_->capture(*stream_, [&] { s.work->enqueue(*stream_); });
-    EXPECT_EQ(graph->nodes().size(), 1U) << method;
-    EXPECT_THAT(stage_->parts(), ElementsAre(Field(&stage_part::name, method)));
+    const std::string yaml = std::string("{method: ") + method + "}";
+    expect_as_on_host("traffic", yaml, types, 1e-4, method);
+    stage_trial trial = on_cuda("traffic", yaml, types);
+    EXPECT_EQ(trial.operations().size(), 1U) << method;
+    EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, method)));
   }
 }
 
+const std::vector<tensor_type> interleaved{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
+
 TEST_F(cuda_stages, multiply_matrices_with_vectors_in_a_call_per_interleaved_one) {
-  const std::vector<tensor_type> types{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
-  const std::vector<std::vector<float>> values{some_values(types[0].shape.elements(), 1),
-                                               some_values(types[1].shape.elements(), 2)};
   for (const auto& [text, tolerance] :
        {std::pair{"float32", 1e-5}, std::pair{"float16", 3e-3}, std::pair{"bfloat16", 2e-2}}) {
-    make("matmul", std::string("{precision: ") + text + "}", types);
-    const slot s = bind();
-    set_inputs(s, values);
-    s.work->enqueue(*stream_);
-    EXPECT_LE(difference(output(s), on_host(values)), tolerance) << text;
-    EXPECT_THAT(stage_->parts(),
+    const std::string yaml = std::string("{precision: ") + text + "}";
+    expect_as_on_host("matmul", yaml, interleaved, tolerance, text);
+    EXPECT_THAT(on_cuda("matmul", yaml, interleaved).parts(),
                 ElementsAre(Field(&stage_part::choice, StartsWith("8 calls of reference loops"))));
   }
-  EXPECT_THAT(stage_->parts().front().choice, HasSubstr("; conversions to and from bfloat16"));
+  EXPECT_THAT(on_cuda("matmul", "{precision: bfloat16}", interleaved).parts().front().choice,
+              HasSubstr("; conversions to and from bfloat16"));
 }
 
 TEST_F(cuda_stages, multiply_turned_around_where_that_takes_one_product) {
   const std::vector<tensor_type> types{floats({1, 4, 5}), floats({7, 5, 1})};
-  make("matmul", "{}", types);
-  const slot s = bind();
-  const std::vector<std::vector<float>> values{some_values(20, 1), some_values(35, 2)};
-  set_inputs(s, values);
-  const std::size_t before = enqueued_operations();
-  s.work->enqueue(*stream_);
-  EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
-  EXPECT_EQ(enqueued_operations() - before, 1U);
+  expect_as_on_host("matmul", "{}", types, 1e-5, "");
+  EXPECT_EQ(on_cuda("matmul", "{}", types).operations().size(), 1U);
 }
 
 TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) {
-  const std::vector<tensor_type> types{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};
-  const std::vector<std::vector<float>> values{some_values(types[0].shape.elements(), 1),
-                                               some_values(types[1].shape.elements(), 2)};
   for (const auto& [method, choice, operations] :
        {std::tuple{"library", "8 calls of reference loops", 8U},
         std::tuple{"fused", "a kernel of its own", 1U}}) {
-    make("gemv", std::string("{method: ") + method + "}", types);
-    const slot s = bind();
-    set_inputs(s, values);
-    const std::size_t before = enqueued_operations();
-    s.work->enqueue(*stream_);
-    EXPECT_LE(difference(output(s), on_host(values)), 1e-5) << method;
-    EXPECT_EQ(enqueued_operations() - before, operations) << method;
-    ASSERT_THAT(stage_->parts(), ElementsAre(Field(&stage_part::choice, StartsWith(choice))));
-    EXPECT_EQ(stage_->parts().front().name, "gemv");
-    EXPECT_TRUE(stage_->parts().front().cost);
+    const std::string yaml = std::string("{method: ") + method + "}";
+    expect_as_on_host("gemv", yaml, interleaved, 1e-5, method);
+    stage_trial trial = on_cuda("gemv", yaml, interleaved);
+    EXPECT_EQ(trial.operations().size(), operations) << method;
+    ASSERT_THAT(trial.parts(), ElementsAre(Field(&stage_part::choice, StartsWith(choice))));
+    EXPECT_EQ(trial.parts().front().name, "gemv");
+    EXPECT_TRUE(trial.parts().front().cost);
   }
 }
 
@@ -203,38 +172,28 @@ TEST_F(cuda_stages, multiply_rows_with_vectors_of_every_shape) {
 }
 
 TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
-  make("gemv", "{method: fused}", {floats({2, 3000}), floats({3000, 1})});
-  EXPECT_THAT(stage_->parts(),
+  const std::vector<tensor_type> types{floats({2, 3000}), floats({3000, 1})};
+  expect_as_on_host("gemv", "{method: fused}", types, 1e-5, "");
+  EXPECT_THAT(on_cuda("gemv", "{method: fused}", types).parts(),
               ElementsAre(Field(&stage_part::choice, "a kernel of its own, rows in 5 pieces")));
-  const slot s = bind();
-  const std::vector<std::vector<float>> values{some_values(6000, 1), some_values(3000, 2)};
-  set_inputs(s, values);
-  s.work->enqueue(*stream_);
-  EXPECT_LE(difference(output(s), on_host(values)), 1e-5);
 }
 
-TEST_F(cuda_stages, name_the_stage_whose_kernel_cannot_be_launched) {
-  make("gemv", "{method: fused}", {floats({3, 4}), floats({4, 1})});
-  const slot s = bind();
-  fake_cuda::fail_call("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
-  try {
-    s.work->enqueue(*stream_);
-    FAIL() << "nothing was thrown";
-  } catch (const std::exception& e) {
-    EXPECT_THAT(e.what(), HasSubstr("for stage 'trial' failed: "));
-  }
-}
-
-TEST_F(cuda_stages, name_the_layer_whose_launch_fails) {
-  make("network", "layers: [relu, softmax: {name: shares}]", {floats({3, 4})});
-  const slot s = bind();
-  fake_cuda::fail_call("cudaLaunchKernel", 2, cudaErrorInvalidConfiguration);
-  try {
-    s.work->enqueue(*stream_);
-    FAIL() << "nothing was thrown";
-  } catch (const std::exception& e) {
-    EXPECT_THAT(e.what(), HasSubstr("for stage 'trial', layer 'shares' failed: "));
-  }
+TEST_F(cuda_stages, name_the_stage_and_the_layer_whose_launch_fails) {
+  const auto failure = [](stage_trial trial, int launch) -> std::string {
+    trial.wait();
+    fake_cuda::fail_call("cudaLaunchKernel", launch, cudaErrorInvalidConfiguration);
+    try {
+      trial.enqueue();
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(failure(on_cuda("gemv", "{method: fused}", {floats({3, 4}), floats({4, 1})}), 1),
+              HasSubstr("for stage 'trial' failed: "));
+  EXPECT_THAT(
+      failure(on_cuda("network", "layers: [relu, softmax: {name: shares}]", {floats({3, 4})}), 2),
+      HasSubstr("for stage 'trial', layer 'shares' failed: "));
 }
 
 }  // namespace

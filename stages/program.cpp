@@ -1,4 +1,4 @@
-#include "stages/network/program_buffers.hpp"
+#include "stages/program.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -42,7 +42,12 @@ scratch_layout lay_out_scratch(const std::vector<scratch_block>& blocks) {
   return layout;
 }
 
-placed_bytes place_buffers(std::vector<program_buffer>& buffers, const buffer_uses& uses) {
+std::size_t program::add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor) {
+  buffers.push_back({place, bytes, tensor});
+  return buffers.size() - 1;
+}
+
+void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
   std::vector<scratch_block> lifetimes(buffers.size());
   std::vector<bool> used(buffers.size(), false);
   for (std::size_t step = 0; step < uses.size(); ++step) {
@@ -53,13 +58,12 @@ placed_bytes place_buffers(std::vector<program_buffer>& buffers, const buffer_us
     }
   }
 
-  placed_bytes sums;
   std::vector<scratch_block> blocks;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].place == buffer_place::weights) {
-      buffers[i].offset = sums.weights;
-      sums.weights += aligned(buffers[i].bytes);
+      buffers[i].offset = weights_bytes;
+      weights_bytes += aligned(buffers[i].bytes);
     } else if (buffers[i].place == buffer_place::scratch && used[i]) {
       blocks.push_back({buffers[i].bytes, lifetimes[i].first, lifetimes[i].last});
       owners.push_back(i);
@@ -67,20 +71,21 @@ placed_bytes place_buffers(std::vector<program_buffer>& buffers, const buffer_us
   }
   const scratch_layout layout = lay_out_scratch(blocks);
   for (std::size_t i = 0; i < blocks.size(); ++i) buffers[owners[i]].offset = layout.offsets[i];
-  sums.scratch = layout.bytes;
-  return sums;
+  scratch_bytes = layout.bytes;
 }
 
-void* address_of(const program_buffer& buffer, const program_memory& memory) noexcept {
-  switch (buffer.place) {
+std::byte* program::address_of(std::size_t buffer, const stage_tensors& tensors,
+                               std::byte* weights) const {
+  const program_buffer& of = buffers[buffer];
+  switch (of.place) {
     case buffer_place::input:
-      return memory.input;
+      return static_cast<std::byte*>(tensors.inputs.at(of.tensor).data);
     case buffer_place::output:
-      return memory.output;
+      return static_cast<std::byte*>(tensors.outputs.at(of.tensor).data);
     case buffer_place::weights:
-      return memory.weights + buffer.offset;
+      return weights + of.offset;
     case buffer_place::scratch:
-      return memory.scratch + buffer.offset;
+      return static_cast<std::byte*>(tensors.scratch) + of.offset;
   }
   return nullptr;
 }

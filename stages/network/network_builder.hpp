@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "stages/network/definition.hpp"
+#include "stages/network/fusion.hpp"
+#include "stages/network/network_weights.hpp"
+#include "stages/program.hpp"
+
+namespace graphline {
+
+/// What growing a program layer by layer has in common for every device. The network and the
+/// weights must outlive the builder.
+class network_builder {
+ public:
+  const network_definition& network() const noexcept { return network_; }
+  const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
+  const weight_table& weights() const noexcept { return weights_; }
+
+  /// "stage 'head', layer '0.linear'".
+  std::string owner(const network_layer& layer) const;
+
+  /// Adds to what the report says of the current part.
+  void note(const std::string& text);
+
+ protected:
+  /// `stage` is its name; `between` stands between notes.
+  network_builder(const network_definition& network, const weight_table& weights, std::string stage,
+                  const char* between, const element_sizes& sizes)
+      : network_(network),
+        weights_(weights),
+        stage_(std::move(stage)),
+        between_(between),
+        sizes_(sizes) {}
+
+  /// States that the steps since the last part, up to `end`, are `group`; without steps it is none.
+  void add_part(program& to, const fused_layers& group, std::size_t end);
+
+  /// Counts what brings the result to where it is wanted, up to `end`, with the last layers.
+  void finish_parts(program& of, std::size_t end);
+
+ private:
+  const network_definition& network_;
+  const weight_table& weights_;
+  std::string stage_;
+  const char* between_;
+  element_sizes sizes_;
+  std::string notes_;
+};
+
+}  // namespace graphline
