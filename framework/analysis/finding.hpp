@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "framework/base/quantity.hpp"
+#include "framework/base/units.hpp"
 #include "framework/base/words.hpp"
 
 namespace graphline {

@@ -8,7 +8,7 @@
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
-#include "framework/base/quantity.hpp"
+#include "framework/base/units.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"

@@ -1,11 +1,11 @@
-#include "framework/base/cgroup_limits.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "framework/base/machine.hpp"
 
 namespace graphline {
 namespace {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -52,5 +54,13 @@ class interrupted_error : public error {
   explicit interrupted_error(const std::string& message)
       : error(exit_status::interrupted, message) {}
 };
+
+/// What an exception says, for a message; of too little memory the standard library says only
+/// "std::bad_alloc". Takes no memory itself.
+inline const char* reason_of(const std::exception& e) noexcept {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
+                      dynamic_cast<const std::length_error*>(&e) != nullptr;
+  return memory ? "out of memory" : e.what();
+}
 
 }  // namespace graphline

@@ -1,18 +1,17 @@
 #include "framework/base/machine.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <thread>
 
-#include "framework/base/cgroup_limits.hpp"
-
 namespace graphline {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A line of /proc/meminfo in bytes; no limit when it cannot be read.
 std::uint64_t meminfo_bytes(std::string_view key) {
@@ -23,17 +22,23 @@ std::uint64_t meminfo_bytes(std::string_view key) {
   return std::numeric_limits<std::int64_t>::max();
 }
 
-/// The standard library counts the machine's, whatever the affinity.
-int cores_by_affinity() {
-  cpu_set_t cores;
-  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
-  return static_cast<int>(std::thread::hardware_concurrency());  // more than a `cpu_set_t` holds
+void keep_to(const ::cpu_set_t& cpus) noexcept {
+  static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
+}
+
+/// The folder that a variable names; empty when it names none.
+fs::path folder_from(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace
 
 int usable_cores() {
-  int cores = std::max(1, cores_by_affinity());
+  int cores = static_cast<int>(cpus_by_affinity().size());
+  // More than a `cpu_set_t` holds: the standard library counts the machine's, whatever the
+  // affinity.
+  if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
     cores = std::max(1, static_cast<int>(*limit));
   }
@@ -48,6 +53,52 @@ std::uint64_t memory_in_all() {
 std::uint64_t available_memory() {
   const std::uint64_t available = meminfo_bytes("MemAvailable:");
   return std::min(available, read_cgroup_limits().memory_bytes_left.value_or(available));
+}
+
+cpu_set cpus_by_affinity() {
+  cpu_set result;
+  ::cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return result;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &cpus)) result.push_back(cpu);
+  }
+  return result;
+}
+
+cpu_split split_cpus(const cpu_set& usable, int compute_threads) {
+  constexpr std::size_t few = 4;
+  const auto computing = static_cast<std::size_t>(compute_threads);
+  if (usable.size() > few || usable.size() <= computing) return {};
+  const auto first = usable.end() - compute_threads;
+  return {{first, usable.end()}, {usable.begin(), first}};
+}
+
+cpu_set usable_cpus() {
+  auto cpus = cpus_by_affinity();
+  if (static_cast<int>(cpus.size()) != usable_cores()) cpus.clear();
+  return cpus;
+}
+
+kept_to_cpus::kept_to_cpus(const cpu_set& cpus) noexcept {
+  if (cpus.empty()) return;
+  ::cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) before_ = set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  keep_to(set);
+}
+
+kept_to_cpus::~kept_to_cpus() {
+  if (before_) keep_to(*before_);
+}
+
+fs::path cache_folder() {
+  if (const fs::path own = folder_from("GRAPHLINE_CACHE"); !own.empty()) return own;
+  if (const fs::path caches = folder_from("XDG_CACHE_HOME"); !caches.empty()) {
+    return caches / "graphline";
+  }
+  const fs::path home = folder_from("HOME");
+  return home.empty() ? home : home / ".cache" / "graphline";
 }
 
 }  // namespace graphline

@@ -12,6 +12,8 @@
 #include <iterator>
 #include <string>
 
+#include "framework/base/machine.hpp"
+
 namespace graphline {
 namespace {
 
@@ -30,16 +32,6 @@ std::optional<Number> take(std::string_view& text) {
   if (read.ec != std::errc{}) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
   return value;
-}
-
-std::vector<int> usable() {
-  std::vector<int> cores;
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
 }
 
 }  // namespace
@@ -89,7 +81,7 @@ std::optional<double> clock_of(std::string_view kilohertz) {
 }
 
 machine_state look_at_machine() {
-  const auto cores = usable();
+  const auto cores = cpus_by_affinity();
   const std::string here = std::to_string(std::max(0, ::sched_getcpu()));
   machine_state state;
   state.cores = static_cast<int>(cores.size());

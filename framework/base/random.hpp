@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,5 +40,22 @@ template <class T>
 void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
 }
+
+/// Standard normal numbers from a seed. std::mt19937_64 is fixed by the C++ standard, whereas
+/// std::normal_distribution is left to each library, so the numbers are made here: by the polar
+/// method (Marsaglia and Bray, 1964), as in NumPy's legacy generator. Beside exact operations it
+/// takes one logarithm, so two machines can differ in the last bit of a double at most.
+class normal_generator {
+ public:
+  /// Starts the sequence that belongs to `seed`.
+  void seed(std::uint64_t seed) { bits_.seed(seed); }
+
+  /// Fills `values` with the next numbers of the sequence. Numbers are made in pairs; the second
+  /// of the last pair is dropped when the size is odd.
+  void fill(std::span<double> values);
+
+ private:
+  std::mt19937_64 bits_;
+};
 
 }  // namespace graphline

@@ -17,4 +17,8 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
 /// none.
 std::string folder_of(const std::string& path);
 
+/// " (did you mean 'NAME'?)" where the folder of `path` holds a file of nearly that name, nothing
+/// otherwise.
+std::string near_file(const std::string& path);
+
 }  // namespace graphline

@@ -30,8 +30,8 @@ const scale& choose(std::span<const scale> scales, double value, double limit) {
   return found == scales.end() ? scales.back() : *found;
 }
 
-/// Three significant digits without an exponent; no decimals from 100 on, and none for zero.
-std::string three_digits(double value) {
+/// Without an exponent; no decimals from 100 on, and none for zero.
+std::string three_significant(double value) {
   if (value == 0) return "0";
   // Rounding to three digits first shows which power of ten the rounded value has.
   const std::string rounded = fmt::format("{:.2e}", value);
@@ -48,7 +48,7 @@ std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const auto value = static_cast<double>(bytes);
   const scale& prefix = choose(binary_prefixes, value, 1023.5);
-  return fmt::format("{} {}", three_digits(value / prefix.size), prefix.name);
+  return fmt::format("{} {}", three_significant(value / prefix.size), prefix.name);
 }
 
 std::string format_count(double value, std::string_view unit) {
@@ -56,7 +56,7 @@ std::string format_count(double value, std::string_view unit) {
   const scale& prefix = choose(decimal_prefixes, value, below_thousand);
   const bool whole = prefix.size == 1 && value == std::round(value);
   const std::string digits =
-      whole ? fmt::format("{:.0f}", value) : three_digits(value / prefix.size);
+      whole ? fmt::format("{:.0f}", value) : three_significant(value / prefix.size);
   if (prefix.name.empty() && unit.empty()) return digits;
   return fmt::format("{} {}{}", digits, prefix.name, unit);
 }
@@ -65,7 +65,7 @@ std::string format_duration(double ns) {
   if (!std::isfinite(ns)) return "unknown";
   if (ns < 0) return '-' + format_duration(-ns);
   const scale& unit = choose(time_units, ns, below_thousand);
-  return fmt::format("{} {}", three_digits(ns / unit.size), unit.name);
+  return fmt::format("{} {}", three_significant(ns / unit.size), unit.name);
 }
 
 namespace {
@@ -106,6 +106,110 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
 std::optional<double> parse_percent(std::string_view text) {
   const auto percent = take_number(text);
   return percent && text == "%" ? std::optional(*percent / 100) : std::nullopt;
+}
+
+namespace {
+
+/// Decimals that give three digits to a value of this size, which is above 0.
+int decimals_for(double value, int most) {
+  const auto decimals = 2 - static_cast<int>(std::floor(std::log10(value)));
+  const int allowed = std::clamp(decimals, 0, most);
+  // 9.996 has three digits with one decimal less: 10.0.
+  const double rounded = std::round(value * std::pow(10, allowed)) / std::pow(10, allowed);
+  const auto after = 2 - static_cast<int>(std::floor(std::log10(std::max(rounded, value))));
+  return std::clamp(after, 0, most);
+}
+
+}  // namespace
+
+time_unit unit_for(double largest_ns) {
+  const scale& unit = choose(time_units, largest_ns, below_thousand);
+  return {unit.name, unit.size};
+}
+
+std::string three_digits(double value, int decimals) {
+  if (value == 0) return "0";
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  const double least = std::pow(10, -decimals);
+  if (value < least / 2) return fmt::format("<{:.{}f}", least, decimals);
+  return fmt::format("{:.{}f}", value, decimals_for(value, decimals));
+}
+
+std::string signed_digits(double value, int decimals) {
+  const double size = std::abs(value);
+  if (size < std::pow(10, -decimals) / 2) return "0";
+  return fmt::format("{}{}", value < 0 ? '-' : '+', three_digits(size, decimals));
+}
+
+std::string in_unit(std::optional<double> ns, time_unit unit) {
+  return ns ? three_digits(*ns / unit.nanoseconds, 3) : "-";
+}
+
+std::string_view symbol_of(unit in) noexcept {
+  switch (in) {
+    case unit::duration:
+      return "ns";
+    case unit::bytes:
+      return "B";
+    case unit::flops:
+      return "FLOP";
+    case unit::bytes_per_second:
+      return "B/s";
+    case unit::flops_per_second:
+      return "FLOP/s";
+    case unit::flops_per_byte:
+      return "FLOP/B";
+    case unit::frames_per_second:
+      return "frame/s";
+    case unit::share:
+    case unit::change:
+      return "%";
+    case unit::ratio:
+      return "x";
+    case unit::none:
+    case unit::count:
+      break;
+  }
+  return "";
+}
+
+namespace {
+
+/// "31.42": all of those before the point.
+std::string four_digits(double value) {
+  const auto before = static_cast<int>(std::floor(std::log10(std::max(value, 1e-6))));
+  return fmt::format("{:.{}f}", value, std::clamp(3 - before, 0, 9));
+}
+
+/// "10" of "10.0".
+std::string without_zeros(std::string number) {
+  if (number.ends_with(".0")) number.resize(number.size() - 2);
+  return number;
+}
+
+}  // namespace
+
+std::string to_text(const quantity& of) {
+  switch (of.in) {
+    case unit::duration:
+      return format_duration(of.value);
+    case unit::share:
+      return without_zeros(three_digits(100 * of.value, 1)) + " %";
+    case unit::change:
+      return signed_digits(100 * of.value, 2) + " %";
+    case unit::ratio:
+      return three_digits(of.value, 2) + 'x';
+    case unit::none:
+      if (of.value == std::round(of.value)) return fmt::format("{:.0f}", of.value);
+      if (std::abs(of.value) < 0.01) return fmt::format("{:.2g}", of.value);
+      return three_digits(of.value, 2);
+    case unit::frames_per_second:
+      return four_digits(of.value) + " frame/s";
+    case unit::flops_per_byte:
+      return three_digits(of.value, 2) + " FLOP/B";
+    default:
+      return format_count(of.value, symbol_of(of.in));
+  }
 }
 
 }  // namespace graphline

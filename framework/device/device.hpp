@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/cpu_sets.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/words.hpp"
 
 namespace graphline {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "framework/base/error.hpp"
-#include "framework/base/near_file.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"

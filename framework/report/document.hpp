@@ -18,7 +18,7 @@
 #include "framework/analysis/stats/percentile_interval.hpp"
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
-#include "framework/base/quantity.hpp"
+#include "framework/base/units.hpp"
 #include "framework/report/experiment_charts.hpp"
 
 namespace graphline::report {

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
-#include "framework/base/near_file.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/version.hpp"
 #include "framework/stage/plugin_description.hpp"
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/cost.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
@@ -20,6 +19,26 @@
 #include "framework/spec/parameter.hpp"
 
 namespace graphline {
+
+/// What a piece of work amounts to, whatever runs it. Conventions: one MAC is two FLOPs; bytes
+/// count each input, weight and output once; element-wise layers, pools and norms count the
+/// arithmetic of their formula in `flops` and no MACs. docs/costs.md has every formula.
+struct cost {
+  std::int64_t parameters = 0;  ///< weights, as a number of elements
+  std::int64_t macs = 0;
+  std::int64_t flops = 0;  ///< 2 * macs plus the rest
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+
+  cost& operator+=(const cost& other) noexcept {
+    parameters += other.parameters;
+    macs += other.macs;
+    flops += other.flops;
+    bytes_read += other.bytes_read;
+    bytes_written += other.bytes_written;
+    return *this;
+  }
+};
 
 /// One layer of a stage, for listings.
 struct layer_summary {

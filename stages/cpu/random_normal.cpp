@@ -2,7 +2,6 @@
 #include <memory>
 #include <vector>
 
-#include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
 #include "stages/kinds.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "framework/base/cache_folder.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"

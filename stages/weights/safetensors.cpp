@@ -15,7 +15,7 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/json_reader.hpp"
-#include "framework/base/near_file.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "stages/weights/float_conversion.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "framework/analysis/experiment/contrast.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {

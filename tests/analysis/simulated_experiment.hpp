@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework/base/normal_generator.hpp"
+#include "framework/base/random.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline::samples {

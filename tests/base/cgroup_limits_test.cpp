@@ -1,4 +1,4 @@
-#include "framework/base/cgroup_limits.hpp"
+#include "framework/base/machine.hpp"
 
 #include <gtest/gtest.h>
 

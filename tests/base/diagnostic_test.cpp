@@ -5,6 +5,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "framework/base/place.hpp"
 
 namespace graphline {
 namespace {
@@ -176,6 +179,82 @@ TEST(diagnostics, counts_what_goes_beyond_the_limit) {
 
 TEST(diagnostics, renders_nothing_when_nothing_is_wrong) {
   EXPECT_EQ(diagnostics().render(), "");
+}
+
+const std::vector<std::string> kinds = {"network", "copy", "matmul", "cpu.spin", "cpu.top_k"};
+
+TEST(nearest, finds_a_word_one_edit_away) {
+  EXPECT_EQ(nearest("netwrok", kinds), "network");   // neighbours swapped
+  EXPECT_EQ(nearest("networ", kinds), "network");    // one left out
+  EXPECT_EQ(nearest("nettwork", kinds), "network");  // one too many
+  EXPECT_EQ(nearest("matmal", kinds), "matmul");     // one replaced
+  EXPECT_EQ(nearest("asinc", {"serial", "async", "overlap"}), "async");
+}
+
+TEST(nearest, takes_case_and_hyphens_for_slips_of_no_weight) {
+  EXPECT_EQ(nearest("NETWORK", kinds), "network");
+  EXPECT_EQ(nearest("in-flight", {"frames", "in_flight"}), "in_flight");
+  EXPECT_EQ(nearest("CPU.TOP-K", kinds), "cpu.top_k");
+}
+
+TEST(nearest, prefers_the_fewest_edits_and_then_the_first) {
+  EXPECT_EQ(nearest("frame", {"framing", "frames"}), "frames");
+  EXPECT_EQ(nearest("mast", {"cast", "past"}), "cast");
+}
+
+TEST(nearest, finds_nothing_far_away) {
+  EXPECT_EQ(nearest("transformer", kinds), "");
+  EXPECT_EQ(nearest("cpu", kinds), "");
+  EXPECT_EQ(nearest("frame", {"off", "stage"}), "");
+}
+
+TEST(nearest, allows_no_edits_in_words_of_three_letters) {
+  EXPECT_EQ(nearest("gpu", {"device", "cpu"}), "");
+  EXPECT_EQ(nearest("CPU", {"device", "cpu"}), "cpu");
+  EXPECT_EQ(nearest("", {"cpu", ""}), "");
+}
+
+TEST(nearest, is_quick_with_an_enormous_word) {
+  EXPECT_EQ(nearest(std::string(10'000'000, 'x'), kinds), "");
+}
+
+TEST(suggestion, proposes_the_nearest) {
+  EXPECT_EQ(suggestion("netwrok", kinds), " (did you mean 'network'?)");
+}
+
+TEST(suggestion, lists_a_few_known_words_when_none_is_near) {
+  EXPECT_EQ(suggestion("zebra", {"off", "stage"}), " (known: off, stage)");
+}
+
+TEST(suggestion, keeps_quiet_about_long_lists_and_empty_ones) {
+  EXPECT_EQ(suggestion("zebra", kinds, 4), "");
+  EXPECT_EQ(suggestion("zebra", {}), "");
+}
+
+TEST(source_text, gives_lines_without_their_ends) {
+  const source_text source("a", "one\r\ntwo\n\nfour");
+  EXPECT_EQ(source.line(1), "one");
+  EXPECT_EQ(source.line(2), "two");
+  EXPECT_EQ(source.line(3), "");
+  EXPECT_EQ(source.line(4), "four");
+}
+
+TEST(source_text, has_empty_lines_outside_the_text) {
+  const source_text source("a", "one\n");
+  EXPECT_EQ(source.line(0), "");
+  EXPECT_EQ(source.line(2), "");
+  EXPECT_EQ(source.line(3), "");
+}
+
+TEST(source_text, drops_a_byte_order_mark) {
+  const source_text source("a", "\xef\xbb\xbfone");
+  EXPECT_EQ(source.line(1), "one");
+  EXPECT_EQ(source.text(), "one");
+}
+
+TEST(place, is_nowhere_unless_it_has_a_source) {
+  EXPECT_FALSE(place());
+  EXPECT_TRUE(place{std::make_shared<source_text>("a", "")});
 }
 
 }  // namespace

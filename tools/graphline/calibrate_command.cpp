@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/base/cache_folder.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"

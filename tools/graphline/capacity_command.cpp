@@ -9,7 +9,6 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/base/diagnostic.hpp"
-#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/base/cache_folder.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/heading.hpp"
 

@@ -21,7 +21,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/unfinished_files.hpp"
-#include "framework/base/reason.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"

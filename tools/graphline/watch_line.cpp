@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "framework/base/quantity.hpp"
+#include "framework/base/units.hpp"
 #include "framework/report/terminal/shape.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tools/graphline/terminal_look.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace graphline {
 
@@ -15,5 +16,10 @@ std::string behind_links(const std::string& path);
 /// Throws an `input_error` when it cannot be opened or is being written by somebody else. On a file
 /// system without locks (some network ones) it goes without.
 int open_locked(const std::string& name, int flags, const std::string& path);
+
+/// Writes all of `text` to a descriptor, however many calls it takes, also to one that does not
+/// block. Returns 0 or the `errno` of the failure; a pipe without a reader gives EPIPE and no
+/// signal, whatever the program has set for SIGPIPE.
+int write_fully(int descriptor, std::string_view text) noexcept;
 
 }  // namespace graphline

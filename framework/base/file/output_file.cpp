@@ -16,7 +16,6 @@
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/file/unfinished_files.hpp"
-#include "framework/base/file/write_fully.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "framework/base/pause.hpp"
+#include "framework/base/clock.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
 
 namespace graphline {

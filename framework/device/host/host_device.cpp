@@ -12,7 +12,6 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "framework/base/cgroup_limits.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/base/units.hpp"

@@ -7,9 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
-#include "framework/base/pause.hpp"
-#include "framework/base/reason.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/cpu_sets.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/device/host/lane.hpp"
 #include "framework/device/host/operation_log.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
-#include "framework/base/pause.hpp"
 #include "framework/base/units.hpp"
 #include "framework/device/host/host_event.hpp"
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/quantity.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/terminal/decades.hpp"
 #include "framework/report/terminal/plot_canvas.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment/sweep.hpp"
-#include "framework/base/quantity.hpp"
+#include "framework/base/units.hpp"
 #include "framework/report/terminal/text_table.hpp"
 
 namespace graphline::report {

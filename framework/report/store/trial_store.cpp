@@ -13,7 +13,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
-#include "framework/base/file/write_fully.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/compact_json.hpp"

@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "framework/base/error.hpp"
-#include "framework/base/reason.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 

@@ -15,7 +15,6 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
-#include "framework/base/reason.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/clock_watch.hpp"
 #include "framework/run/execute/environment.hpp"

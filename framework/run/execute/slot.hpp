@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/base/reason.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/stage/stage.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/cpu_sets.hpp"
+#include "framework/base/machine.hpp"
 
 namespace graphline {
 

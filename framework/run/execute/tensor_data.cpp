@@ -12,7 +12,6 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/output_file.hpp"
-#include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 
-#include "framework/base/normal_generator.hpp"
 #include "framework/base/random.hpp"
 #include "tests/bench/two_models/check.hpp"
 #include "tests/bench/two_models/convolution.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "framework/base/normal_generator.hpp"
+#include "framework/base/random.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
 

@@ -1,22 +1,13 @@
-#include "framework/base/normal_generator.hpp"
+#include "framework/base/random.hpp"
 
 #include <cmath>
 #include <cstddef>
 
-#include "framework/base/random.hpp"
-
 namespace graphline {
 
-void normal_generator::seed(std::uint64_t seed) {
-  bits_.seed(seed);
-}
-
-/// Uniform in [-1, 1). Exact: doubling a uniform number and taking one from it rounds nothing.
-double normal_generator::uniform() {
-  return 2.0 * uniform_unit(bits_) - 1.0;
-}
-
 void normal_generator::fill(std::span<double> values) {
+  // In [-1, 1). Exact: doubling a uniform number and taking one from it rounds nothing.
+  const auto uniform = [this] { return 2.0 * uniform_unit(bits_) - 1.0; };
   for (std::size_t i = 0; i < values.size(); i += 2) {
     double x;
     double y;
