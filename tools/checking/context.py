@@ -8,6 +8,8 @@ import random
 import re
 import sys
 
+from .outcome import FAIL
+
 # The relative error that a precision may have against `host` in float32. With weights drawn so that
 # values keep their size, what is rounded in any layer of a network reaches its output.
 TOLERANCES = {"float32": 1e-5, "tf32": 2e-3, "float16": 1e-2, "bfloat16": 4e-2}
@@ -92,6 +94,17 @@ def read_json(path):
     except (OSError, ValueError) as reason:
         print(f"  {path}: {reason}", file=sys.stderr)
         return None
+
+
+def result_of(context, label, words, most):
+    """What a command of graphline finds on the device; None, after a row, where it fails."""
+    file = context.name(".json")
+    done = context.runner.run([context.graphline, *words, "--device", context.device, "--json",
+                               file], most=most)
+    result = read_json(file) if done.status == 0 else None
+    if result is None:
+        context.outcome.add(label, FAIL, note=done.reason())
+    return result
 
 
 class Places:

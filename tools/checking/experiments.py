@@ -1,8 +1,7 @@
 """The experiments that come with Graphline: that they run, compute the same, and what they find."""
 
-from .context import read_json
+from .context import result_of
 from .outcome import FAIL, PASS, SHOWN
-from .processes import OutOfTime
 
 # What varies the input of a pipeline varies its outputs too, and so does another order of
 # additions.
@@ -17,20 +16,14 @@ def check_experiments(context):
         if context.quick and file.stem != "graph_granularity":
             context.outcome.not_run(file.stem, "--quick")
             continue
-        try:
+        with context.outcome.or_not_run(file.stem):
             check_experiment(context, file)
-        except OutOfTime as late:
-            context.outcome.not_run(file.stem, str(late))
 
 
 def check_experiment(context, file):
-    result_file, store = context.name(".json"), context.name(".jsonl")
-    done = context.runner.run(
-        [context.graphline, "compare", file, "--device", context.device, "--trials",
-         1 if context.quick else 6, "--store", store, "--json", result_file], most=60)
-    result = read_json(result_file) if done.status == 0 else None
+    result = result_of(context, file.stem, ["compare", file, "--trials", 1 if context.quick else 6,
+                                            "--store", context.name(".jsonl")], most=60)
     if result is None:
-        context.outcome.add(file.stem, FAIL, note=done.reason())
         return
     context.outcome.data.setdefault("experiments", {})[file.stem] = {
         key: result[key] for key in ("configurations", "comparisons", "findings", "steadiness",

@@ -5,7 +5,6 @@ import os
 import shutil
 
 from .outcome import FAIL, PASS, SHOWN
-from .processes import OutOfTime
 
 # What of compute-sanitizer is used, each tool with its own options. Libraries provoke errors of the
 # API on purpose, to learn what a driver can do: only what kernels do is counted.
@@ -33,17 +32,16 @@ def check_allocations(context):
         outcome.not_run("operator new, on host", f"run_allocation_test is not in "
                                                  f"{context.places.root}")
     else:
-        try:
+        with outcome.or_not_run("operator new, on host"):
             done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
             outcome.add("operator new, on host", PASS if done.status == 0 else FAIL,
                         bound="0 a frame", note="" if done.status == 0 else done.out[-1000:])
-        except OutOfTime as late:
-            outcome.not_run("operator new, on host", str(late))
     for name in ["six_small"] if context.quick else ["six_small", "two_models"]:
-        count_new(context, name)
+        with outcome.or_not_run(f"{name}, operator new"):
+            count_new(context, name)
     for name in ["six_small"] if context.quick else ["six_small", "two_models", "camera"]:
         counts = {}
-        try:
+        with outcome.or_not_run(f"{name}, device and pinned"):
             for frames in (1, 2, 12):  # the first may also choose its libraries' plans
                 done, result = context.run(context.places.pipelines / f"{name}.yaml",
                                            "--frames", frames, "--warmup", 2)
@@ -51,9 +49,6 @@ def check_allocations(context):
                     outcome.add(f"{name}, device and pinned", FAIL, note=done.reason())
                     break
                 counts[frames] = result["memory"]["allocations"]
-        except OutOfTime as late:
-            outcome.not_run(f"{name}, device and pinned", str(late))
-            continue
         if len(counts) == 3:
             outcome.judge(f"{name}, device and pinned", abs(counts[12] - counts[2]), 0, "{:.0f}",
                           f"allocations of ten frames more; {counts[2]} before the frames")
@@ -66,12 +61,8 @@ def count_new(context, name):
     if program is None:
         outcome.not_run(label, f"frame_allocations is not in {context.places.root}")
         return
-    try:
-        done = context.runner.run([program, context.places.pipelines / f"{name}.yaml", "--device",
-                                   context.device], most=60)
-    except OutOfTime as late:
-        outcome.not_run(label, str(late))
-        return
+    done = context.runner.run([program, context.places.pipelines / f"{name}.yaml", "--device",
+                               context.device], most=60)
     if done.status != 0:
         outcome.add(label, FAIL, note=done.reason())
         return
@@ -95,17 +86,14 @@ def check_memory(context):
         return
     for name, words in (("six_small", []), ("two_models", ["--set", "batch=2", "--set",
                                                              "side=32"])):
-        try:
+        with outcome.or_not_run(f"{name}, memcheck"):
             # Trying plans out would take most of the time, so slow are kernels here.
             pipeline = context.variant(context.places.pipelines / f"{name}.yaml", tune=False)
             done = context.runner.run(
                 under(program, "memcheck", [
                     context.graphline, "run", pipeline, "--device", context.device, "--frames", 2,
                     "--warmup", 1, *words]), most=60)
-        except OutOfTime as late:
-            outcome.not_run(f"{name}, memcheck", str(late))
-            continue
-        found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
-        outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
-                    found[-1].strip("= ") if found else "",
-                    note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])
+            found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
+            outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
+                        found[-1].strip("= ") if found else "",
+                        note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])

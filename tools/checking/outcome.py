@@ -1,7 +1,10 @@
 """What was checked and what came of it: rows, the table they end in, and the JSON."""
 
+import contextlib
 import math
 import statistics
+
+from .processes import OutOfTime
 
 PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN = "PASS", "FAIL", "undecided", "not run", "shown"
 WIDTH = 100
@@ -24,6 +27,14 @@ class Outcome:
 
     def not_run(self, name, reason):
         self.add(name, NOT_RUN, note=reason)
+
+    @contextlib.contextmanager
+    def or_not_run(self, name):
+        """What there is no time for in its block is told."""
+        try:
+            yield
+        except OutOfTime as late:
+            self.not_run(name, str(late))
 
     def judge(self, name, value, bound, text, note=""):
         """Passes when `value` is at most `bound`; not a number never does. `text` shows both."""

@@ -2,9 +2,8 @@
 
 import json
 
-from .context import read_json
+from .context import result_of
 from .outcome import FAIL, SHOWN
-from .processes import OutOfTime
 from .pytorch import python_with_torch
 
 # The calibration's convolution over the peak of the units that it runs on, by precision.
@@ -46,22 +45,16 @@ def check_roofline(context):
     if context.quick:
         context.outcome.not_run("calibration", "--quick")
         return
-    file = context.name(".json")
-    done = context.runner.run([context.graphline, "calibrate", "--device", context.device, "--json",
-                               file], most=200)
-    calibration = read_json(file) if done.status == 0 else None
+    calibration = result_of(context, "calibration", ["calibrate"], most=200)
     if calibration is None:
-        context.outcome.add("calibration", FAIL, note=done.reason())
         return
     context.outcome.data["calibration"] = calibration
     compare_with_peaks(context, calibration)
     copy = ceiling(calibration, "copy")
     for name, step in (("copy, against PyTorch's", lambda: compare_with_torch(context, copy)),
                        ("gemv", lambda: check_gemv(context))):
-        try:
+        with context.outcome.or_not_run(name):
             step()
-        except OutOfTime as late:
-            context.outcome.not_run(name, str(late))
 
 
 def ceiling(calibration, what):
@@ -136,12 +129,8 @@ def check_gemv(context):
 def stage_under_roofline(context, label, pipeline, kind, *words):
     """The stage of that kind in `graphline roofline`, and all of its result; None where it
     failed."""
-    file = context.name(".json")
-    done = context.runner.run([context.graphline, "roofline", pipeline, "--device", context.device,
-                               "--json", file, *words], most=60)
-    result = read_json(file) if done.status == 0 else None
+    result = result_of(context, label, ["roofline", pipeline, *words], most=60)
     if result is None:
-        context.outcome.add(label, FAIL, note=done.reason())
         return None, None
     return next(s for s in result["stages"] if s["kind"] == kind), result
 

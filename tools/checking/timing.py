@@ -2,9 +2,8 @@
 
 import statistics
 
-from .context import read_json
+from .context import read_json, result_of
 from .outcome import FAIL, SHOWN, median_interval
-from .processes import OutOfTime
 
 # Trials of each timing method, and what must hold of `event`.
 PIPELINES = {"two_models": (24, "percent", 1.0), "six_small": (24, "us a stage", 5.0),
@@ -27,21 +26,17 @@ def check_overhead(context):
         if context.quick and name != "six_small":
             context.outcome.not_run(f"{name}, overhead", "--quick")
             continue
-        try:
+        with context.outcome.or_not_run(f"{name}, overhead"):
             overhead_of(context, name, 6 if context.quick else trials, unit, bound)
-        except OutOfTime as late:
-            context.outcome.not_run(f"{name}, overhead", str(late))
 
 
 def overhead_of(context, name, trials, unit, bound):
-    outcome, result_file = context.outcome, context.name(".json")
+    outcome = context.outcome
     short = ["--frames", 3] if context.quick else []
-    done = context.runner.run(
-        [context.graphline, "overhead", context.places.pipelines / f"{name}.yaml", "--device",
-         context.device, "--trials", trials, "--json", result_file, *short], most=90)
-    result = read_json(result_file) if done.status == 0 else None
+    result = result_of(context, f"{name}, overhead",
+                       ["overhead", context.places.pipelines / f"{name}.yaml", "--trials", trials,
+                        *short], most=90)
     if result is None:
-        outcome.add(f"{name}, overhead", FAIL, note=done.reason())
         return
     outcome.data.setdefault("overhead", {})[name] = result
     for cost in result["comparisons"]:
@@ -101,10 +96,8 @@ def check_attribution(context):
         if context.quick and not name.startswith("six_small"):
             context.outcome.not_run(name, "--quick")
             continue
-        try:
+        with context.outcome.or_not_run(name):
             attribution_of(context, name, pipeline, words)
-        except OutOfTime as late:
-            context.outcome.not_run(name, str(late))
 
 
 def attribution_of(context, name, pipeline, words):

@@ -73,7 +73,7 @@ def check_by_hand(context):
     for alone in (False, True):
         for precision in precisions(context):
             label = f"{precision}, {'the networks alone' if alone else 'end to end'}"
-            try:
+            with outcome.or_not_run(label):
                 tensors = tensors_of(context, precision)
                 if isinstance(tensors, str):
                     outcome.add(label, FAIL, note=tensors)
@@ -82,13 +82,10 @@ def check_by_hand(context):
                          variant(context, precision, cpu_work=not alone), "--blocks", 10,
                          "--frames", 12, "--warmup", 3]
                 done = context.runner.run(words + ["--no-cpu-work"] * alone, most=75)
-            except OutOfTime as late:
-                outcome.not_run(label, str(late))
-                continue
-            if done.status == 0:
-                report_by_hand(outcome, label, precision, json.loads(done.out), not alone)
-            else:
-                outcome.add(label, FAIL, note=done.reason())
+                if done.status == 0:
+                    report_by_hand(outcome, label, precision, json.loads(done.out), not alone)
+                else:
+                    outcome.add(label, FAIL, note=done.reason())
 
 
 def report_by_hand(outcome, label, precision, result, judged):
