@@ -104,7 +104,7 @@ struct change {
   graphline::figure figure = graphline::figure::p50;
   double ratio = 1;
   std::optional<interval> range;
-  graphline::verdict verdict = graphline::verdict::undecided;
+  graphline::verdict verdict = graphline::verdict::inconclusive;
 
   /// By how much it is slower at the least, as a part of 1.
   double least() const {
@@ -121,9 +121,9 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
                           const std::string& lacking) {
   const change* worst = nullptr;
   std::size_t beyond = 0;
-  std::size_t undecided = 0;
+  std::size_t inconclusive = 0;
   for (const auto& one : changes) {
-    undecided += one.verdict == verdict::undecided ? 1 : 0;
+    inconclusive += one.verdict == verdict::inconclusive ? 1 : 0;
     if (one.verdict != verdict::slower || !(one.least() > of.limit)) continue;
     ++beyond;
     if (worst == nullptr || one.least() > worst->least()) worst = &one;
@@ -133,7 +133,7 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
     return {of,
             gate_outcome::passed,
             {},
-            fmt::format("{} of {} verdicts inconclusive", undecided, changes.size())};
+            fmt::format("{} of {} verdicts inconclusive", inconclusive, changes.size())};
   }
   const auto name =
       worst->figure == figure::tail ? percentile_name(tail) : std::string(to_word(worst->figure));

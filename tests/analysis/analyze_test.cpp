@@ -46,14 +46,14 @@ TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_wit
   EXPECT_DOUBLE_EQ(where.end_to_end.slowest, 76.0 * ms);  // three frames, one of them of 80 ms
   double sum = where.residual.all;
   for (const auto& row : where.rows) {
-    EXPECT_NE(row.what, spent::queue_wait);
+    EXPECT_NE(row.what, time_category::queue_wait);
     sum += row.all;
   }
   EXPECT_NEAR(sum, 74.02 * ms, 1);
   EXPECT_EQ(where.median_frame, attribute(record)->median_frame);
   const auto kept = *analyze(samples::two_models_on_schedule(45)).attribution;
   EXPECT_EQ(kept.why_no_queue, "");
-  EXPECT_EQ(kept.rows.front().what, spent::queue_wait);
+  EXPECT_EQ(kept.rows.front().what, time_category::queue_wait);
 }
 
 TEST(median_cpu_time, is_absent_where_there_are_too_few_times_for_it) {

@@ -32,7 +32,7 @@ std::string described(const run_record& record, std::uint64_t seed, std::size_t 
 }
 
 TEST(attribution_of_random_runs, finds_what_the_time_was_made_from) {
-  std::set<spent> seen;
+  std::set<time_category> seen;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto made = simulate(seed);
     const attributor paths(made.record);
@@ -43,7 +43,7 @@ TEST(attribution_of_random_runs, finds_what_the_time_was_made_from) {
         found[static_cast<std::size_t>(piece.what)] += piece.length();
         seen.insert(piece.what);
       }
-      for (const auto& [word, what] : spent_words) {
+      for (const auto& [word, what] : time_category_words) {
         const auto kind = static_cast<std::size_t>(what);
         ASSERT_EQ(found[kind], made.truth[f][kind])
             << word << ", " << described(made.record, seed, f);
@@ -51,8 +51,8 @@ TEST(attribution_of_random_runs, finds_what_the_time_was_made_from) {
     }
   }
   // All that a run can show whose stages are timed.
-  EXPECT_EQ(seen.size(), std::size(spent_words) - 1);
-  EXPECT_FALSE(seen.contains(spent::untimed));
+  EXPECT_EQ(seen.size(), std::size(time_category_words) - 1);
+  EXPECT_FALSE(seen.contains(time_category::untimed));
 }
 
 TEST(attribution_of_random_runs, goes_from_due_to_end_without_a_gap) {
@@ -83,7 +83,7 @@ TEST(attribution_of_random_runs, has_a_residual_within_the_error_of_the_clocks) 
       const auto path = paths.of(f);
       const auto by_device =
           std::count_if(path.pieces.begin(), path.pieces.end(), [](const path_piece& piece) {
-            return piece.what == spent::device || piece.what == spent::copy;
+            return piece.what == time_category::device || piece.what == time_category::copy;
           });
       ASSERT_EQ(sum_of(path), record.frames[f].end - record.frames[f].due);
       ASSERT_LE(path.residual, 0) << described(record, seed, f);

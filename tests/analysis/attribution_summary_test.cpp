@@ -107,9 +107,10 @@ TEST(attribution_summary, has_rows_in_order_of_the_path) {
   });
   const auto summary = attribute(made.record);
   ASSERT_TRUE(summary);
-  EXPECT_EQ(text_of(made.record, *summary),
-            "queue_wait 2/0/8, launch net 1/1/1, device net 40/40/40, unnoticed after 1/1/1, "
-            "cpu after 11/10/14, unnoticed 1/1/1");
+  EXPECT_EQ(
+      text_of(made.record, *summary),
+      "queue_wait 2/0/8, launch net 1/1/1, device net 40/40/40, completion_delay after 1/1/1, "
+      "cpu after 11/10/14, completion_delay 1/1/1");
   EXPECT_DOUBLE_EQ(summary->end_to_end.all, 56e6);
   EXPECT_DOUBLE_EQ(summary->end_to_end.typical, 53e6);
   EXPECT_DOUBLE_EQ(summary->end_to_end.slowest, 65e6);
@@ -224,26 +225,29 @@ TEST(attribution_findings, allot_no_more_than_the_whole_where_pieces_grew_alike)
     EXPECT_THAT(said, ElementsAre(StartsWith(before)));
     return said.empty() ? "" : said.front().substr(before.size());
   };
-  const auto row = [](spent what, std::optional<std::size_t> stage, double typical, double grown) {
+  const auto row = [](time_category what, std::optional<std::size_t> stage, double typical,
+                      double grown) {
     return attribution_row{
         .what = what, .stage = stage, .typical = typical, .slowest = typical + grown};
   };
-  EXPECT_EQ(said_of(5.34e6,
-                    {row(spent::device, 0, 40e6, -2.36e6), row(spent::stream_wait, 2, 1e6, 3.69e6),
-                     row(spent::queue_wait, {}, 1e6, 4.01e6)}),
+  EXPECT_EQ(said_of(5.34e6, {row(time_category::device, 0, 40e6, -2.36e6),
+                             row(time_category::stream_wait, 2, 1e6, 3.69e6),
+                             row(time_category::queue_wait, {}, 1e6, 4.01e6)}),
             "5.34 ms pieces=4.01 ms/75.1 %/queue wait/, 3.69 ms/69.1 %/stream wait/after "
             "others_less=2.36 ms");
-  EXPECT_EQ(
-      said_of(4.79e6, {row(spent::stream_wait, 1, 1e6, 5.49e6), row(spent::cpu, 1, 10e6, 5.82e6),
-                       row(spent::cpu, 2, 9e6, -4.18e6), row(spent::stream_wait, 2, 8e6, -4.36e6),
-                       row(spent::device, 0, 20e6, 2.02e6)}),
-      "4.79 ms pieces=5.82 ms/122 %/cpu time/beside, 5.49 ms/115 %/stream wait/beside "
-      "others_less=6.52 ms");
+  EXPECT_EQ(said_of(4.79e6, {row(time_category::stream_wait, 1, 1e6, 5.49e6),
+                             row(time_category::cpu, 1, 10e6, 5.82e6),
+                             row(time_category::cpu, 2, 9e6, -4.18e6),
+                             row(time_category::stream_wait, 2, 8e6, -4.36e6),
+                             row(time_category::device, 0, 20e6, 2.02e6)}),
+            "4.79 ms pieces=5.82 ms/122 %/cpu time/beside, 5.49 ms/115 %/stream wait/beside "
+            "others_less=6.52 ms");
   // One piece grew like the whole; that a second did too, and a third shrank, is not left out.
-  EXPECT_EQ(said_of(5e6, {row(spent::device, 0, 40e6, 5e6), row(spent::cpu, 2, 10e6, 4e6),
-                          row(spent::queue_wait, {}, 6e6, -4e6)}),
-            "5.00 ms pieces=5.00 ms/100 %/device time/net, 4.00 ms/80 %/cpu time/after "
-            "others_less=4.00 ms");
+  EXPECT_EQ(
+      said_of(5e6, {row(time_category::device, 0, 40e6, 5e6), row(time_category::cpu, 2, 10e6, 4e6),
+                    row(time_category::queue_wait, {}, 6e6, -4e6)}),
+      "5.00 ms pieces=5.00 ms/100 %/device time/net, 4.00 ms/80 %/cpu time/after "
+      "others_less=4.00 ms");
 }
 
 TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {

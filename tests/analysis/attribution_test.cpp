@@ -41,9 +41,9 @@ TEST(attribution, follows_the_device_where_the_cpu_is_done_first) {
                         .launch(2, 131, 133)
                         .device(2, 172, 190);
   EXPECT_EQ(path_of(made),
-            "thread_wait backbone 100-102, launch backbone 102-105, stream_wait backbone 105-106, "
+            "worker_wait backbone 100-102, launch backbone 102-105, stream_wait backbone 105-106, "
             "device backbone 106-170, stream_wait head 170-172, device head 172-190, "
-            "unnoticed 190-200");
+            "completion_delay 190-200");
 }
 
 TEST(attribution, follows_the_host_where_the_device_waits_to_be_given_work) {
@@ -56,8 +56,8 @@ TEST(attribution, follows_the_host_where_the_device_waits_to_be_given_work) {
                         .device(2, 165, 198);
   // `head` began before the call that launched it had returned.
   EXPECT_EQ(path_of(made),
-            "launch backbone 100-105, thread_wait noise 105-106, cpu noise 106-160, "
-            "launch head 160-165, device head 165-198, unnoticed 198-200");
+            "launch backbone 100-105, worker_wait noise 105-106, cpu noise 106-160, "
+            "launch head 160-165, device head 165-198, completion_delay 198-200");
 }
 
 TEST(attribution, sees_under_serial_the_host_wait_for_each_device_stage) {
@@ -68,15 +68,16 @@ TEST(attribution, sees_under_serial_the_host_wait_for_each_device_stage) {
                         .cpu(1, 43, 60)
                         .launch(2, 60, 62)
                         .device(2, 62, 90);
-  EXPECT_EQ(path_of(made),
-            "launch backbone 0-5, device backbone 5-40, unnoticed noise 40-43, cpu noise 43-60, "
-            "launch head 60-62, device head 62-90, unnoticed 90-100");
+  EXPECT_EQ(
+      path_of(made),
+      "launch backbone 0-5, device backbone 5-40, completion_delay noise 40-43, cpu noise 43-60, "
+      "launch head 60-62, device head 62-90, completion_delay 90-100");
 }
 
 TEST(attribution, ends_with_the_launch_where_the_device_was_done_within_the_call) {
   const auto made =
       made_run(strategy::async).device_stage("tiny").frame(0, 25).launch(0, 0, 20).device(0, 5, 10);
-  EXPECT_EQ(path_of(made), "launch tiny 0-20, unnoticed 20-25");
+  EXPECT_EQ(path_of(made), "launch tiny 0-20, completion_delay 20-25");
 }
 
 TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
@@ -120,7 +121,7 @@ TEST(attribution, tells_copies_from_other_device_work) {
 
 TEST(attribution, starts_when_the_frame_was_due) {
   const auto made = made_run(strategy::async).cpu_stage("c").frame(30, 40, 10).cpu(0, 30, 39);
-  EXPECT_EQ(path_of(made), "queue_wait 10-30, cpu c 30-39, unnoticed 39-40");
+  EXPECT_EQ(path_of(made), "queue_wait 10-30, cpu c 30-39, completion_delay 39-40");
 }
 
 TEST(attribution, goes_through_the_host_where_a_cpu_stage_reads_what_the_device_made) {
@@ -131,9 +132,9 @@ TEST(attribution, goes_through_the_host_where_a_cpu_stage_reads_what_the_device_
                         .device(1, 25, 70)
                         .cpu(2, 75, 98, 2);
   EXPECT_EQ(path_of(made),
-            "thread_wait in 0-2, cpu in 2-20, thread_wait net 20-21, launch net 21-24, "
-            "stream_wait net 24-25, device net 25-70, unnoticed out 70-75, cpu out 75-98, "
-            "unnoticed 98-100");
+            "worker_wait in 0-2, cpu in 2-20, worker_wait net 20-21, launch net 21-24, "
+            "stream_wait net 24-25, device net 25-70, completion_delay out 70-75, cpu out 75-98, "
+            "completion_delay 98-100");
 }
 
 TEST(attribution, takes_a_synced_stage_with_its_launch_and_the_wait_for_it) {
@@ -143,7 +144,7 @@ TEST(attribution, takes_a_synced_stage_with_its_launch_and_the_wait_for_it) {
                         .synced(1, 22, 70)
                         .cpu(2, 71, 100);
   EXPECT_EQ(path_of(made),
-            "cpu in 0-20, thread_wait net 20-22, device net 22-70, thread_wait out 70-71, "
+            "cpu in 0-20, worker_wait net 20-22, device net 22-70, worker_wait out 70-71, "
             "cpu out 71-100");
 }
 
@@ -153,8 +154,9 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
                         .cpu(0, 0, 20)
                         .launch(1, 20, 25)
                         .cpu(2, 71, 99);
-  EXPECT_EQ(path_of(back),
-            "cpu in 0-20, launch net 20-25, untimed out 25-71, cpu out 71-99, unnoticed 99-100");
+  EXPECT_EQ(
+      path_of(back),
+      "cpu in 0-20, launch net 20-25, untimed out 25-71, cpu out 71-99, completion_delay 99-100");
   // `head` may still be at work while the CPU is done.
   const auto ends = two_models(strategy::async, timing_method::host)
                         .frame(0, 100)
@@ -169,7 +171,7 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
                           .cpu(1, 45, 60)
                           .launch(2, 61, 62);
   EXPECT_EQ(path_of(serial),
-            "launch backbone 0-5, untimed noise 5-45, cpu noise 45-60, thread_wait head 60-61, "
+            "launch backbone 0-5, untimed noise 5-45, cpu noise 45-60, worker_wait head 60-61, "
             "launch head 61-62, untimed 62-100");
 }
 
@@ -193,13 +195,13 @@ TEST(attribution, follows_both_kinds_of_stages_through_a_frame_graph) {
   made.record.run.graphs = graph_mode::frame;
   EXPECT_EQ(path_of(made),
             "launch 0-10, stream_wait a 10-12, device a 12-40, stream_wait c 40-42, cpu c 42-60, "
-            "stream_wait b 60-61, device b 61-95, unnoticed 95-100");
+            "stream_wait b 60-61, device b 61-95, completion_delay 95-100");
   // The device may begin while the graph is still being launched.
   made.record.launches = {{0, 30}};
   EXPECT_EQ(path_of(made).substr(0, 27), "launch 0-12, device a 12-40");
   // Or the whole frame is over by then, and the host was not back to see it.
   made.record.launches = {{0, 97}};
-  EXPECT_EQ(path_of(made), "launch 0-97, unnoticed 97-100");
+  EXPECT_EQ(path_of(made), "launch 0-97, completion_delay 97-100");
   // As versions did that did not keep the launch.
   made.record.launches.clear();
   EXPECT_EQ(path_of(made).substr(0, 30), "untimed a 0-12, device a 12-40");
@@ -219,10 +221,11 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
                   .cpu(2, 63, 99, 2);
   made.record.run.in_flight = 2;
   // `in` had its turn at 20, its thread at 21; `out` had its turn when it was through with frame 0.
-  EXPECT_EQ(path_of(made, 1),
-            "turn_wait in 5-20, thread_wait in 20-22, cpu in 22-30, launch net 30-31, "
-            "device net 31-40, turn_wait out 40-60, thread_wait out 60-63, cpu out 63-99, "
-            "unnoticed 99-100");
+  EXPECT_EQ(
+      path_of(made, 1),
+      "previous_frame_wait in 5-20, worker_wait in 20-22, cpu in 22-30, launch net 30-31, "
+      "device net 31-40, previous_frame_wait out 40-60, worker_wait out 60-63, cpu out 63-99, "
+      "completion_delay 99-100");
   // Its thread was busy with another stage of the frame before, and then saw the device done.
   made.record.stages[2].cpu[0] = {31, 35};
   made.record.stages[0].cpu.push_back({41, 50});
@@ -230,8 +233,8 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
   made.record.frames.push_back({38, 38, 120});
   const auto text = path_of(made, 1);
   EXPECT_EQ(text.substr(text.find("device net")),
-            "device net 31-40, thread_wait out 40-50, unnoticed out 50-63, cpu out 63-99, "
-            "unnoticed 99-100");
+            "device net 31-40, worker_wait out 40-50, completion_delay out 50-63, cpu out 63-99, "
+            "completion_delay 99-100");
 }
 
 TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the_end) {
@@ -247,10 +250,11 @@ TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the
                   .device(0, 20, 40)
                   .cpu(1, 14, 55);
   made.record.run.in_flight = 2;
-  EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, thread_wait 20-55, unnoticed 55-60");
+  EXPECT_EQ(path_of(made),
+            "launch net 0-2, device net 2-20, worker_wait 20-55, completion_delay 55-60");
   // Any thread may look under `overlap`, and does when the device is done.
   made.record.run.strategy = strategy::overlap;
-  EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, unnoticed 20-60");
+  EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, completion_delay 20-60");
 }
 
 TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
@@ -273,7 +277,7 @@ TEST(attribution, takes_nothing_from_before_the_frame_but_what_the_clocks_carry)
   auto made = made_run(strategy::async).device_stage("net").frame(100, 150);
   made.launch(0, 100, 101).device(0, 60, 140);
   made.record.clock_error = 3;
-  EXPECT_EQ(path_of(made), "device net 97-140, unnoticed 140-150, residual -3");
+  EXPECT_EQ(path_of(made), "device net 97-140, completion_delay 140-150, residual -3");
 }
 
 TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
@@ -293,7 +297,7 @@ TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
   // By its clock, `after` might have ended before `b` began; by its stream it did not.
   made.record.clock_error = 5;
   EXPECT_EQ(path_of(made),
-            "launch a 0-1, device a 1-40, device b 40-42, unnoticed c 42-44, cpu c 44-90");
+            "launch a 0-1, device a 1-40, device b 40-42, completion_delay c 42-44, cpu c 44-90");
 }
 
 TEST(attribution, is_untimed_for_a_frame_without_stamps) {

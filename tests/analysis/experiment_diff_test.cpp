@@ -109,7 +109,7 @@ TEST(experiment_diff, calls_the_same_what_lies_within_the_margin_of_the_first) {
 TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
   const auto change = change_of(figure::p50, diff_of(noisy, times(0.99, noisy)));
   ASSERT_TRUE(change.ratio_range);
-  EXPECT_EQ(change.verdict, verdict::undecided);
+  EXPECT_EQ(change.verdict, verdict::inconclusive);
 }
 
 // A single slow trial of ten sets the p95 of all frames: what one trial did is no change.
@@ -124,13 +124,13 @@ TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   slow.trials[3] = trial_of(std::vector<double>(20, 1.3e8));
   const auto change = change_of(figure::tail, compare(experiment({clean}), experiment({slow})));
   EXPECT_THAT(change.relative(), Optional(::testing::Gt(0.25)));
-  EXPECT_EQ(change.verdict, verdict::undecided);
+  EXPECT_EQ(change.verdict, verdict::inconclusive);
 }
 
 TEST(experiment_diff, has_no_interval_with_too_few_trials_or_without_a_complete_block) {
   const auto few = change_of(figure::p50, diff_of({1e8, 1.01e8, 0.99e8, 1e8}, steady));
   EXPECT_EQ(few.ratio_range, std::nullopt);
-  EXPECT_EQ(few.verdict, verdict::undecided);
+  EXPECT_EQ(few.verdict, verdict::inconclusive);
   EXPECT_EQ(few.trials.before, 4U);
   const auto whole = experiment({configuration("a", steady)});
   auto incomplete = whole;
@@ -174,7 +174,7 @@ TEST(experiment_diff, compares_nothing_of_empty_experiments) {
   EXPECT_THAT(compare(unmeasured, unmeasured).changes, IsEmpty());
   const auto half = compare(unmeasured, experiment({configuration("a", steady)}));
   EXPECT_EQ(half.changes.at(0).values.before, std::nullopt);
-  EXPECT_EQ(half.changes.at(0).verdict, verdict::undecided);
+  EXPECT_EQ(half.changes.at(0).verdict, verdict::inconclusive);
 }
 
 /// Trials whose level varies by 1 %, of frames that vary by 2 %.

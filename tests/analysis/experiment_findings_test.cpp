@@ -57,7 +57,7 @@ TEST(priority_findings, say_that_priorities_changed_nothing) {
   EXPECT_THAT(findings(record, summary),
               Contains(AllOf(StartsWith("priorities_changed_nothing(priorities=on)"),
                              Not(HasSubstr("levels")))));
-  summary.comparisons.front().verdict = verdict::undecided;
+  summary.comparisons.front().verdict = verdict::inconclusive;
   for_runs_of(record, 1, [](run_record& run) { run.device.priority_levels = 1; });
   EXPECT_THAT(findings(record, summary),
               Contains(AllOf(StartsWith("priorities_inconclusive"), HasSubstr("levels=1"))));
@@ -75,7 +75,7 @@ TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
 TEST(priority_findings, wait_for_blocks_enough_to_tell) {
   const auto record = with_and_without_priorities();
   auto summary = figures_of(record);
-  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
+  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::inconclusive, 2});
   EXPECT_THAT(findings(record, summary), Each(Not(StartsWith("priorities"))));
 }
 
@@ -152,7 +152,7 @@ TEST(waiting_findings, tell_of_a_core_kept_busy_for_nothing) {
   EXPECT_THAT(findings(record, summary),
               Contains("busy_wait busy=wait=spin idle=wait=block cores=0.97 busy_p50=74.0 ms "
                        "idle_p50=74.0 ms verdict=same"));
-  summary.comparisons.front().verdict = verdict::undecided;
+  summary.comparisons.front().verdict = verdict::inconclusive;
   EXPECT_THAT(findings(record, summary),
               Contains(AllOf(StartsWith("busy_wait"), HasSubstr("verdict=inconclusive"))));
 }

@@ -90,7 +90,7 @@ TEST(experiment_summary, has_no_interval_below_five_blocks_and_says_how_many_are
   for (const auto& c : s.comparisons) {
     EXPECT_FALSE(c.ratio_range);
     EXPECT_FALSE(c.difference_range);
-    EXPECT_EQ(c.verdict, verdict::undecided);
+    EXPECT_EQ(c.verdict, verdict::inconclusive);
     EXPECT_EQ(c.more_trials, 2);
   }
   EXPECT_TRUE(summarize(simulate({.blocks = 5}, 1)).comparisons[0].ratio_range);

@@ -160,7 +160,7 @@ TEST(gate_of_an_experiment, fails_where_the_whole_interval_lies_beyond_the_limit
 }
 
 TEST(gate_of_an_experiment, fails_on_a_verdict_and_not_on_noise) {
-  const auto found = of_verdicts({{0, figure::p50, 0.99, 1.5, verdict::undecided}});
+  const auto found = of_verdicts({{0, figure::p50, 0.99, 1.5, verdict::inconclusive}});
   EXPECT_EQ(found.outcome, gate_outcome::passed);
   EXPECT_EQ(found.why, "1 of 1 verdicts inconclusive");
   // Within the margin: certain, and not called slower.
@@ -229,7 +229,7 @@ TEST(gate_of_two_experiments, goes_by_the_verdicts_on_the_second) {
   };
   EXPECT_EQ(outcome(1.06, 1.14, verdict::slower), gate_outcome::failed);
   EXPECT_EQ(outcome(1.04, 1.14, verdict::slower), gate_outcome::passed);
-  EXPECT_EQ(outcome(0.9, 1.3, verdict::undecided), gate_outcome::passed);
+  EXPECT_EQ(outcome(0.9, 1.3, verdict::inconclusive), gate_outcome::passed);
 }
 
 TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
@@ -248,7 +248,7 @@ TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
 
   auto few = fine;
   few.ratio_range.reset();
-  few.verdict = verdict::undecided;
+  few.verdict = verdict::inconclusive;
   few.trials = {6, 3};
   EXPECT_EQ(judge(slower, experiments({few})).why, "a verdict on 'x' needs 5 trials, there are 3");
   // What has a verdict only on its throughput has none on its time.

@@ -140,7 +140,7 @@ TEST(more_trials, decide_most_experiments_that_make_them) {
   std::vector<std::int64_t> told;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto p50 = summarize(simulate(as, seed)).comparisons.front();
-    if (p50.verdict == verdict::undecided && p50.more_trials) told.push_back(*p50.more_trials);
+    if (p50.verdict == verdict::inconclusive && p50.more_trials) told.push_back(*p50.more_trials);
   }
   ASSERT_GE(told.size(), 50u);
   std::sort(told.begin(), told.end());

@@ -12,7 +12,7 @@ namespace graphline::samples {
 /// FLOPs.
 experiment_record made_sweep();
 
-/// 10 GB/s from memory and 200 GFLOP/s: a knee of 20 FLOP/B.
+/// 10 GB/s from memory and 200 GFLOP/s: a ridge point of 20 FLOP/B.
 calibration laptop_calibration();
 
 }  // namespace graphline::samples

@@ -20,7 +20,7 @@ constexpr std::size_t frame_begin = static_cast<std::size_t>(-1);
 struct cause {
   std::size_t node = frame_begin;
   nanoseconds end = 0;
-  spent gap = spent::thread_wait;
+  time_category gap = time_category::worker_wait;
 
   void consider(const cause& other) {
     if (other.end > end) *this = other;
@@ -34,7 +34,8 @@ struct node {
   nanoseconds end = 0;
   std::size_t thread = 0;
   cause held_by;
-  std::vector<std::pair<spent, nanoseconds>> gaps;  ///< from the end of `held_by` to the begin
+  std::vector<std::pair<time_category, nanoseconds>>
+      gaps;  ///< from the end of `held_by` to the begin
 };
 
 class simulation {
@@ -95,12 +96,13 @@ class simulation {
       const bool complete = wait.how == satisfied_by::completion;
       const bool handed_over = on_device(wait.stage) && !synced();
       if (complete || !handed_over) {
-        by.consider({work(wait.stage), frames_[f][work(wait.stage)].end,
-                     complete && !synced() ? spent::unnoticed : spent::thread_wait});
+        by.consider(
+            {work(wait.stage), frames_[f][work(wait.stage)].end,
+             complete && !synced() ? time_category::completion_delay : time_category::worker_wait});
       }
       if (handed_over) {
         by.consider({launch(wait.stage), frames_[f][launch(wait.stage)].end,
-                     complete ? spent::unnoticed : spent::thread_wait});
+                     complete ? time_category::completion_delay : time_category::worker_wait});
       }
     }
     return by;
@@ -109,15 +111,15 @@ class simulation {
   /// A device stage that its launch has been drawn for, or a stage in a frame's graph.
   void on_stream(std::size_t f, std::size_t s, std::size_t launched_by, bool root) {
     const auto& stage = run().stages[s];
-    cause by{.end = run().frames[f].begin, .gap = spent::stream_wait};
+    cause by{.end = run().frames[f].begin, .gap = time_category::stream_wait};
     for (const auto& wait : stage.waits) {
       if (!whole_graphs() && !on_device(wait.stage)) continue;
-      by.consider({work(wait.stage), frames_[f][work(wait.stage)].end, spent::stream_wait});
+      by.consider({work(wait.stage), frames_[f][work(wait.stage)].end, time_category::stream_wait});
     }
     const bool one_at_a_time = run().device.one_at_a_time && on_device(s);
     const std::string lane = one_at_a_time ? "the device" : on_device(s) ? stage.stream : "calls";
     auto& of_frame = last_of_frame_[{lane, f}];
-    if (of_frame) by.consider({*of_frame, frames_[f][*of_frame].end, spent::stream_wait});
+    if (of_frame) by.consider({*of_frame, frames_[f][*of_frame].end, time_category::stream_wait});
     auto& last = last_in_[lane];
     nanoseconds begin = std::max(by.end, last ? frames_[last->first][last->second].end : 0);
     if (root) {
@@ -125,7 +127,8 @@ class simulation {
       const auto& call = frames_[f][launched_by];
       const bool early = one_of(2) == 0;
       begin = std::max(begin, early ? call.begin : call.end) + (early ? 0 : short_time());
-      by.consider({launched_by, call.end <= begin ? call.end : call.begin, spent::stream_wait});
+      by.consider(
+          {launched_by, call.end <= begin ? call.end : call.begin, time_category::stream_wait});
       if (by.node == launched_by) by.end = std::min(call.end, begin);
     } else {
       begin += short_time();
@@ -170,10 +173,11 @@ class simulation {
       for (std::size_t s = 0; s < count(); ++s) {
         cause by = host_cause(f, s);
         if (run().run.strategy == strategy::serial && s > 0 && on_device(s - 1) && !synced()) {
-          by.consider({work(s - 1), frames_[f][work(s - 1)].end, spent::unnoticed});
-          by.consider({launch(s - 1), frames_[f][launch(s - 1)].end, spent::unnoticed});
+          by.consider({work(s - 1), frames_[f][work(s - 1)].end, time_category::completion_delay});
+          by.consider(
+              {launch(s - 1), frames_[f][launch(s - 1)].end, time_category::completion_delay});
         }
-        if (before) by.consider({*before, host, spent::thread_wait});
+        if (before) by.consider({*before, host, time_category::worker_wait});
         const nanoseconds begin = by.end + short_time();
         const bool launches = on_device(s) && !synced();
         before = launches ? launch(s) : work(s);
@@ -204,7 +208,7 @@ class simulation {
         if (it.begin >= device || it.held_by.node != graph()) continue;
         // The frame before is still at work; what the graph's launch had left is that too.
         it.held_by.end = std::min(frames_[f][graph()].end, device);
-        it.gaps = {{spent::stream_wait, device - it.held_by.end}};
+        it.gaps = {{time_category::stream_wait, device - it.held_by.end}};
         it.end += device - it.begin;
         it.begin = device;
       }
@@ -283,7 +287,7 @@ class simulation {
           n.done && n.thread == 1 + static_cast<std::size_t>(&by_worker - &workers[0]);
       const auto index = static_cast<std::size_t>(&n - &frames_[f][0]);
       const bool by_host = here && (index % 2 == 1 || !on_device(index / 2));
-      if (by_host) by.consider({index, n.end, spent::thread_wait});
+      if (by_host) by.consider({index, n.end, time_category::worker_wait});
     }
     const nanoseconds begin = std::max({by.end, turn, by_worker.free}) + short_time();
     const std::size_t done_by_host = on_device(s) ? launch(s) : work(s);
@@ -294,14 +298,14 @@ class simulation {
     it.thread = 1 + static_cast<std::size_t>(&by_worker - &workers[0]);
     it.gaps.clear();
     nanoseconds from = by.end;
-    spent rest = by.gap;
+    time_category rest = by.gap;
     if (turn > from) {
-      it.gaps.push_back({spent::turn_wait, turn - from});
+      it.gaps.push_back({time_category::previous_frame_wait, turn - from});
       from = turn;
-      rest = spent::thread_wait;
+      rest = time_category::worker_wait;
     }
     if (busy > from) {
-      it.gaps.push_back({spent::thread_wait, busy - from});
+      it.gaps.push_back({time_category::worker_wait, busy - from});
       from = busy;
     }
     it.gaps.push_back({rest, begin - from});
@@ -331,28 +335,28 @@ class simulation {
 
   simulated_run::by_kind truth_of(std::size_t f) {
     simulated_run::by_kind sum{};
-    const auto add = [&](spent what, nanoseconds time) {
+    const auto add = [&](time_category what, nanoseconds time) {
       sum[static_cast<std::size_t>(what)] += time;
     };
     const auto& frame = run().frames[f];
-    add(spent::queue_wait, frame.begin - frame.due);
+    add(time_category::queue_wait, frame.begin - frame.due);
     const auto& nodes = frames_[f];
     std::size_t at = 0;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].done && (!nodes[at].done || nodes[n].end > nodes[at].end)) at = n;
     }
     const nanoseconds free = std::max(busy_at_end_[f], nodes[at].end);
-    add(spent::thread_wait, free - nodes[at].end);
-    add(spent::unnoticed, frame.end - free);
+    add(time_category::worker_wait, free - nodes[at].end);
+    add(time_category::completion_delay, frame.end - free);
     nanoseconds until = nodes[at].end;
     while (true) {
       const node& it = nodes[at];
       const bool is_work = at != graph() && at % 2 == 0;
       const auto& stage = run().stages[std::min(at / 2, count() - 1)];
-      add(!is_work                ? spent::launch
-          : stage.on == side::cpu ? spent::cpu
-          : stage.copy            ? spent::copy
-                                  : spent::device,
+      add(!is_work                ? time_category::launch
+          : stage.on == side::cpu ? time_category::cpu
+          : stage.copy            ? time_category::copy
+                                  : time_category::device,
           until - it.begin);
       for (const auto& [what, time] : it.gaps) add(what, time);
       if (it.held_by.node == frame_begin) return sum;

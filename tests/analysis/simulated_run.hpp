@@ -13,10 +13,10 @@ namespace graphline::samples {
 /// A run of a random pipeline that was worked out instead of measured: what held each thing back is
 /// known, since it is what the time was made from.
 struct simulated_run {
-  using by_kind = std::array<nanoseconds, std::size(spent_words)>;
+  using by_kind = std::array<nanoseconds, std::size(time_category_words)>;
 
   run_record record;
-  std::vector<by_kind> truth;  ///< by frame: what its time went to, by `spent`
+  std::vector<by_kind> truth;  ///< by frame: what its time went to, by `time_category`
 };
 
 /// Two to ten stages on both sides, with copies, on up to three streams; any strategy, up to three

@@ -62,7 +62,8 @@ TEST(theoretical_peak, of_a_geforce_has_half_the_rate_of_tensor_cores) {
 
 TEST(theoretical_peak, of_a_geforce_of_another_family_too) {
   const auto ampere = gpu("NVIDIA GeForce RTX 3080", "8.6", "68", "1710", "9501", "320");
-  EXPECT_NEAR(tera(ampere, "float32 cores") / tera(ampere, "memory"), 39.2, 0.05);  // the knee
+  EXPECT_NEAR(tera(ampere, "float32 cores") / tera(ampere, "memory"), 39.2,
+              0.05);  // the ridge point
   const auto turing = gpu("Tesla T4", "7.5", "40", "1590", "5001", "256");
   EXPECT_NEAR(tera(turing, "float16 tensor cores"), 65.1, 0.05);
 }

@@ -11,7 +11,7 @@ TEST(verdict, follows_from_where_the_interval_lies) {
   EXPECT_EQ(verdict_of({1.03, 1.07}, 0.01, false), verdict::slower);
   EXPECT_EQ(verdict_of({0.93, 0.97}, 0.01, false), verdict::faster);
   EXPECT_EQ(verdict_of({0.995, 1.005}, 0.01, false), verdict::same);
-  EXPECT_EQ(verdict_of({0.98, 1.005}, 0.01, false), verdict::undecided);
+  EXPECT_EQ(verdict_of({0.98, 1.005}, 0.01, false), verdict::inconclusive);
 }
 
 TEST(verdict, of_a_throughput_calls_more_faster) {

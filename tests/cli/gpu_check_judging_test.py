@@ -89,12 +89,12 @@ class judging(Case):
         outcome.judge_interval("unknown", 0.4, None, 1.0, "{:.1f} %")
         rows = outcome.rows
         self.assertEqual([row["status"] for row in rows],
-                         ["PASS", "undecided", "FAIL", "undecided"])
+                         ["PASS", "inconclusive", "FAIL", "inconclusive"])
         self.assertEqual(rows[0]["figure"], "0.4 % (0.2 % to 0.9 %)")
         self.assertEqual([row["note"] for row in rows],
                          ["", "the interval holds the bound", "",
                           "too few trials for an interval"])
-        self.assertEqual(outcome.counts(), "1 PASS, 1 FAIL, 2 undecided, 0 not run")
+        self.assertEqual(outcome.counts(), "1 PASS, 1 FAIL, 2 inconclusive, 0 not run")
 
     def test_a_median_has_an_interval_from_six_values_on(self):
         self.assertIsNone(median_interval([1, 2, 3, 4, 5]))
@@ -134,7 +134,7 @@ class judging(Case):
         self.assertEqual(found["float32, end to end, torch's fastest"],
                          ("1.067 x (1.067 x to 1.067 x)", "FAIL"))
         self.assertEqual(found["float32, the networks alone, torch eager"],
-                         ("0.800 x", "undecided"))  # by three rounds
+                         ("0.800 x", "inconclusive"))  # by three rounds
         self.assertEqual(found["float32, torch compiled"], ("0.5", "shown"))  # computes otherwise
         self.assertEqual(found["float32, torch x"], ("", "not run"))
 

@@ -207,7 +207,7 @@ class pretending(Case):
 
     def test_costs_are_judged_and_not_only_shown(self):
         done, rows = self.rows("launch", "overhead", "by hand")
-        judged = ("PASS", "FAIL", "undecided")
+        judged = ("PASS", "FAIL", "inconclusive")
         self.assertIn(rows["launch", "launching a stage, event"]["status"], judged)
         self.assertIn(rows["overhead", "six_small, event"]["status"], judged)
         self.assertRegex(rows["overhead", "six_small, event"]["bound"], r"< \+5\.00 us")

@@ -59,7 +59,7 @@ void expect_sound(const run_record& record) {
     for (const auto& piece : path.pieces) {
       EXPECT_GT(piece.length(), 0) << text;
       sum += piece.length();
-      by_device += piece.what == spent::device || piece.what == spent::copy ? 1 : 0;
+      by_device += piece.what == time_category::device || piece.what == time_category::copy ? 1 : 0;
     }
     EXPECT_EQ(sum, record.frames[f].end - record.frames[f].due) << text;
     EXPECT_LE(path.residual, 0) << text;
@@ -70,11 +70,11 @@ void expect_sound(const run_record& record) {
         !record.launches.empty() && record.launches[f].end > record.stages.back().cpu[f].end;
     const bool has_out =
         std::any_of(path.pieces.begin(), path.pieces.end(), [&](const path_piece& piece) {
-          return piece.what == spent::cpu && record.stages[*piece.stage].name == "out";
+          return piece.what == time_category::cpu && record.stages[*piece.stage].name == "out";
         });
     EXPECT_EQ(has_out, times_stages && !launch_is_last) << text;
     if (!times_stages || record.run.timing == timing_method::host) continue;
-    for (const auto& piece : path.pieces) EXPECT_NE(piece.what, spent::untimed) << text;
+    for (const auto& piece : path.pieces) EXPECT_NE(piece.what, time_category::untimed) << text;
     const auto frame = record.frames[f].end - record.frames[f].begin;
     const auto bound = lower_bound_of(record, f, schedules::this_one).time;
     const auto stages = static_cast<std::int64_t>(record.stages.size());

@@ -6,7 +6,7 @@ import statistics
 
 from .processes import OutOfTime
 
-PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN = "PASS", "FAIL", "undecided", "not run", "shown"
+PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN = "PASS", "FAIL", "inconclusive", "not run", "shown"
 WIDTH = 100
 
 
@@ -47,12 +47,12 @@ class Outcome:
         the bound."""
         if interval is None:
             shown = "none" if median is None else text.format(median)
-            status, reason = UNDECIDED, "too few trials for an interval"
+            status, reason = INCONCLUSIVE, "too few trials for an interval"
         else:
             low, high = interval
             shown = f"{text.format(median)} ({text.format(low)} to {text.format(high)})"
-            status = PASS if high < bound else UNDECIDED if low < bound else FAIL
-            reason = "the interval holds the bound" if status == UNDECIDED else ""
+            status = PASS if high < bound else INCONCLUSIVE if low < bound else FAIL
+            reason = "the interval holds the bound" if status == INCONCLUSIVE else ""
         note = "; ".join(filter(None, (reason, note)))
         self.add(name, status, shown, "< " + text.format(bound), note)
 
@@ -63,7 +63,7 @@ class Outcome:
         """How many rows of each status, in words."""
         statuses = [row["status"] for row in self.rows if step in (None, row["step"])]
         return ", ".join(f"{statuses.count(word)} {word}"
-                         for word in (PASS, FAIL, UNDECIDED, NOT_RUN, SHOWN)
+                         for word in (PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN)
                          if word in statuses or (word != SHOWN and step is None))
 
     def table(self):

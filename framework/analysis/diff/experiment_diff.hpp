@@ -43,7 +43,7 @@ struct configuration_change {
   /// Of after / before. All intervals hold together with 95 %. Nothing below
   /// `least_blocks` trials of either.
   std::optional<interval> ratio_range = {};
-  graphline::verdict verdict = graphline::verdict::undecided;
+  graphline::verdict verdict = graphline::verdict::inconclusive;
 
   /// after / before - 1; nothing unless both are known and there is something to be a part of.
   std::optional<double> relative() const noexcept;

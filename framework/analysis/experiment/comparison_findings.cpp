@@ -253,7 +253,7 @@ void add_waiting_findings(const finding_source& from, std::vector<finding>& to) 
       return compared != nullptr && compared->verdict == gain;
     };
     if (gains(figure::p50) || gains(figure::tail) || gains(figure::throughput)) continue;
-    const bool open = p50->verdict == verdict::undecided;
+    const bool open = p50->verdict == verdict::inconclusive;
     to.push_back(finding{"busy_wait"}
                      .with("busy", from.labels.of(busy))
                      .with("idle", from.labels.of(idle))

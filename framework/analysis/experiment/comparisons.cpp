@@ -81,7 +81,7 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
     to.ratio_range = by.ratio_range(t);
     to.difference_range = by.difference_range(t);
     to.verdict = verdict_of(*to.ratio_range, record.how.margin, to.figure == figure::throughput);
-    if (to.verdict != verdict::undecided) continue;
+    if (to.verdict != verdict::inconclusive) continue;
     to.more_trials =
         blocks_to_decide({by.log_ratio(), by.error(), level, record.how.margin}, blocks);
   }

@@ -28,14 +28,14 @@ inline constexpr std::size_t least_blocks = 5;
 enum class verdict {
   faster,
   slower,
-  same,       ///< the whole interval lies within the margin
-  undecided,  ///< the data do not carry one of the others
+  same,          ///< the whole interval lies within the margin
+  inconclusive,  ///< the data do not carry one of the others
 };
 
 inline constexpr word<verdict> verdict_words[] = {{"faster", verdict::faster},
                                                   {"slower", verdict::slower},
                                                   {"same", verdict::same},
-                                                  {"inconclusive", verdict::undecided}};
+                                                  {"inconclusive", verdict::inconclusive}};
 
 // Of tables and files: `to_word(verdict::same)` is "same".
 template <>
@@ -58,8 +58,8 @@ struct comparison {
   /// All intervals of the experiment hold together with 95 %. Nothing with too few blocks.
   std::optional<interval> difference_range;
   std::optional<interval> ratio_range;
-  graphline::verdict verdict = graphline::verdict::undecided;
-  /// Of an undecided one: about how many more trials of each would decide it; nothing when that
+  graphline::verdict verdict = graphline::verdict::inconclusive;
+  /// Of an inconclusive one: about how many more trials of each would decide it; nothing when that
   /// cannot be told or is out of reach.
   std::optional<std::int64_t> more_trials;
 };
@@ -71,7 +71,7 @@ struct stage_comparison {
   double difference = 0;  ///< nanoseconds
   double ratio = 1;
   std::optional<interval> ratio_range;  ///< all of the stages' hold together with 95 %
-  graphline::verdict verdict = graphline::verdict::undecided;
+  graphline::verdict verdict = graphline::verdict::inconclusive;
 };
 
 /// What the trials of one pipeline of a configuration say, all frames of all trials together.

@@ -25,7 +25,7 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// What a roofline is made of; copies move bytes where no roof of the device counts.
+/// What a roofline is made of; copies move bytes where no ceiling of the device counts.
 bool computes(const stage_record& stage) {
   return stage.on == side::device && !stage.copy;
 }

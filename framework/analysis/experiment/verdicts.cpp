@@ -22,7 +22,7 @@ bool would_decide(const undecided_ratio& ratio, double blocks, double seen_block
 
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster) {
   if (ratio.low >= 1 - margin && ratio.high <= 1 + margin) return verdict::same;
-  if (ratio.contains(1)) return verdict::undecided;
+  if (ratio.contains(1)) return verdict::inconclusive;
   return (ratio.low > 1) == more_is_faster ? verdict::faster : verdict::slower;
 }
 

@@ -12,7 +12,7 @@ namespace graphline {
 /// within the margin is none that matters. `more_is_faster` of a throughput, not of a time.
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
 
-/// A ratio that `blocks` blocks left undecided.
+/// A ratio that `blocks` blocks left inconclusive.
 struct undecided_ratio {
   double log_ratio = 0;
   double error = 0;     ///< standard error of the logarithm

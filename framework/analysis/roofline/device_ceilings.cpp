@@ -60,8 +60,8 @@ memory_times device_ceilings::time_to_move(double read, double written) const {
 }
 
 const ceiling_figure* device_ceilings::rate(precision arithmetic) const {
-  for (const auto& roof : compute) {
-    if (roof.arithmetic == arithmetic) return &roof.rate;
+  for (const auto& ceiling : compute) {
+    if (ceiling.arithmetic == arithmetic) return &ceiling.rate;
   }
   return nullptr;
 }

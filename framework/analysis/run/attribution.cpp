@@ -11,9 +11,9 @@ namespace graphline {
 namespace {
 
 /// The way back from the end of a frame to when it was due.
-class way_back {
+class critical_path_walk {
  public:
-  way_back(const run_record& record, const run_lanes& lanes, std::size_t frame)
+  critical_path_walk(const run_record& record, const run_lanes& lanes, std::size_t frame)
       : record_(record),
         lanes_(lanes),
         frame_(frame),
@@ -26,11 +26,11 @@ class way_back {
   frame_attribution pieces() && {
     explained_ = end_;
     if (record_.run.timing == timing_method::none) {
-      wait_up_to(begin_, spent::untimed, {});
+      wait_up_to(begin_, time_category::untimed, {});
     } else {
       go_back();
     }
-    add({spent::queue_wait, {}, due_, begin_});
+    add({time_category::queue_wait, {}, due_, begin_});
     std::reverse(result_.pieces.begin(), result_.pieces.end());
     result_.residual = end_ - due_;
     for (const auto& piece : result_.pieces) result_.residual -= piece.length();
@@ -53,11 +53,11 @@ class way_back {
 
   /// The time from `from` until the host had seen the frame's end. Where one thread drives all
   /// frames, it may have been busy with others first.
-  void explain_end(nanoseconds from, spent gap) {
-    if (gap == spent::unnoticed && record_.run.strategy != strategy::overlap) {
+  void explain_end(nanoseconds from, time_category gap) {
+    if (gap == time_category::completion_delay && record_.run.strategy != strategy::overlap) {
       if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
         wait_up_to(*busy, gap, {});
-        gap = spent::thread_wait;
+        gap = time_category::worker_wait;
       }
     }
     wait_up_to(from, gap, {});
@@ -70,34 +70,35 @@ class way_back {
     const nanoseconds from = std::max(it.begin, begin_ - search_.tolerance(index));
     if (it.what == activity::kind::stage) {
       const auto& stage = record_.stages[it.stage];
-      const auto what = stage.on == side::cpu ? spent::cpu
-                        : stage.copy          ? spent::copy
-                                              : spent::device;
+      const auto what = stage.on == side::cpu ? time_category::cpu
+                        : stage.copy          ? time_category::copy
+                                              : time_category::device;
       add({what, it.stage, from, end});
     } else {
       const bool whole = it.what == activity::kind::frame_launch;
-      add({spent::launch, whole ? std::nullopt : std::optional(it.stage), from, end});
+      add({time_category::launch, whole ? std::nullopt : std::optional(it.stage), from, end});
     }
     explained_ = std::min(explained_, from);
   }
 
   /// The time from `from` until an activity began. A thread may have been busy in it.
-  void explain_gap(std::size_t index, nanoseconds from, spent gap) {
+  void explain_gap(std::size_t index, nanoseconds from, time_category gap) {
     const activity& later = done_[index];
     const bool of_graph = later.what == activity::kind::frame_launch;
     const auto waiter = of_graph ? std::nullopt : std::optional(later.stage);
-    if (gap == spent::stream_wait || gap == spent::untimed) return wait_up_to(from, gap, waiter);
+    if (gap == time_category::stream_wait || gap == time_category::untimed)
+      return wait_up_to(from, gap, waiter);
     const auto turn = of_graph ? std::nullopt : turn_after(later.stage, from);
-    if (turn) gap = spent::thread_wait;
+    if (turn) gap = time_category::worker_wait;
     const nanoseconds free = turn.value_or(from);
     if (later.lane) {
       if (const auto busy = lanes_.busy_until(*later.lane, free, explained_)) {
         wait_up_to(*busy, gap, waiter);
-        gap = spent::thread_wait;
+        gap = time_category::worker_wait;
       }
     }
     wait_up_to(free, gap, waiter);
-    wait_up_to(from, spent::turn_wait, waiter);
+    wait_up_to(from, time_category::previous_frame_wait, waiter);
   }
 
   /// When the same stage was through with the frame before, if that was after `from`.
@@ -112,7 +113,7 @@ class way_back {
     return std::nullopt;
   }
 
-  void wait_up_to(nanoseconds from, spent what, std::optional<std::size_t> stage) {
+  void wait_up_to(nanoseconds from, time_category what, std::optional<std::size_t> stage) {
     add({what, stage, from, explained_});
     explained_ = std::min(explained_, from);
   }
@@ -121,7 +122,7 @@ class way_back {
   void add(const path_piece& piece) {
     if (piece.end <= piece.begin) return;
     auto& pieces = result_.pieces;
-    const bool waits = piece.what == spent::thread_wait && !pieces.empty();
+    const bool waits = piece.what == time_category::worker_wait && !pieces.empty();
     if (waits && pieces.back().what == piece.what && pieces.back().stage == piece.stage) {
       pieces.back().begin = piece.begin;
     } else {
@@ -143,16 +144,17 @@ class way_back {
 
 }  // namespace
 
-std::string in_words(spent what) {
+std::string in_words(time_category what) {
   std::string text(to_word(what));
-  std::replace(text.begin(), text.end(), '_', ' ');
+  if (const auto last = text.rfind('_'); last != text.npos) text[last] = ' ';
+  std::replace(text.begin(), text.end(), '_', '-');
   return text;
 }
 
 attributor::attributor(const run_record& record) : record_(record), lanes_(record) {}
 
 frame_attribution attributor::of(std::size_t frame) const {
-  return way_back(record_, lanes_, frame).pieces();
+  return critical_path_walk(record_, lanes_, frame).pieces();
 }
 
 }  // namespace graphline

@@ -12,40 +12,41 @@
 namespace graphline {
 
 /// What a piece of a frame's time went to. Every report has these words for it.
-enum class spent {
+enum class time_category {
   queue_wait,   ///< due, and not yet begun
   cpu,          ///< a CPU stage at work
   launch,       ///< the host launching a device stage or the frame's graph
   device,       ///< a device stage at work
   copy,         ///< a copy on the device
   stream_wait,  ///< launched, and its stream or the device was busy or had not started it
-  thread_wait,  ///< everything was there, and no host thread had taken it up; of no stage: all was
+  worker_wait,  ///< everything was there, and no host thread had taken it up; of no stage: all was
                 ///< done, and the one host thread was at work on other frames
-  turn_wait,    ///< the same stage was still at work on the frame before
-  unnoticed,    ///< the device was done, and the host had not yet seen it
-  untimed,      ///< what the timing method does not see
+  previous_frame_wait,  ///< the same stage was still at work on the frame before
+  completion_delay,     ///< the device was done, and the host had not yet seen it
+  untimed,              ///< what the timing method does not see
 };
-inline constexpr word<spent> spent_words[] = {{"queue_wait", spent::queue_wait},
-                                              {"cpu", spent::cpu},
-                                              {"launch", spent::launch},
-                                              {"device", spent::device},
-                                              {"copy", spent::copy},
-                                              {"stream_wait", spent::stream_wait},
-                                              {"thread_wait", spent::thread_wait},
-                                              {"turn_wait", spent::turn_wait},
-                                              {"unnoticed", spent::unnoticed},
-                                              {"untimed", spent::untimed}};
+inline constexpr word<time_category> time_category_words[] = {
+    {"queue_wait", time_category::queue_wait},
+    {"cpu", time_category::cpu},
+    {"launch", time_category::launch},
+    {"device", time_category::device},
+    {"copy", time_category::copy},
+    {"stream_wait", time_category::stream_wait},
+    {"worker_wait", time_category::worker_wait},
+    {"previous_frame_wait", time_category::previous_frame_wait},
+    {"completion_delay", time_category::completion_delay},
+    {"untimed", time_category::untimed}};
 template <>
-struct words_of<spent> {
-  static constexpr const auto& table = spent_words;
+struct words_of<time_category> {
+  static constexpr const auto& table = time_category_words;
 };
 
-/// The word as people read it: "stream wait".
-std::string in_words(spent what);
+/// The word as people read it: "stream wait", "previous-frame wait".
+std::string in_words(time_category what);
 
 /// A stretch of the path that bounds a frame, on which everything waits for what came before it.
 struct path_piece {
-  spent what = spent::queue_wait;
+  time_category what = time_category::queue_wait;
   /// Whose work it is, or who waits; nothing for `queue_wait`, the launch of a frame's graph, and
   /// the host's last look at a frame.
   std::optional<std::size_t> stage;
@@ -69,10 +70,11 @@ struct frame_attribution {
 ///
 /// What lies between two such things is a wait of the later one:
 /// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
-/// - of a CPU stage or a launch, first `turn_wait` up to the end of the same stage in the frame
-///   before, then `thread_wait` up to the end of what its thread did for another frame; what is
-///   left is `unnoticed` where the device ended last and no turn had to be waited for, else
-///   `thread_wait`;
+/// - of a CPU stage or a launch, first `previous_frame_wait` up to the end of the same stage in the
+/// frame
+///   before, then `worker_wait` up to the end of what its thread did for another frame; what is
+///   left is `completion_delay` where the device ended last and no turn had to be waited for, else
+///   `worker_wait`;
 /// - `untimed` where the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:

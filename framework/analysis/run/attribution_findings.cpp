@@ -24,9 +24,9 @@ double growth(const attribution_row& row) {
 }
 
 /// "device time", "queue wait".
-std::string name_of(spent what) {
-  const bool is_wait =
-      what != spent::cpu && what != spent::device && what != spent::copy && what != spent::launch;
+std::string name_of(time_category what) {
+  const bool is_wait = what != time_category::cpu && what != time_category::device &&
+                       what != time_category::copy && what != time_category::launch;
   return in_words(what) + (is_wait ? "" : " time");
 }
 

@@ -14,15 +14,22 @@ namespace graphline {
 namespace {
 
 /// What a stage waits for and does, in the order in which it does.
-constexpr spent of_a_stage[] = {spent::turn_wait,   spent::thread_wait, spent::unnoticed,
-                                spent::untimed,     spent::cpu,         spent::launch,
-                                spent::stream_wait, spent::device,      spent::copy};
+constexpr time_category of_a_stage[] = {time_category::previous_frame_wait,
+                                        time_category::worker_wait,
+                                        time_category::completion_delay,
+                                        time_category::untimed,
+                                        time_category::cpu,
+                                        time_category::launch,
+                                        time_category::stream_wait,
+                                        time_category::device,
+                                        time_category::copy};
 /// What belongs to no stage, before and after those.
-constexpr spent before_stages[] = {spent::queue_wait, spent::launch};
-constexpr spent after_stages[] = {spent::thread_wait, spent::unnoticed, spent::untimed};
+constexpr time_category before_stages[] = {time_category::queue_wait, time_category::launch};
+constexpr time_category after_stages[] = {time_category::worker_wait,
+                                          time_category::completion_delay, time_category::untimed};
 
-bool is_work(spent what) {
-  return what == spent::cpu || what == spent::device || what == spent::copy;
+bool is_work(time_category what) {
+  return what == time_category::cpu || what == time_category::device || what == time_category::copy;
 }
 
 /// Which frames the columns are means of.
@@ -88,7 +95,7 @@ class sums {
 class row_table {
  public:
   explicit row_table(std::size_t stages)
-      : place_(std::size(spent_words) * (stages + 1)), stages_(stages) {
+      : place_(std::size(time_category_words) * (stages + 1)), stages_(stages) {
     for (const auto what : before_stages) add(what, std::nullopt);
     for (std::size_t s = 0; s < stages; ++s) {
       for (const auto what : of_a_stage) add(what, s);
@@ -105,10 +112,10 @@ class row_table {
   }
 
  private:
-  std::size_t& place(spent what, std::optional<std::size_t> stage) {
+  std::size_t& place(time_category what, std::optional<std::size_t> stage) {
     return place_[static_cast<std::size_t>(what) * (stages_ + 1) + stage.value_or(stages_)];
   }
-  void add(spent what, std::optional<std::size_t> stage) {
+  void add(time_category what, std::optional<std::size_t> stage) {
     place(what, stage) = rows_.size();
     rows_.push_back({.what = what, .stage = stage});
   }
@@ -133,7 +140,7 @@ class path_times {
     for_device_.clear();
     for (const auto& piece : pieces) {
       const bool by_device = piece.stage && record_.stages[*piece.stage].on == side::device;
-      if (by_device && (is_work(piece.what) || piece.what == spent::stream_wait)) {
+      if (by_device && (is_work(piece.what) || piece.what == time_category::stream_wait)) {
         for_device_.push_back({piece.begin, piece.end});
       }
       if (!is_work(piece.what)) continue;
@@ -221,7 +228,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   for (std::size_t f = 0; f < times.size(); ++f) {
     const auto found = paths.of(f);
     for (const auto& piece : found.pieces) {
-      if (!queued && piece.what == spent::queue_wait) continue;
+      if (!queued && piece.what == time_category::queue_wait) continue;
       by_group.add(rows.of(piece), f, piece.length());
     }
     stages.add(f, found.pieces);

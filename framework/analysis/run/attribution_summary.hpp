@@ -14,7 +14,7 @@ namespace graphline {
 
 /// What one thing takes of a frame's time on the path, in nanoseconds, averaged over frames.
 struct attribution_row {
-  spent what = spent::queue_wait;
+  time_category what = time_category::queue_wait;
   std::optional<std::size_t> stage;
   double all = 0;      ///< over all frames
   double typical = 0;  ///< over the frames around the median

@@ -39,7 +39,7 @@ binder binder_search::of_end(nanoseconds end) {
       ends_unseen = ends_unseen || (record_.stages[s].on == side::device && !followed[s]);
     }
   }
-  result.gap = ends_unseen ? spent::untimed : spent::unnoticed;
+  result.gap = ends_unseen ? time_category::untimed : time_category::completion_delay;
   if (result.activity) found_[*result.activity] = true;
   return result;
 }
@@ -61,7 +61,7 @@ binder binder_search::of(std::size_t index) {
 }
 
 /// Of two that ended at once, the one considered first.
-void binder_search::consider(std::optional<std::size_t> earlier, spent gap, sure is) {
+void binder_search::consider(std::optional<std::size_t> earlier, time_category gap, sure is) {
   if (!earlier || found_[*earlier] || *earlier == later_) return;
   const activity& it = done_[*earlier];
   const nanoseconds off = tolerance(later_, earlier);
@@ -82,7 +82,7 @@ void binder_search::consider_launch(std::optional<std::size_t> launch) {
   const nanoseconds end = it.end <= begin_ ? it.end : std::min(it.begin, begin_);
   if (latest_ && end <= *latest_) return;
   latest_ = end;
-  best_ = {launch, std::min(it.end, std::max(begin_, it.begin)), spent::stream_wait};
+  best_ = {launch, std::min(it.end, std::max(begin_, it.begin)), time_category::stream_wait};
 }
 
 /// The host goes on when it has seen a device stage complete, for which the call that launched it
@@ -90,22 +90,24 @@ void binder_search::consider_launch(std::optional<std::size_t> launch) {
 void binder_search::consider_completion(std::size_t stage) {
   const auto work = done_.work_of(stage);
   const bool seen_at_once = work && !done_[*work].by_device;
-  consider(work, seen_at_once ? spent::thread_wait : spent::unnoticed, sure::yes);
-  consider(done_.launch_of(stage), spent::unnoticed, sure::yes);
+  consider(work, seen_at_once ? time_category::worker_wait : time_category::completion_delay,
+           sure::yes);
+  consider(done_.launch_of(stage), time_category::completion_delay, sure::yes);
 }
 
 void binder_search::consider_for_device() {
   const std::size_t stage = done_[later_].stage;
   const bool in_frame_graph = record_.run.graphs == graph_mode::frame;
   const auto& waits = record_.stages[stage].waits;
-  best_.gap = spent::untimed;  // before what nothing is known of
+  best_.gap = time_category::untimed;  // before what nothing is known of
   for (const auto& wait : waits) {
     const bool on_device =
         wait.how == satisfied_by::stream_order || wait.how == satisfied_by::event_wait;
     if (wait.stage >= stage || (!on_device && !in_frame_graph)) continue;
-    consider(done_.work_of(wait.stage), spent::stream_wait, sure::yes);
+    consider(done_.work_of(wait.stage), time_category::stream_wait, sure::yes);
   }
-  consider(done_.before_in_lane(later_, tolerance(later_, later_)), spent::stream_wait, sure::no);
+  consider(done_.before_in_lane(later_, tolerance(later_, later_)), time_category::stream_wait,
+           sure::no);
   consider_launch(in_frame_graph && waits.empty() ? done_.frame_launch() : done_.launch_of(stage));
 }
 
@@ -116,10 +118,10 @@ void binder_search::consider_for_host() {
     if (wait.how == satisfied_by::completion) {
       consider_completion(wait.stage);
     } else if (wait.how == satisfied_by::cpu_return || !done_.launch_of(wait.stage)) {
-      consider(done_.work_of(wait.stage), spent::thread_wait, sure::yes);
+      consider(done_.work_of(wait.stage), time_category::worker_wait, sure::yes);
     } else {
       // Under `overlap` a launch follows those of the device stages that it waits for.
-      consider(done_.launch_of(wait.stage), spent::thread_wait, sure::yes);
+      consider(done_.launch_of(wait.stage), time_category::worker_wait, sure::yes);
     }
   }
   if (record_.run.strategy == strategy::serial) {
@@ -130,8 +132,8 @@ void binder_search::consider_for_host() {
       break;
     }
   }
-  consider(done_.before_in_lane(later_, 0), spent::thread_wait, sure::no);
-  if (waits_unseen()) best_.gap = spent::untimed;
+  consider(done_.before_in_lane(later_, 0), time_category::worker_wait, sure::no);
+  if (waits_unseen()) best_.gap = time_category::untimed;
 }
 
 /// Whether the host waits here for a device stage whose end is not timed.

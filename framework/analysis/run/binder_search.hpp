@@ -13,7 +13,8 @@ namespace graphline {
 struct binder {
   std::optional<std::size_t> activity;  ///< nothing: the begin of the frame
   nanoseconds end = 0;                  ///< of the binder as far as it held back
-  spent gap = spent::thread_wait;       ///< what lies between that and the activity's begin
+  time_category gap =
+      time_category::worker_wait;  ///< what lies between that and the activity's begin
 };
 
 /// Decides what held the activities of one frame back: of all that had to end before, what ended
@@ -35,7 +36,7 @@ class binder_search {
 
  private:
   enum class sure { yes, no };  ///< that it had to end before, whatever the stamps say
-  void consider(std::optional<std::size_t> earlier, spent gap, sure is);
+  void consider(std::optional<std::size_t> earlier, time_category gap, sure is);
   void consider_launch(std::optional<std::size_t> launch);
   void consider_completion(std::size_t stage);
   void consider_for_device();

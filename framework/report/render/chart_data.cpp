@@ -100,8 +100,8 @@ json data_of(const timeline_chart& of) {
   // In the order of their values, by which spans and pieces name them.
   json kinds = json::array();
   for (const auto& [word, what] : timeline_span_words) kinds.push_back(word);
-  json spent = json::array();
-  for (const auto& [word, what] : spent_words) spent.push_back(word);
+  json categories = json::array();
+  for (const auto& [word, what] : time_category_words) categories.push_back(word);
   return {{"kind", "timeline"},
           {"stages", std::move(stages)},
           {"lanes", std::move(lanes)},
@@ -116,7 +116,7 @@ json data_of(const timeline_chart& of) {
           {"deadline", or_null(of.deadline)},
           {"clock_error", of.clock_error},
           {"kinds", std::move(kinds)},
-          {"spent", std::move(spent)},
+          {"categories", std::move(categories)},
           {"spans", of.spans},
           {"pieces", of.pieces},
           {"frames", of.frames}};

@@ -62,7 +62,7 @@ std::string verdict_word(verdict what, const look& as) {
       return toned(to_word(what), tone::good, as);
     case verdict::slower:
       return toned(to_word(what), tone::bad, as);
-    case verdict::undecided:
+    case verdict::inconclusive:
       return toned(to_word(what), tone::faint, as);
     case verdict::same:
       break;
@@ -75,9 +75,9 @@ std::string_view short_name(measure what) noexcept {
     case measure::device_time:
       return "device";
     case measure::synchronized_time:
-      return "serialised";
+      return "synchronized";
     case measure::enqueue_time:
-      return "launch";
+      return "enqueue";
     case measure::cpu_time:
       return "cpu";
   }

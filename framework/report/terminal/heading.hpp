@@ -43,7 +43,7 @@ std::string most_waited(const run_record& record);
 /// "faster", in the colour of good news.
 std::string verdict_word(verdict what, const look& as);
 
-/// What people call a measure in a table: "device", "serialised".
+/// What people call a measure in a table: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;
 
 }  // namespace graphline

@@ -107,7 +107,7 @@ std::string head_of(const stage_record& stage, kind what) {
   const std::string name = launch ? "launch " + stage.name : stage.name;
   const std::string_view is = launch                 ? "launch"
                               : what == kind::copy   ? "copy"
-                              : what == kind::synced ? "serialised"
+                              : what == kind::synced ? "synchronized"
                                                      : "stage";
   std::string head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{}",
                                  is, json_string(name), json_string(stage.kind));

@@ -36,13 +36,13 @@ std::string text_of(const experiment_record& record, const experiment_summary& s
 }
 
 /// Comparisons of all three figures of a pair with one verdict, the interval 0.6 % to either side
-/// of the ratio, or 2 % where it is undecided.
+/// of the ratio, or 2 % where it is inconclusive.
 void compare(experiment_summary& summary, const experiment_record& record, std::size_t pair,
              verdict what, std::optional<std::int64_t> more = {}) {
   for (const auto of : {figure::p50, figure::tail, figure::throughput}) {
     add_comparison(summary, record, {pair, of, 1, 1, what, more});
     auto& made = summary.comparisons.back();
-    const double reach = what == verdict::undecided ? 0.02 : 0.006;
+    const double reach = what == verdict::inconclusive ? 0.02 : 0.006;
     made.ratio_range = interval{made.ratio - reach, made.ratio + reach};
     made.difference_range = interval{made.difference - reach * made.reference,
                                      made.difference + reach * made.reference};
@@ -93,7 +93,7 @@ TEST(describe_experiment, of_strategies_gives_the_answer_first) {
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::faster);
   compare(summary, record, 1, verdict::faster);
-  summary.comparisons[4].verdict = verdict::undecided;
+  summary.comparisons[4].verdict = verdict::inconclusive;
   summary.comparisons[4].ratio_range = interval{0.68, 1.02};
   const auto text = text_of(record, summary);
   expect_width(text, 80);
@@ -115,7 +115,7 @@ TEST(describe_experiment, shows_verdicts_of_all_kinds) {
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::same);
   compare(summary, record, 1, verdict::slower);
-  compare(summary, record, 2, verdict::undecided, 42);
+  compare(summary, record, 2, verdict::inconclusive, 42);
   summary.stage_comparisons.push_back(
       {record.pairs[1], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
   // As certain, but nothing beside a frame of 74 ms.
@@ -222,7 +222,7 @@ TEST(describe_experiment, says_in_two_digits_how_many_trials_would_decide) {
   add_together(record, "without priorities", {{"camera_left", made}, {"batch", made}});
   record.pairs = {{{1, 0}, {0, 0}}};
   auto summary = figures_of(record);
-  compare(summary, record, 0, verdict::undecided, 2475);
+  compare(summary, record, 0, verdict::inconclusive, 2475);
   const auto text = text_of(record, summary);
   expect_width(text, 80);
   EXPECT_THAT(text, HasSubstr("2500"));
@@ -288,7 +288,7 @@ TEST(describe_experiment, gives_many_configurations_a_row_each) {
   const auto record = made_experiment("waiting", grid, 10);
   auto summary = figures_of(record);
   for (std::size_t pair = 0; pair + 1 < grid.size(); ++pair) {
-    compare(summary, record, pair, verdict::undecided, 30);
+    compare(summary, record, pair, verdict::inconclusive, 30);
   }
   const auto text = text_of(record, summary);
   expect_width(text, 80);
@@ -298,7 +298,7 @@ TEST(describe_experiment, gives_many_configurations_a_row_each) {
 TEST(describe_experiment, says_of_an_interval_without_an_end_that_it_has_none) {
   const auto record = made_experiment("wide", {{"first"}, {"again"}}, 10);
   auto summary = figures_of(record);
-  add_comparison(summary, record, {0, figure::p50, 0.001, 3000, verdict::undecided, {}});
+  add_comparison(summary, record, {0, figure::p50, 0.001, 3000, verdict::inconclusive, {}});
   EXPECT_THAT(text_of(record, summary), HasSubstr("-99.9 to +299900  inconclusive"));
 }
 
@@ -306,7 +306,7 @@ TEST(describe_experiment, of_too_few_blocks_gives_no_interval) {
   const auto record = made_experiment(
       "short", {strategy_of(strategy::serial, 87 * ms), strategy_of(strategy::async, 74 * ms)}, 3);
   auto summary = figures_of(record);
-  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::undecided, 2});
+  add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::inconclusive, 2});
   EXPECT_THAT(
       text_of(record, summary),
       AllOf(HasSubstr("3 complete blocks: too few for intervals and verdicts, which take 5"),

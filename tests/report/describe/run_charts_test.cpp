@@ -161,7 +161,7 @@ TEST(critical_path_chart, says_what_its_pieces_add_up_to) {
 }
 
 TEST(critical_path_chart, has_a_word_and_a_color_for_all_that_time_goes_to) {
-  for (const auto& [word, what] : spent_words) {
+  for (const auto& [word, what] : time_category_words) {
     EXPECT_NE(document_script.find("\n  " + std::string(word) + ": ["), document_script.npos)
         << word;
     EXPECT_NE(document_style.find("--" + std::string(word) + ":"), document_style.npos) << word;

@@ -77,8 +77,8 @@ TEST(timeline_chart, names_kinds_by_their_values_in_words_that_the_page_knows) {
       EXPECT_NE(entries.find(" " + std::string(word) + ": "), entries.npos) << table << word;
     }
   }
-  for (const auto& [word, what] : spent_words) {
-    EXPECT_EQ(data["spent"][static_cast<std::size_t>(what)], word);
+  for (const auto& [word, what] : time_category_words) {
+    EXPECT_EQ(data["categories"][static_cast<std::size_t>(what)], word);
   }
 }
 

@@ -91,13 +91,13 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
     auto summary = samples::figures_of(record);
     for (std::size_t pair = 0; pair < record.pairs.size(); ++pair) {
       constexpr verdict kinds[] = {verdict::faster, verdict::slower, verdict::same,
-                                   verdict::undecided};
+                                   verdict::inconclusive};
       const auto kind = kinds[name.below(4)];
       for (const auto figure : {figure::p50, figure::tail, figure::throughput}) {
         samples::add_comparison(
             summary, record,
             {pair, figure, 0.93, 1.08, kind,
-             kind == verdict::undecided ? std::optional<std::int64_t>(40) : std::nullopt});
+             kind == verdict::inconclusive ? std::optional<std::int64_t>(40) : std::nullopt});
       }
     }
     expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {

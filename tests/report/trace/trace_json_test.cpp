@@ -312,7 +312,8 @@ TEST(trace_json, shows_what_each_timing_method_measures) {
   using expected = std::multiset<std::string>;
   EXPECT_EQ(slices(timing_method::none), (expected{"frame"}));
   EXPECT_EQ(slices(timing_method::host), (expected{"frame", "launch", "stage", "launch"}));
-  EXPECT_EQ(slices(timing_method::sync), (expected{"frame", "serialised", "stage", "serialised"}));
+  EXPECT_EQ(slices(timing_method::sync),
+            (expected{"frame", "synchronized", "stage", "synchronized"}));
   EXPECT_EQ(slices(timing_method::event),
             (expected{"frame", "launch", "stage", "stage", "launch", "stage"}));
 }

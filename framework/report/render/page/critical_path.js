@@ -11,10 +11,11 @@ const timeWords = {
   copy: ["copy", "a copy on the device"],
   stream_wait: ["stream wait",
     "enqueued, and its stream or the device was busy or had not started it"],
-  thread_wait: ["worker wait", "everything was there, and no host thread had taken it up; at a " +
+  worker_wait: ["worker wait", "everything was there, and no host thread had taken it up; at a " +
     "frame's end: all was done, and the one host thread was at work on other frames"],
-  turn_wait: ["previous-frame wait", "the same stage was still at work on the frame before"],
-  unnoticed: ["completion delay", "the device was done, and the host had not yet seen it"],
+  previous_frame_wait: ["previous-frame wait",
+    "the same stage was still at work on the frame before"],
+  completion_delay: ["completion delay", "the device was done, and the host had not yet seen it"],
   untimed: ["untimed", "what the timing method does not see"],
 };
 const timeTitle = (kind) => timeWords[kind][0];

@@ -18,7 +18,7 @@ class TimelineSection {
     this.detail = element("p", { class: "told", "aria-live": "polite" });
     this.tables = element("div", {});
     const kinds = Object.keys(timeWords).filter((kind) =>
-      frames.timeline.pieces.some(([what]) => frames.timeline.spent[what] === kind) ||
+      frames.timeline.pieces.some(([what]) => frames.timeline.categories[what] === kind) ||
       frames.timeline.spans.some(([what]) => spanColors[frames.timeline.kinds[what]] === kind));
     figure.append(this.chooser(), this.missing, this.headline, this.viewer(), this.plot.picture,
       this.detail, timeLegend(kinds), element("figcaption", {}, this.caption()),

@@ -40,7 +40,7 @@ class TimelineFrames {
 
   decode(row) {
     const [number, due, begin, end, residual, count] = row;
-    const { kinds, spent } = this.timeline;
+    const { kinds, categories } = this.timeline;
     const frame = { number, due, begin, end, residual, spans: [], pieces: [] };
     const known = (index) => (index < 0 ? null : index);
     let at = 6;
@@ -56,7 +56,7 @@ class TimelineFrames {
       const [what, stage] = this.timeline.pieces[row[at]].map(known);
       const from = time + row[at + 1];
       time = from + row[at + 2];
-      frame.pieces.push({ kind: spent[what], stage, begin: from, end: time });
+      frame.pieces.push({ kind: categories[what], stage, begin: from, end: time });
     }
     return frame;
   }
