@@ -133,13 +133,17 @@ std::string diagnostic::render() const {
   return fmt::format("{}\n{} | {}\n{} | {}", header, gutter, text, to_spaces(gutter), marks);
 }
 
+void diagnostics::add(diagnostic found) {
+  if (found.severity == severity::error) ++errors_;
+  all_.push_back(std::move(found));
+}
+
 void diagnostics::error(const graphline::place& where, std::string message) {
-  all_.push_back({severity::error, where, std::move(message)});
-  ++errors_;
+  add({severity::error, where, std::move(message)});
 }
 
 void diagnostics::warning(const graphline::place& where, std::string message) {
-  all_.push_back({severity::warning, where, std::move(message)});
+  add({severity::warning, where, std::move(message)});
 }
 
 std::string diagnostics::render(std::size_t limit) const {

@@ -27,6 +27,7 @@ struct diagnostic {
 /// Collects everything that is wrong, so that a user sees all of it at once.
 class diagnostics {
  public:
+  void add(diagnostic found);
   void error(const place& where, std::string message);
   void warning(const place& where, std::string message);
 

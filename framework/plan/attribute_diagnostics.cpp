@@ -1,5 +1,3 @@
-#include "framework/plan/attribute_diagnostics.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <map>
 
 #include "framework/base/utf8.hpp"
+#include "framework/plan/experiment_unit.hpp"
 
 namespace graphline::planning {
 namespace {
@@ -147,12 +146,7 @@ telling_once::telling_once(diagnostics& out) : out_(out) {
 }
 
 void telling_once::operator()(const diagnostic& d) {
-  if (!told_.insert(key_of(d)).second) return;
-  if (d.severity == severity::error) {
-    out_.error(d.place, d.message);
-  } else {
-    out_.warning(d.place, d.message);
-  }
+  if (told_.insert(key_of(d)).second) out_.add(d);
 }
 
 void telling_once::operator()(const diagnostics& list) {

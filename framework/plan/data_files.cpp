@@ -1,5 +1,3 @@
-#include "framework/plan/data_files.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <system_error>
 
 #include "framework/base/random.hpp"
+#include "framework/plan/experiment_plan.hpp"
 
 namespace graphline {
 

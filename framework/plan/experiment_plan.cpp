@@ -4,7 +4,6 @@
 #include <set>
 
 #include "framework/base/utf8.hpp"
-#include "framework/plan/attribute_diagnostics.hpp"
 #include "framework/plan/experiment_unit.hpp"
 
 namespace graphline {

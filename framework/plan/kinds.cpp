@@ -19,13 +19,7 @@ std::string list_ports(const std::vector<port>& ports) {
 }
 
 bool forward(const diagnostics& found, diagnostics& out) {
-  for (const diagnostic& d : found.all()) {
-    if (d.severity == severity::error) {
-      out.error(d.place, d.message);
-    } else {
-      out.warning(d.place, d.message);
-    }
-  }
+  for (const diagnostic& d : found.all()) out.add(d);
   return !found.has_errors();
 }
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "framework/base/utf8.hpp"
-#include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/key_table.hpp"
 #include "framework/spec/node_reading.hpp"
+#include "framework/spec/settings_reader.hpp"
 
 namespace graphline {
 namespace {
@@ -275,11 +275,7 @@ named read_configuration_name(const node& item, diagnostics& out) {
     out.error(item.where(), "a configuration needs a 'name'");
     return {"", item.where()};
   }
-  const auto text = read_text(*value, "name", out);
-  if (!text) return {"", value->where()};
-  named name{*text, value->where()};
-  if (!check_label(name, "a configuration", out)) name.text.clear();
-  return name;
+  return read_name(*value, "name", "a configuration", check_label, out);
 }
 
 configuration_spec read_configuration(const node& item, diagnostics& out) {

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/spec/assignment_reader.hpp"
 #include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/key_table.hpp"
-#include "framework/spec/member_reader.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/yaml_reader.hpp"
@@ -37,7 +36,6 @@ setting<experiment_settings> tail_setting() {
           }};
 }
 
-// The one list of them.
 const std::vector<setting<experiment_settings>>& all_settings() {
   using how = experiment_settings;
   static const std::vector<setting<how>> table = {
@@ -109,17 +107,7 @@ const node::member* find_member(const node& mapping, std::string_view key) {
 
 /// Whether the document is an experiment at all; says what it is if not.
 bool check_document(const node& root, const place& file, diagnostics& out) {
-  if (root.is_null()) {
-    out.error(file,
-              "there is nothing in this file but comments; an experiment has at least the keys "
-              "'experiment', 'pipeline' and 'vary'");
-    return false;
-  }
-  if (!root.is_mapping()) {
-    out.error(root.where(),
-              "an experiment file must be a mapping with the keys 'experiment', 'pipeline' and "
-              "'vary', found " +
-                  root.describe());
+  if (!check_document(root, file, "an experiment", "'experiment', 'pipeline' and 'vary'", out)) {
     return false;
   }
   if (root.find("experiment") != nullptr) return true;
@@ -146,32 +134,21 @@ void refuse_references(const node& n, std::set<std::pair<std::size_t, std::size_
                                    n.describe()));
 }
 
-void check_top_keys(const node& root, diagnostics& out) {
-  check_keys_beside_run(root, "an experiment",
-                        "write it under 'run', or under 'vary' with a list of values",
-                        names_of(experiment_keys()), out);
-}
-
 named read_experiment_name(const node& root, const place& file, diagnostics& out) {
   const node* value = root.find("experiment");
   if (value == nullptr) {
     out.error(file, "the key 'experiment' is missing; it names the experiment");
     return {};
   }
-  const auto text = read_text(*value, "experiment", out);
-  if (!text) return {"", value->where()};
-  named name{*text, value->where()};
-  if (!check_name(name, "an experiment", out)) name.text.clear();
-  return name;
+  return read_name(*value, "experiment", "an experiment", check_name, out);
 }
 
-named read_pipeline_path(const node& root, const place& file, diagnostics& out) {
-  const node* value = root.find("pipeline");
+named read_pipeline_path(const node& of, const place& where, const char* missing,
+                         diagnostics& out) {
+  const node* value = of.find("pipeline");
   if (value == nullptr) {
-    out.error(file,
-              "the key 'pipeline' is missing; it is the path of the pipeline whose configurations "
-              "are compared");
-    return {};
+    out.error(where, missing);
+    return {"", of.where()};
   }
   const auto text = read_text(*value, "pipeline", out);
   if (text && text->empty()) {
@@ -193,11 +170,10 @@ std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
                                        a.key.text));
   }
   std::erase_if(list, at_top);
-  settings ignored;
   for (const char* key : keys_at_top) {
     const node::member* found = find_member(root, key);
     if (found == nullptr) continue;
-    read_setting(ignored, key, found->value, out);
+    check_value(found->key, found->value, out);
     list.push_back({found->key, found->value});
   }
   return list;
@@ -217,8 +193,11 @@ void check_varied(const node& vary, const experiment_spec& spec, diagnostics& ou
 }
 
 void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out) {
-  const place file{spec.source};
-  spec.pipeline = read_pipeline_path(root, file, out);
+  spec.pipeline =
+      read_pipeline_path(root, {spec.source},
+                         "the key 'pipeline' is missing; it is the path of the pipeline whose "
+                         "configurations are compared",
+                         out);
   spec.run = read_common_run(root, out);
   if (const node* n = root.find("params")) spec.params = read_parameter_assignments(*n, out);
 
@@ -241,7 +220,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
     }
   }
   if (vary == nullptr) {
-    out.error(file,
+    out.error({spec.source},
               "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
               "vary: {timing: [none, event]}");
     return;
@@ -249,6 +228,54 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
   spec.varied = true;
   spec.configurations = read_grid(*vary, baseline, exclude, out);
   check_varied(*vary, spec, out);
+}
+
+/// As given; else after the file; empty where that has been reported.
+named read_member_name(const node& item, const named& pipeline, diagnostics& out) {
+  const node* given = item.find("name");
+  if (given == nullptr && pipeline.text.empty()) return pipeline;
+  const auto stem = std::filesystem::path(pipeline.text).stem().string();
+  return read_name(given != nullptr ? *given : node::scalar(stem, true, pipeline.place), "name",
+                   "a member", check_label, out);
+}
+
+member_spec read_member(const node& item, diagnostics& out) {
+  check_keys_beside_run(item, "a member of 'together'", "write it under 'run' of the member",
+                        names_of(member_keys()), out);
+  member_spec member;
+  member.pipeline = read_pipeline_path(
+      item, item.where(), "a member of 'together' needs a 'pipeline', the path of its file", out);
+  member.name = read_member_name(item, member.pipeline, out);
+  if (const node* n = item.find("priority")) {
+    member.priority = read_word<priority>(*n, "priority", out);
+  }
+  if (const node* n = item.find("run")) member.run = read_run_assignments(*n, out);
+  if (const node* n = item.find("params")) member.params = read_parameter_assignments(*n, out);
+  return member;
+}
+
+/// Pipelines that run at once. A member without a `name` is called as its pipeline's file is,
+/// without the extension.
+std::vector<member_spec> read_members(const node& section, diagnostics& out) {
+  std::vector<member_spec> members;
+  if (!section.is_sequence()) {
+    report_mismatch(section, "together", "a list of members, each with a 'pipeline'", out);
+    return members;
+  }
+  if (section.items().size() < 2) {
+    out.error(section.where(),
+              "'together' needs at least two members; for a single pipeline use 'pipeline' with "
+              "'vary' or 'configurations'");
+  }
+  for (const node& item : section.items()) {
+    if (item.is_mapping()) {
+      members.push_back(read_member(item, out));
+    } else {
+      report_mismatch(item, "together", "a list of mappings with 'name' and 'pipeline'", out);
+    }
+  }
+  check_distinct(members, "member", "; give each a 'name' of its own", out);
+  return members;
 }
 
 void read_together(const node& root, const node& together, experiment_spec& spec,
@@ -316,6 +343,19 @@ const std::vector<parameter>& experiment_keys() {
   return keys;
 }
 
+const std::vector<parameter>& member_keys() {
+  static const std::vector<parameter> keys = {
+      structure_key("name", "label", "Name of the member; that of its file when left out."),
+      {.name = "pipeline",
+       .type = parameter_type::path,
+       .help = "Pipeline file, relative to the experiment's folder.",
+       .required = true},
+      word_key<priority>("priority", "Of all its streams; as in its file when left out."),
+      structure_key("run", "mapping of settings", "Settings that differ from its file's."),
+      structure_key("params", "mapping of parameters", "Values of its parameters.")};
+  return keys;
+}
+
 std::vector<std::string> keys_not_beside_together() {
   std::vector<std::string> keys;
   for (const auto& [key, instead] : not_with_together) keys.emplace_back(key);
@@ -341,7 +381,9 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
 
   std::set<std::pair<std::size_t, std::size_t>> seen;
   refuse_references(root, seen, out);
-  check_top_keys(root, out);
+  check_keys_beside_run(root, "an experiment",
+                        "write it under 'run', or under 'vary' with a list of values",
+                        names_of(experiment_keys()), out);
   spec.name = read_experiment_name(root, file, out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");

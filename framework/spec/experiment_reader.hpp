@@ -20,6 +20,9 @@ std::vector<std::string> keys_not_beside_together();
 /// The keys of its `run:`; the other settings of a run stand at the top.
 std::vector<parameter> common_run_keys();
 
+/// The keys of a member of `together:`.
+const std::vector<parameter>& member_keys();
+
 /// Turns an experiment file's text into its spec: the grid of `vary:` is spelled out, and each
 /// configuration has its reference. Everything that is wrong in the file itself goes to `out`, all
 /// of it at once; whether a varied key exists in the pipeline and takes the value, the planner

@@ -62,6 +62,13 @@ bool check_label(const named& name, std::string_view what, diagnostics& out) {
   return false;
 }
 
+named read_name(const node& value, std::string_view key, std::string_view what,
+                bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out) {
+  const auto text = read_text(value, key, out);
+  const named name{text.value_or(""), value.where()};
+  return text && check(name, what, out) ? name : named{"", value.where()};
+}
+
 std::optional<std::string_view> parameter_reference(const node& n) noexcept {
   if (!n.is_scalar() || n.quoted() || !n.text().starts_with('$')) return std::nullopt;
   const std::string_view name = std::string_view(n.text()).substr(1);
@@ -280,6 +287,19 @@ std::optional<std::string> read_choice(const node& n, std::string_view what,
 bool check_mapping(const node& n, std::string_view what, diagnostics& out) {
   if (!n.is_mapping()) report_mismatch(n, what, "a mapping", out);
   return n.is_mapping();
+}
+
+bool check_document(const node& root, const place& file, std::string_view what,
+                    std::string_view keys, diagnostics& out) {
+  if (root.is_null()) {
+    out.error(file, fmt::format("there is nothing in this file but comments; {} has at least the "
+                                "keys {}",
+                                what, keys));
+  } else if (!root.is_mapping()) {
+    out.error(root.where(), fmt::format("{} file must be a mapping with the keys {}, found {}",
+                                        what, keys, root.describe()));
+  }
+  return root.is_mapping();
 }
 
 bool check_no_result(const node& root, std::string_view wanted, diagnostics& out) {

@@ -30,6 +30,11 @@ bool check_name(const named& name, std::string_view what, diagnostics& out);
 /// only shown, so that all else may stand in them. Answers whether it is fine.
 bool check_label(const named& name, std::string_view what, diagnostics& out);
 
+/// Reads a key's text that must pass one of these checks as the name of `what`. Empty, at its
+/// place, where it does not, which is reported.
+named read_name(const node& value, std::string_view key, std::string_view what,
+                bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out);
+
 /// Reports each of `list` whose name one before it has, as "a stage named 'a' is there already"
 /// where `what` is "stage"; `remedy` follows. Names that could not be read are empty and passed
 /// over.
@@ -110,6 +115,11 @@ std::optional<T> read_word(const node& n, std::string_view what, diagnostics& ou
 
 /// Whether the node is a mapping; reports it if not.
 bool check_mapping(const node& n, std::string_view what, diagnostics& out);
+
+/// Whether a document, of a `file`, holds keys at all; says what it needs if not. `what`: "a
+/// pipeline". `keys`: those that it has at least.
+bool check_document(const node& root, const place& file, std::string_view what,
+                    std::string_view keys, diagnostics& out);
 
 /// Reports a document that is a result of Graphline's, which is YAML too. `wanted`: "a pipeline".
 bool check_no_result(const node& root, std::string_view wanted, diagnostics& out);

@@ -180,35 +180,11 @@ std::optional<value> read_value(const parameter& p, const node& n, const std::st
 }
 
 std::string_view to_string(parameter_type type) noexcept {
-  switch (type) {
-    case parameter_type::integer:
-      return "whole number";
-    case parameter_type::number:
-      return "number";
-    case parameter_type::boolean:
-      return "true or false";
-    case parameter_type::text:
-      return "text";
-    case parameter_type::choice:
-      return "choice";
-    case parameter_type::path:
-      return "path";
-    case parameter_type::duration:
-      return "duration";
-    case parameter_type::integers:
-      return "whole numbers";
-    case parameter_type::numbers:
-      return "numbers";
-    case parameter_type::shape:
-      return "shape";
-    case parameter_type::element:
-      return "dtype";
-    case parameter_type::tree:
-      return "structure";
-    case parameter_type::percent:
-      return "percentage";
-  }
-  return "?";
+  constexpr std::string_view names[] = {
+      "whole number",  "number",  "true or false", "text",  "choice",    "path",      "duration",
+      "whole numbers", "numbers", "shape",         "dtype", "structure", "percentage"};
+  static_assert(std::size(names) == static_cast<std::size_t>(parameter_type::percent) + 1);
+  return names[static_cast<std::size_t>(type)];
 }
 
 std::string describe_type(const parameter& p) {
@@ -256,19 +232,6 @@ arguments bind_arguments(const std::vector<parameter>& schema, const node& given
   return bound;
 }
 
-template <class T>
-const T& arguments::get(std::string_view name) const {
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) {
-    throw std::logic_error(fmt::format("argument '{}' is absent: ask has() first", name));
-  }
-  const T* held = std::get_if<T>(&found->second.v);
-  if (held == nullptr) {
-    throw std::logic_error(fmt::format("argument '{}' is of another type", name));
-  }
-  return *held;
-}
-
 bool arguments::has(std::string_view name) const noexcept {
   return entries_.find(name) != entries_.end();
 }
@@ -278,44 +241,14 @@ bool arguments::holds_text(std::string_view name) const noexcept {
   return found != entries_.end() && std::holds_alternative<std::string>(found->second.v);
 }
 
-std::int64_t arguments::integer(std::string_view name) const {
-  return get<std::int64_t>(name);
+const arguments::value& arguments::held(std::string_view name) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return found->second.v;
+  throw std::logic_error(fmt::format("argument '{}' is absent: ask has() first", name));
 }
 
-double arguments::number(std::string_view name) const {
-  return get<double>(name);
-}
-
-bool arguments::boolean(std::string_view name) const {
-  return get<bool>(name);
-}
-
-const std::string& arguments::text(std::string_view name) const {
-  return get<std::string>(name);
-}
-
-nanoseconds arguments::duration(std::string_view name) const {
-  return get<nanoseconds>(name);
-}
-
-const std::vector<std::int64_t>& arguments::integers(std::string_view name) const {
-  return get<std::vector<std::int64_t>>(name);
-}
-
-const std::vector<double>& arguments::numbers(std::string_view name) const {
-  return get<std::vector<double>>(name);
-}
-
-const shape& arguments::extents(std::string_view name) const {
-  return get<graphline::shape>(name);
-}
-
-dtype arguments::element(std::string_view name) const {
-  return get<dtype>(name);
-}
-
-const node& arguments::tree(std::string_view name) const {
-  return get<node>(name);
+void arguments::refuse_type(std::string_view name) {
+  throw std::logic_error(fmt::format("argument '{}' is of another type", name));
 }
 
 place arguments::where(std::string_view name) const {

@@ -76,16 +76,23 @@ class arguments {
 
   // Each throws std::logic_error when the kind states no such parameter of that type, or it is
   // absent.
-  std::int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  bool boolean(std::string_view name) const;
-  const std::string& text(std::string_view name) const;  ///< text, choice, path
-  nanoseconds duration(std::string_view name) const;
-  const std::vector<std::int64_t>& integers(std::string_view name) const;
-  const std::vector<double>& numbers(std::string_view name) const;
-  const graphline::shape& extents(std::string_view name) const;
-  dtype element(std::string_view name) const;
-  const node& tree(std::string_view name) const;
+  std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
+  double number(std::string_view name) const { return get<double>(name); }
+  bool boolean(std::string_view name) const { return get<bool>(name); }
+  /// Of text, choice and path.
+  const std::string& text(std::string_view name) const { return get<std::string>(name); }
+  nanoseconds duration(std::string_view name) const { return get<nanoseconds>(name); }
+  const std::vector<std::int64_t>& integers(std::string_view name) const {
+    return get<std::vector<std::int64_t>>(name);
+  }
+  const std::vector<double>& numbers(std::string_view name) const {
+    return get<std::vector<double>>(name);
+  }
+  const graphline::shape& extents(std::string_view name) const {
+    return get<graphline::shape>(name);
+  }
+  dtype element(std::string_view name) const { return get<dtype>(name); }
+  const node& tree(std::string_view name) const { return get<node>(name); }
 
   /// Where the value was written; for a default, where the stage or layer was.
   place where(std::string_view name) const;
@@ -102,7 +109,13 @@ class arguments {
     place where;
   };
   template <class T>
-  const T& get(std::string_view name) const;
+  const T& get(std::string_view name) const {
+    const T* of_type = std::get_if<T>(&held(name));
+    if (of_type == nullptr) refuse_type(name);
+    return *of_type;
+  }
+  const value& held(std::string_view name) const;
+  [[noreturn]] static void refuse_type(std::string_view name);
 
   std::map<std::string, entry, std::less<>> entries_;
   place owner_;

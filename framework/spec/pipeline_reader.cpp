@@ -134,20 +134,7 @@ std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
 
 /// Whether the document is a pipeline at all; says what it is if not.
 bool check_document(const node& root, const place& file, diagnostics& out) {
-  if (root.is_null()) {
-    out.error(
-        file,
-        "there is nothing in this file but comments; a pipeline has at least the keys 'pipeline' "
-        "and 'stages'");
-    return false;
-  }
-  if (!root.is_mapping()) {
-    out.error(root.where(),
-              "a pipeline file must be a mapping with the keys 'pipeline' and "
-              "'stages', found " +
-                  root.describe());
-    return false;
-  }
+  if (!check_document(root, file, "a pipeline", "'pipeline' and 'stages'", out)) return false;
   for (const auto& [key, value] : root.members()) {
     if (key.text != "experiment") continue;
     out.error(key.place,
@@ -174,11 +161,7 @@ named read_pipeline_name(const node& root, const place& file, diagnostics& out) 
     out.error(file, "the key 'pipeline' is missing; it names the pipeline");
     return {};
   }
-  const auto text = read_text(*value, "pipeline", out);
-  if (!text) return {"", value->where()};
-  named name{*text, value->where()};
-  if (!check_name(name, "a pipeline", out)) name.text.clear();
-  return name;
+  return read_name(*value, "pipeline", "a pipeline", check_name, out);
 }
 
 /// A path or a list of paths; nothing is looked for on disk.

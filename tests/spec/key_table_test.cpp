@@ -7,7 +7,6 @@
 
 #include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/experiment_reader.hpp"
-#include "framework/spec/member_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"

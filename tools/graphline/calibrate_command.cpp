@@ -12,7 +12,6 @@
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
 #include "framework/report/terminal/heading.hpp"
@@ -20,10 +19,10 @@
 #include "framework/run/execute/environment.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/machine.hpp"
-#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -35,7 +34,7 @@ struct calibrate_arguments {
   std::string device = "auto";
   int threads = 0;
   std::optional<double> clock_mhz;
-  std::string json;
+  result_files files;
   bool show = false;
   bool quiet = false;
 };
@@ -72,12 +71,12 @@ std::string json_of(const calibration_record& record, const calibrate_arguments&
 exit_status show_kept(const calibrate_arguments& given) {
   const auto device = open(given)->properties();
   const auto record = kept_calibration(device);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, {});
+  result_outputs outputs(given.files, {});
   if (!given.quiet) {
     const report::calibration_notes notes{
         given.clock_mhz, stale_reasons(record, device, environment_on(device.backend)),
         calibration_store(cache_folder()).path_of(device)};
-    outputs.show(report::as_text(report::describe(record, notes), look_of(outputs.for_people())));
+    outputs.show(report::describe(record, notes));
   }
   outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
@@ -98,7 +97,7 @@ calibration_record measure(device& d, const stop_request& stop, bool quiet) {
 exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   const auto device = open(given);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, {});
+  result_outputs outputs(given.files, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
   end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
@@ -115,8 +114,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
     add_warnings(warnings, record.warnings);
     print_findings(warnings);
   } else {
-    outputs.show(report::as_text(report::describe(record, {given.clock_mhz, {}, kept_in}),
-                                 look_of(outputs.for_people())));
+    outputs.show(report::describe(record, {given.clock_mhz, {}, kept_in}));
   }
   outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
@@ -129,9 +127,7 @@ void add_calibrate_command(CLI::App& program, action& chosen) {
   auto* command = add_command(
       program, "calibrate", "Measure what a device can do at best, and keep it for other commands");
   auto given = std::make_shared<calibrate_arguments>();
-  command->add_option("--device", given->device, "auto, host, cuda or cuda:N")
-      ->type_name("DEVICE")
-      ->capture_default_str();
+  add_device_option(*command, given->device);
   command
       ->add_option("--threads", given->threads,
                    "Compute threads of the host device (0: half the cores)")
@@ -142,8 +138,7 @@ void add_calibrate_command(CLI::App& program, action& chosen) {
                    "Clock of a GPU's cores for its theoretical peaks (default: its highest)")
       ->type_name("MHZ")
       ->check(number_from(1, 100000));
-  command->add_option("--json", given->json, "Write the result, every sample included")
-      ->type_name("FILE");
+  given->files.add_json(*command);
   command->add_flag("--show", given->show, "Show what is kept of the device, without measuring");
   add_quiet_option(*command, given->quiet);
   command->footer(

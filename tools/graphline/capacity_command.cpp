@@ -12,13 +12,11 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/json_beginning.hpp"
-#include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/run/capacity/capacity_search.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -34,7 +32,7 @@ struct capacity_arguments {
   std::string arrivals;
   std::string within = "2%";
   std::int64_t frames = 0;
-  std::string json;
+  result_files files;
   bool quiet = false;
 };
 
@@ -169,7 +167,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
-  result_outputs outputs({{"--json", given.json, json_beginning}}, given.pipeline.files_of(p));
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   capacity_line line(given.quiet);
@@ -184,7 +182,7 @@ exit_status measure_capacity(capacity_arguments& given) {
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (!given.quiet) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  if (!given.quiet) outputs.show(says);
   tell_trouble(record, given.quiet ? analysis.summary.warning : std::nullopt);
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.finish();
@@ -220,8 +218,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
                    "How wide the 95 % interval of the rate may be, as a part of the rate")
       ->type_name("PERCENT")
       ->capture_default_str();
-  command->add_option("--json", given->json, "Write the result (- for standard output)")
-      ->type_name("FILE");
+  given->files.add_json(*command, "Write the result (- for standard output)");
   command->footer(
       "About five runs of --frames frames find where the rate lies; then runs of two to four "
       "times\n"

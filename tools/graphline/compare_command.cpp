@@ -14,7 +14,6 @@
 #include "framework/analysis/analyze.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/plan/data_files.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
@@ -25,12 +24,11 @@
 #include "framework/report/terminal/text_table.hpp"
 #include "framework/run/experiment/experiment.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/experiment_arguments.hpp"
-#include "tools/graphline/experiment_files.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
-#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -44,7 +42,7 @@ struct compare_arguments {
   std::optional<std::int64_t> trials;
   std::string time_limit;
   std::string store;
-  experiment_files files;
+  result_files files;
   bool check = false;
   bool resume = false;
   bool overwrite = false;
@@ -76,18 +74,14 @@ void refuse_to_replace_trials(std::string_view option, const std::string& path) 
                                 option, quote(path, 200)));
 }
 
-result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned) {
-  refuse_to_replace_trials("--json", given.files.json);
-  refuse_to_replace_trials("--csv", given.files.csv);
-  refuse_to_replace_trials("--html", given.files.html);
-  refuse_to_replace_trials("--markdown", given.files.markdown);
-  refuse_to_replace_trials("--junit", given.gates.junit());
+result_outputs open_outputs(compare_arguments& given, const experiment_plan& planned) {
+  for (const auto& file : given.files.all()) refuse_to_replace_trials(file.option, file.path);
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
-  return given.files.open({.json = report::expected_experiment_bytes(planned),
-                           .csv = expected_experiment_csv_bytes(planned)},
-                          read, {given.gates.output()});
+  given.files.expect("--json", report::expected_experiment_bytes(planned));
+  given.files.expect("--csv", expected_experiment_csv_bytes(planned));
+  return result_outputs(given.files, read);
 }
 
 std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
@@ -147,19 +141,15 @@ std::string in_shell(const std::string& word) {
 /// The command that goes on with an experiment that ended early.
 std::string going_on(const compare_arguments& given) {
   std::string command = "graphline compare " + in_shell(given.experiment.path());
-  const auto add = [&](const char* option, const std::string& value) {
+  const auto add = [&](std::string_view option, const std::string& value) {
     if (!value.empty()) command += fmt::format(" {} {}", option, in_shell(value));
   };
   add("--device", given.experiment.device_name() == "auto" ? "" : given.experiment.device_name());
   add("--trials", given.trials ? fmt::to_string(*given.trials) : "");
   add("--time-limit", given.time_limit);
   add("--store", given.store);
-  add("--json", given.files.json);
-  add("--csv", given.files.csv);
-  add("--html", given.files.html);
-  add("--markdown", given.files.markdown);
   for (const auto& one : given.gates.gates()) add("--fail-if", one.text);
-  add("--junit", given.gates.junit());
+  for (const auto& file : given.files.all()) add(file.option, file.path);
   return command + " --resume";
 }
 
@@ -193,7 +183,7 @@ exit_status compare(compare_arguments& given) {
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
   const auto analysis = analyze(record);
-  given.files.write(outputs, record, analysis, given.quiet);
+  write_experiment(outputs, record, analysis, given.quiet);
   report::gate_suite suite{"graphline compare " + record.name, {}, {}};
   if (!record.trials.empty()) {
     const auto& device = record.trials.front().members.front().device;
@@ -236,8 +226,8 @@ void add_compare_command(CLI::App& program, action& chosen) {
                                    "Go on with the trials of the store; more --trials add to them");
   command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
       ->excludes(resume);
-  given->files.add_to(*command);
-  given->gates.add_to(*command, gated::comparison);
+  add_experiment_files(*command, given->files);
+  given->gates.add_to(*command, gated::comparison, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });

@@ -6,14 +6,12 @@
 #include <variant>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 namespace {
@@ -21,15 +19,14 @@ namespace {
 struct diff_arguments {
   std::string before;
   std::string after;
-  std::string json;
-  std::string markdown;
+  result_files files;
   gate_options gates;
 };
 
 void show(const report::document& diff, result_outputs& outputs) {
-  outputs.show(report::as_text(diff, look_of(outputs.for_people())));
+  outputs.show(diff);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, diff); });
-  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(diff)); });
+  outputs.write(diff);
 }
 
 exit_status show_runs(const diff_arguments& given, run_record first, run_record second,
@@ -65,10 +62,7 @@ exit_status show_experiments(const diff_arguments& given, const experiment_recor
 
 exit_status show_difference(const diff_arguments& given) {
   auto [before, after] = read_records(given.before, given.after);
-  result_outputs outputs({{"--json", given.json, json_beginning},
-                          {"--markdown", given.markdown, "## "},
-                          given.gates.output()},
-                         {given.before, given.after});
+  result_outputs outputs(given.files, {given.before, given.after});
   const auto status = std::visit(
       [&](auto& first) {
         using kind = std::decay_t<decltype(first)>;
@@ -104,11 +98,9 @@ void add_diff_command(CLI::App& program, action& chosen) {
                    "What run, overhead, compare, calibrate or roofline wrote to --json")
       ->required();
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
-  command->add_option("--json", given->json, "Write the difference (- for standard output)")
-      ->type_name("FILE");
-  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
-      ->type_name("FILE");
-  given->gates.add_to(*command, gated::comparison);
+  given->files.add_json(*command, "Write the difference (- for standard output)");
+  given->files.add_markdown(*command);
+  given->gates.add_to(*command, gated::comparison, given->files);
   command->callback([&chosen, given] { chosen = [given] { return show_difference(*given); }; });
 }
 

@@ -9,18 +9,19 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/plan/data_files.hpp"
+#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
 
 void experiment_arguments::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT.yaml", path_, "What to compare")->required();
-  command.add_option("--device", device_, "auto, host, cuda or cuda:N")
-      ->type_name("DEVICE")
-      ->capture_default_str();
+  add_device_option(command, device_);
 }
 
 experiment_plan experiment_arguments::make_plan(bool show_warnings) {
@@ -52,6 +53,27 @@ std::uint64_t experiment_arguments::memory_budget() const {
     if (!found.empty()) return found.front().memory_bytes / 2;
   }
   return 0;
+}
+
+void add_experiment_files(CLI::App& command, result_files& files) {
+  files.add_json(command);
+  files.add(command, "--csv", "Write one row per trial, frame and stage", experiment_csv_beginning);
+  files.add_html(command, "Write a report with figures, to look at in a browser");
+  files.add_markdown(command);
+}
+
+void write_experiment(result_outputs& to, const experiment_record& record,
+                      const experiment_analysis& analysis, bool quiet) {
+  const auto says = report::describe(record, analysis);
+  if (!quiet) to.show(says);
+  to.write("--json", [&](text_sink& sink) { report::write_result(sink, says, record); });
+  to.write("--csv", [&](text_sink& sink) { write_experiment_csv(sink, record); });
+  to.write(says);
+}
+
+exit_status status_of(const experiment_record& record) {
+  if (record.failure) return exit_status::run_failed;
+  return record.interrupted ? exit_status::interrupted : exit_status::done;
 }
 
 }  // namespace graphline

@@ -2,10 +2,14 @@
 
 #include <string>
 
+#include "framework/analysis/analyze.hpp"
+#include "framework/base/error.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/record/experiment_record.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/machine.hpp"
+#include "tools/graphline/result_outputs.hpp"
 
 namespace CLI {
 class App;
@@ -38,5 +42,15 @@ class experiment_arguments {
   std::string path_;
   std::string device_ = "auto";
 };
+
+/// Adds the files that an experiment is written to: --json, --csv, --html and --markdown.
+void add_experiment_files(CLI::App& command, result_files& files);
+
+/// Shows an experiment's tables, unless `quiet`, and writes the files.
+void write_experiment(result_outputs& to, const experiment_record& record,
+                      const experiment_analysis& analysis, bool quiet);
+
+/// Of the command that measured it.
+exit_status status_of(const experiment_record& record);
 
 }  // namespace graphline

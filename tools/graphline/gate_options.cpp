@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-void gate_options::add_to(CLI::App& command, gated what) {
+void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
   const auto read = [this, what](const std::vector<std::string>& texts) {
     for (const auto& text : texts) gates_.push_back(parse_gate(text, what));
   };
@@ -26,8 +26,9 @@ void gate_options::add_to(CLI::App& command, gated what) {
           ->type_name("CONDITION")
           ->expected(1)
           ->take_all();
-  command.add_option("--junit", junit_, "Write a JUnit test case for each --fail-if")
-      ->type_name("FILE")
+  files
+      .add(command, "--junit", "Write a JUnit test case for each --fail-if",
+           report::junit_beginning)
       ->needs(conditions);
 }
 

@@ -19,13 +19,10 @@ namespace graphline {
 /// checked as it is read, and --junit.
 class gate_options {
  public:
-  void add_to(CLI::App& command, gated what);
-
-  requested_output output() const { return {"--junit", junit_, report::junit_beginning}; }
+  void add_to(CLI::App& command, gated what, result_files& files);
 
   /// Conditions as they were understood.
   const std::vector<gate>& gates() const noexcept { return gates_; }
-  const std::string& junit() const noexcept { return junit_; }
 
   /// Judges each, shows a line for it, where `quiet` on standard error and of those alone that did
   /// not pass, and writes --junit; `suite` without results. Answers `ended`, or `gate_failed` where
@@ -35,7 +32,6 @@ class gate_options {
 
  private:
   std::vector<gate> gates_;
-  std::string junit_;
 };
 
 }  // namespace graphline

@@ -1,15 +1,30 @@
 #include "tools/graphline/machine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "framework/base/machine.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "tools/graphline/passive_openmp.hpp"
 
 namespace graphline {
 namespace {
+
+char** command_line = nullptr;
+
+/// Makes idle OpenMP threads of the `host` device sleep instead of spinning on the cores that CPU
+/// stages need. libgomp reads its policy when it is loaded, so the program starts itself again with
+/// OMP_WAIT_POLICY=PASSIVE, once, unless the user has set a policy or there is one compute thread
+/// only. Call before anything is opened or printed.
+void make_openmp_passive(int compute_threads) {
+  if (compute_threads < 2 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  ::execv("/proc/self/exe", command_line);
+  // Where that is not possible (no /proc), idle threads spin; results are right all the same.
+}
 
 bool is_host(const std::string& device_name) {
   return builtin_devices().resolve({device_name, 0}) == "host";
@@ -27,6 +42,10 @@ int host_threads(const plan& p) {
 }
 
 }  // namespace
+
+void remember_command_line(char** argv) {
+  command_line = argv;
+}
 
 plan_target target_of(const std::string& device_name) {
   plan_target result;

@@ -42,4 +42,7 @@ class device_set {
   std::map<int, std::unique_ptr<device>> open_;  ///< by threads; 0 for what has no such number
 };
 
+/// Keeps the command line, with which the program starts itself again. Call first in main.
+void remember_command_line(char** argv);
+
 }  // namespace graphline

@@ -25,7 +25,7 @@
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/passive_openmp.hpp"
+#include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {

@@ -9,9 +9,9 @@
 #include "framework/base/utf8.hpp"
 #include "framework/run/experiment/timing_experiment.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/experiment_files.hpp"
+#include "tools/graphline/common_options.hpp"
+#include "tools/graphline/experiment_arguments.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/number_check.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -22,7 +22,7 @@ namespace {
 struct overhead_arguments {
   pipeline_options pipeline;
   timing_experiment_options how;
-  experiment_files files;
+  result_files files;
   bool quiet = false;
 };
 
@@ -30,7 +30,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);
-  auto outputs = given.files.open({}, given.pipeline.files_of(p));
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
@@ -42,7 +42,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   line.erase();
   end_before_first("a trial was done", record.interrupted && record.trials.empty());
 
-  given.files.write(outputs, record, analyze(record), given.quiet);
+  write_experiment(outputs, record, analyze(record), given.quiet);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
   outputs.finish();
   return status_of(record);
@@ -64,7 +64,7 @@ void add_overhead_command(CLI::App& program, action& chosen) {
                    "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
       ->check(whole_number_from(1, 1'000'000));
-  given->files.add_to(*command);
+  add_experiment_files(*command, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("It is an experiment, as of compare. FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return measure_overhead(*given); }; });

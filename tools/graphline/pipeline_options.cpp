@@ -10,12 +10,13 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/plan/data_files.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
 #include "framework/stage/plugin_loader.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
@@ -52,9 +53,7 @@ std::vector<std::string> settings_but(const std::set<std::string>& left_out) {
 
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
   command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
-  command.add_option("--device", device_, "auto, host, cuda or cuda:N")
-      ->type_name("DEVICE")
-      ->capture_default_str();
+  add_device_option(command, device_);
   command.add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
       ->type_name("name=value")
       ->expected(1)

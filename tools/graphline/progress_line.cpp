@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
+#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/terminal/shape.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
@@ -40,6 +44,82 @@ void progress_line::show(std::string_view activity, std::int64_t done, std::int6
   const auto rest =
       left ? fmt::format(", about {:.0f} s left", static_cast<double>(*left) * 1e-9) : "";
   line_.draw(fmt::format("{}  {} of {} {}{}", activity, done, total, what, rest));
+}
+
+namespace {
+
+constexpr nanoseconds between_lines = 2'000'000'000;
+constexpr nanoseconds between_bars = 500'000'000;
+constexpr std::size_t most_bars = 12;
+
+}  // namespace
+
+void watch_line::take_in(const progress& at, nanoseconds time) {
+  if (at.latest.empty()) return;
+  for (const auto duration : at.latest) times_.add(duration);
+  if (first_ == 0) {
+    first_ = time;
+    at_first_ = times_.count();
+  }
+  last_ = time;
+  const auto slowest = *std::max_element(at.latest.begin(), at.latest.end());
+  if (slowest_.empty() || time - half_second_ >= between_bars) {
+    half_second_ = time;
+    slowest_.push_back(slowest);
+    if (slowest_.size() > most_bars) slowest_.pop_front();
+  } else {
+    slowest_.back() = std::max(slowest_.back(), slowest);
+  }
+}
+
+std::string watch_line::percentiles() const {
+  // By the median: one slow frame would leave the others no digits.
+  const auto usual = times_.percentile(0.5);
+  const auto unit = unit_for(static_cast<double>(usual.value_or(*times_.max())));
+  std::string text;
+  const auto add = [&](std::string_view name, const std::optional<nanoseconds>& ns) {
+    const auto value = ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
+    text += fmt::format("{} {} ", name, in_unit(value, unit));
+  };
+  add("p50", usual);
+  add("p90", times_.percentile(0.9));
+  add("p99", times_.percentile(0.99));
+  add("max", times_.max());
+  return text + std::string(unit.name);
+}
+
+/// As much of it as there is room for, the most important first.
+std::string watch_line::text(const progress& at, std::size_t width) const {
+  if (at.warmup) return fmt::format("warming up, {} of {} frames", at.done, at.total);
+  auto line = fmt::format("{} of {} frames", at.done, at.total);
+  const auto add = [&](const std::string& part) {
+    if (text_width(line) + 2 + text_width(part) <= width) line += "  " + part;
+  };
+  if (times_.count() == 0) return line;
+  add(percentiles());
+  if (last_ > first_) {
+    const auto frames = static_cast<double>(times_.count() - at_first_);
+    add(fmt::format("{}/s", three_digits(frames * 1e9 / static_cast<double>(last_ - first_))));
+  }
+  std::vector<std::size_t> heights;
+  for (const auto slowest : slowest_)
+    heights.push_back(static_cast<std::size_t>(std::max<nanoseconds>(1, slowest)));
+  if (heights.size() > 1) add(bars_of(heights, look_of(stderr)));
+  return line;
+}
+
+void watch_line::show(const progress& at) {
+  const auto time = now();
+  take_in(at, time);
+  if (line_.on_terminal()) {
+    line_.draw(text(at, look_of(stderr).width - 1));
+    return;
+  }
+  if (written_ == 0) written_ = time;  // the first line after as long as those that follow
+  if (at.warmup || time - written_ < between_lines) return;
+  written_ = time;
+  print(stderr, text(at, look_of(stderr).width) + "\n");
+  std::fflush(stderr);
 }
 
 }  // namespace graphline

@@ -25,10 +25,7 @@ namespace {
 
 struct report_arguments {
   std::string result;
-  std::string html;
-  std::string trace;
-  std::string csv;
-  std::string markdown;
+  result_files files;
   std::vector<std::size_t> frames;
 };
 
@@ -51,79 +48,70 @@ void check_frames(const report_arguments& given, const run_record& record) {
   }
 }
 
-void make_reports(const report_arguments& given, const run_record& record) {
+void make_reports(report_arguments& given, const run_record& record) {
   check_frames(given, record);
   const auto frames = static_cast<std::int64_t>(record.frames.size());
   const auto stages = record.stages.size();
-  result_outputs outputs({{"--html", given.html, html_beginning, largest_page_bytes},
-                          {"--trace", given.trace, trace_file_beginning(given.trace),
-                           expected_trace_file_bytes(given.trace, frames, stages)},
-                          {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)},
-                          {"--markdown", given.markdown, "## "}},
-                         {given.result});
+  const auto trace = given.files.path("--trace");
+  given.files.expect("--html", largest_page_bytes);
+  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages),
+                     trace_file_beginning(trace));
+  given.files.expect("--csv", expected_csv_bytes(frames, stages), csv_header);
+  result_outputs outputs(given.files, {given.result});
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  if (outputs.empty()) outputs.show(says);
   outputs.write("--html", [&](text_sink& to) {
     to.append(report::as_html(report::describe(record, analysis, given.frames)));
   });
-  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, trace); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
-  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
+  outputs.write(says);
   outputs.finish();
 }
 
 /// Of what is not about single frames. `what`: "a roofline". `csv`: where its CSV is not a table of
 /// the document.
-void make_reports(const report_arguments& given, const report::document& says,
-                  std::string_view what, const std::function<void(text_sink&)>& csv = {}) {
-  if (!given.trace.empty()) {
+void make_reports(report_arguments& given, const report::document& says, std::string_view what,
+                  const std::function<void(text_sink&)>& csv = {}) {
+  if (!given.files.path("--trace").empty()) {
     throw input_error(fmt::format(
         "--trace {}: {} holds {}, and a trace shows one run; make it by 'graphline run' with "
         "--trace FILE",
-        quote(given.trace, 200), quote(given.result, 200), what));
+        quote(given.files.path("--trace"), 200), quote(given.result, 200), what));
   }
   if (!given.frames.empty()) {
     throw input_error(
         fmt::format("--frame {}: {} holds {}, whose page shows no single frames; omit --frame",
                     given.frames.front(), quote(given.result, 200), what));
   }
-  result_outputs outputs({{"--html", given.html, html_beginning},
-                          {"--csv", given.csv, csv ? experiment_csv_beginning : ""},
-                          {"--markdown", given.markdown, "## "}},
-                         {given.result});
-  if (outputs.empty()) outputs.show(report::as_text(says, look_of(outputs.for_people())));
-  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
-  outputs.write("--csv", [&](text_sink& to) {
-    if (csv) {
-      csv(to);
-    } else {
-      to.append(report::as_csv(says));
-    }
-  });
-  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
+  if (csv) given.files.expect("--csv", 0, experiment_csv_beginning);
+  result_outputs outputs(given.files, {given.result});
+  if (outputs.empty()) outputs.show(says);
+  if (csv) outputs.write("--csv", csv);
+  outputs.write(says);
   outputs.finish();
 }
 
-void make_reports(const report_arguments& given, const experiment_record& record) {
+void make_reports(report_arguments& given, const experiment_record& record) {
   make_reports(given, report::describe(record), "an experiment",
                [&](text_sink& to) { write_experiment_csv(to, record); });
 }
 
-void make_reports(const report_arguments& given, const roofline_record& record) {
+void make_reports(report_arguments& given, const roofline_record& record) {
   make_reports(given, report::describe(record), "a roofline");
 }
 
-void make_reports(const report_arguments& given, const calibration_record& record) {
+void make_reports(report_arguments& given, const calibration_record& record) {
   make_reports(given, report::describe(record), "a calibration");
 }
 
-void make_reports(const report_arguments& given, const capacity_record& record) {
+void make_reports(report_arguments& given, const capacity_record& record) {
   make_reports(given, report::describe(record), "a search for the highest rate");
 }
 
-exit_status make_reports(const report_arguments& given) {
-  if (!given.frames.empty() && given.html.empty()) {
+exit_status make_reports(report_arguments& given) {
+  if (!given.frames.empty() && given.files.path("--html").empty()) {
     throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
                                   given.frames.front()));
   }
@@ -140,14 +128,11 @@ void add_report_command(CLI::App& program, action& chosen) {
       ->add_option("RESULT.json", given->result,
                    "What run, compare, roofline, calibrate or capacity wrote to --json")
       ->required();
-  command->add_option("--html", given->html, "Write it as a page for a browser")->type_name("FILE");
-  command
-      ->add_option("--trace", given->trace,
-                   "Write a run as a trace for Perfetto; compressed where\nFILE ends in .gz")
-      ->type_name("FILE");
-  command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
-  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
-      ->type_name("FILE");
+  given->files.add_html(*command, "Write it as a page for a browser");
+  given->files.add(*command, "--trace",
+                   "Write a run as a trace for Perfetto; compressed where\nFILE ends in .gz", "");
+  given->files.add(*command, "--csv", "Write one row per frame and stage", "");
+  given->files.add_markdown(*command);
   command
       ->add_option("--frame", given->frames,
                    "Put the timeline of this frame into the page, from 0; may be given again")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -12,6 +13,9 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/html/html_page.hpp"
+#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/render/render.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -76,15 +80,45 @@ void refuse_to_replace(const std::vector<std::string>& read, const requested_out
 
 }  // namespace
 
-result_outputs::result_outputs(const std::vector<requested_output>& requested,
+CLI::Option* result_files::add(CLI::App& command, std::string_view option, const std::string& help,
+                               std::string_view beginning) {
+  auto& added = all_.emplace_back(requested_output{option, {}, beginning});
+  return command.add_option(std::string(option), added.path, help)->type_name("FILE");
+}
+
+void result_files::add_json(CLI::App& command, const std::string& help) {
+  add(command, "--json", help, json_beginning);
+}
+
+void result_files::add_html(CLI::App& command, const std::string& help) {
+  add(command, "--html", help, html_beginning);
+}
+
+void result_files::add_markdown(CLI::App& command, const std::string& help) {
+  add(command, "--markdown", help, "## ");
+}
+
+const std::string& result_files::path(std::string_view option) const {
+  return std::ranges::find(all_, option, &requested_output::option)->path;
+}
+
+void result_files::expect(std::string_view option, std::uint64_t bytes,
+                          std::string_view beginning) {
+  auto& expected = *std::ranges::find(all_, option, &requested_output::option);
+  expected.expected_bytes = bytes;
+  if (!beginning.empty()) expected.beginning = beginning;
+}
+
+result_outputs::result_outputs(const result_files& requested,
                                const std::vector<std::string>& read) {
-  for (auto one = requested.begin(); one != requested.end(); ++one) {
+  const auto& all = requested.all();
+  for (auto one = all.begin(); one != all.end(); ++one) {
     if (!one->path.empty()) refuse_to_replace(read, *one);
-    for (auto other = one + 1; other != requested.end(); ++other) {
+    for (auto other = std::next(one); other != all.end(); ++other) {
       if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
     }
   }
-  for (const auto& [option, path, beginning, expected_bytes] : requested) {
+  for (const auto& [option, path, beginning, expected_bytes] : all) {
     if (path.empty()) continue;
     results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
   }
@@ -107,6 +141,10 @@ void result_outputs::show(const std::string& text) {
   });
 }
 
+void result_outputs::show(const report::document& document) {
+  show(report::as_text(document, look_of(for_people())));
+}
+
 void result_outputs::attempt(const std::function<void()>& step) {
   try {
     step();
@@ -118,9 +156,16 @@ void result_outputs::attempt(const std::function<void()>& step) {
 }
 
 void result_outputs::write(std::string_view option, const std::function<void(text_sink&)>& text) {
-  for (auto& [asked, file] : results_) {
-    if (asked == option) attempt([&, &to = file] { to.commit(text); });
+  for (auto& to : results_) {
+    if (to.option != option || std::exchange(to.written, true)) continue;
+    attempt([&] { to.file.commit(text); });
   }
+}
+
+void result_outputs::write(const report::document& document) {
+  write("--html", [&](text_sink& to) { to.append(report::as_html(document)); });
+  write("--csv", [&](text_sink& to) { to.append(report::as_csv(document)); });
+  write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(document)); });
 }
 
 void result_outputs::finish() const {

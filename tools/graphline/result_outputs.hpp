@@ -4,11 +4,19 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/base/file/output_file.hpp"
+#include "framework/report/document.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace graphline {
 
@@ -18,6 +26,32 @@ struct requested_output {
   std::string path;         ///< as it was given; empty: not asked for
   std::string_view beginning;
   std::uint64_t expected_bytes = 0;  ///< these two as `output_file` takes them
+};
+
+/// The files that a command writes its results to: an option for each.
+class result_files {
+ public:
+  /// Adds an option that takes a file. What is written there begins with `beginning`.
+  CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help,
+                   std::string_view beginning);
+
+  // Those that several commands have.
+  void add_json(CLI::App& command,
+                const std::string& help = "Write the result, every sample included");
+  void add_html(CLI::App& command, const std::string& help = "Write a page for a browser");
+  void add_markdown(CLI::App& command,
+                    const std::string& help = "Write tables and findings for a pull request");
+
+  /// What was given for an option: empty where nothing was.
+  const std::string& path(std::string_view option) const;
+
+  /// About how long the result will be, and what it begins with where the path decides that.
+  void expect(std::string_view option, std::uint64_t bytes, std::string_view beginning = {});
+
+  const std::list<requested_output>& all() const noexcept { return all_; }
+
+ private:
+  std::list<requested_output> all_;  ///< which does not move what it holds
 };
 
 /// Where a command's results go: opened before there is a result, so that a path that cannot be
@@ -30,8 +64,7 @@ class result_outputs {
   /// may. Throws an `input_error` where a result would take the place of one of them, an earlier
   /// result in such a folder aside, where two would go to the same place, before anything is
   /// written there, or a place cannot be written.
-  result_outputs(const std::vector<requested_output>& requested,
-                 const std::vector<std::string>& read);
+  result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }
 
@@ -40,13 +73,17 @@ class result_outputs {
 
   /// Prints there.
   void show(const std::string& text);
+  void show(const report::document& document);
 
   /// Carries out a step. What it throws is kept for `finish`.
   void attempt(const std::function<void()>& step);
 
   /// Writes what `text` writes to where `option` says; asks for nothing where it was not given.
-  /// Once only for each option.
+  /// Once only for each option: a further text is passed over.
   void write(std::string_view option, const std::function<void(text_sink&)>& text);
+
+  /// Writes a document to --html, --csv and --markdown where these were given and are not written.
+  void write(const report::document& document);
 
   /// Throws the first problem, if there was one, else `output_closed` where that happened.
   void finish() const;
@@ -55,6 +92,7 @@ class result_outputs {
   struct result {
     std::string option;
     output_file file;
+    bool written = false;
   };
 
   std::vector<result> results_;

@@ -12,13 +12,11 @@
 #include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/html_page.hpp"
-#include "framework/report/json/json_beginning.hpp"
-#include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/pipeline_options.hpp"
@@ -31,10 +29,7 @@ namespace {
 
 struct roofline_arguments {
   pipeline_options pipeline;
-  std::string json;
-  std::string html;
-  std::string csv;
-  std::string markdown;
+  result_files files;
   bool quiet = false;
 };
 
@@ -106,12 +101,8 @@ exit_status hold_pipeline(roofline_arguments& given) {
   });
   const auto device = given.pipeline.open_device(p);
   const auto kept = calibration_of(device->properties());
-  result_outputs outputs({{"--json", given.json, json_beginning,
-                           report::expected_roofline_bytes(p.run.frames, p.stages.size())},
-                          {"--html", given.html, html_beginning},
-                          {"--csv", given.csv, "level,stage,part,"},
-                          {"--markdown", given.markdown, "## "}},
-                         given.pipeline.files_of(p));
+  given.files.expect("--json", report::expected_roofline_bytes(p.run.frames, p.stages.size()));
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
@@ -124,12 +115,10 @@ exit_status hold_pipeline(roofline_arguments& given) {
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (!given.quiet) outputs.show(report::as_text(says, look_of(outputs.for_people())));
+  if (!given.quiet) outputs.show(says);
   tell_trouble(record, analysis, given.quiet);
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
-  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says)); });
-  outputs.write("--csv", [&](text_sink& to) { to.append(report::as_csv(says)); });
-  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says)); });
+  outputs.write(says);
   outputs.finish();
   if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
   const bool interrupted = record.stages.interrupted || record.layers.interrupted;
@@ -143,14 +132,10 @@ void add_roofline_command(CLI::App& program, action& chosen) {
                               "Hold each stage and layer against the least time its device allows");
   auto given = std::make_shared<roofline_arguments>();
   given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
-  command->add_option("--json", given->json, "Write the result, every sample included")
-      ->type_name("FILE");
-  command->add_option("--html", given->html, "Write a page for a browser: the roofline and figures")
-      ->type_name("FILE");
-  command->add_option("--csv", given->csv, "Write a row for each stage and part")
-      ->type_name("FILE");
-  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
-      ->type_name("FILE");
+  given->files.add_json(*command);
+  given->files.add_html(*command, "Write a page for a browser: the roofline and figures");
+  given->files.add(*command, "--csv", "Write a row for each stage and part", "level,stage,part,");
+  given->files.add_markdown(*command);
   add_quiet_option(*command, given->quiet);
   command->footer(
       "It runs the pipeline for the times of its stages, again for those of their parts, and\n"

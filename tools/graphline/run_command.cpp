@@ -15,13 +15,13 @@
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
@@ -29,7 +29,6 @@
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal_look.hpp"
-#include "tools/graphline/watch_line.hpp"
 
 namespace graphline {
 namespace {
@@ -37,11 +36,7 @@ namespace {
 struct run_arguments {
   pipeline_options pipeline;
   gate_options gates;
-  std::string json;
-  std::string html;
-  std::string markdown;
-  std::string trace;
-  std::string csv;
+  result_files files;
   std::string tensors;
   bool kernels = false;
   bool quiet = false;
@@ -61,18 +56,16 @@ void make_folder(const std::string& tensors) {
   }
 }
 
-result_outputs open_outputs(const run_arguments& given, const plan& p) {
+result_outputs open_outputs(run_arguments& given, const plan& p) {
   const auto frames = p.run.frames;
   const auto stages = p.stages.size();
-  result_outputs outputs(
-      {{"--json", given.json, json_beginning, report::expected_run_bytes(frames, stages)},
-       {"--html", given.html, html_beginning, largest_page_bytes},
-       {"--trace", given.trace, trace_file_beginning(given.trace),
-        expected_trace_file_bytes(given.trace, frames, stages)},
-       {"--csv", given.csv, csv_header, expected_csv_bytes(frames, stages)},
-       {"--markdown", given.markdown, "## "},
-       given.gates.output()},
-      given.pipeline.files_of(p));
+  const auto& trace = given.files.path("--trace");
+  given.files.expect("--json", report::expected_run_bytes(frames, stages));
+  given.files.expect("--html", largest_page_bytes);
+  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages),
+                     trace_file_beginning(trace));
+  given.files.expect("--csv", expected_csv_bytes(frames, stages));
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;
 }
@@ -123,7 +116,7 @@ exit_status run_pipeline(run_arguments& given) {
     if (!described) described = report::describe(record, analysis());
     return *described;
   };
-  if (!given.quiet) outputs.show(report::as_text(says(), look_of(outputs.for_people())));
+  if (!given.quiet) outputs.show(says());
   tell_trouble(record, given.quiet);
   const auto ended = record.failure ? exit_status::run_failed
                      : interrupted  ? exit_status::interrupted
@@ -137,7 +130,8 @@ exit_status run_pipeline(run_arguments& given) {
     to.append(report::as_html(report::describe(record, analysis(), std::vector<std::size_t>())));
   });
   outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says())); });
-  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, given.trace); });
+  outputs.write("--trace",
+                [&](text_sink& to) { write_trace_file(to, record, given.files.path("--trace")); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
   return status;
@@ -149,18 +143,13 @@ void add_run_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
   given->pipeline.add_to(*command, settings_but({}));
-  command->add_option("--json", given->json, "Write the result, every sample included")
-      ->type_name("FILE");
-  command->add_option("--html", given->html, "Write a page for a browser: what took how long")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--trace", given->trace,
-          "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz")
-      ->type_name("FILE");
-  command->add_option("--markdown", given->markdown, "Write tables and findings for a pull request")
-      ->type_name("FILE");
-  command->add_option("--csv", given->csv, "Write one row per frame and stage")->type_name("FILE");
+  given->files.add_json(*command);
+  given->files.add_html(*command, "Write a page for a browser: what took how long");
+  given->files.add(
+      *command, "--trace",
+      "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz", "");
+  given->files.add_markdown(*command);
+  given->files.add(*command, "--csv", "Write one row per frame and stage", csv_header);
   command
       ->add_option("--save-tensors", given->tensors,
                    "Write inputs, weights and outputs as NumPy files")
@@ -169,7 +158,7 @@ void add_run_command(CLI::App& program, action& chosen) {
                     "Trace the operations of each device stage, after the measured frames");
   command->add_flag("--watch", given->watch,
                     "Show percentiles so far, on standard error, while it runs");
-  given->gates.add_to(*command, gated::run);
+  given->gates.add_to(*command, gated::run, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer(
       "FILE may be - for standard output.\n"

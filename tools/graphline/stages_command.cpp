@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/base/units.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/report/terminal/text_table.hpp"
 #include "framework/stage/kind_manual.hpp"
-#include "framework/stage/plugin_loader.hpp"
-#include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {
@@ -22,8 +24,7 @@ struct stages_arguments {
 };
 
 exit_status show_stages(const stages_arguments& given) {
-  stage_registry registry = builtin_stages();
-  for (const std::string& path : given.plugins) load_plugin(path, registry);
+  const stage_registry registry = kinds_with(given.plugins);
   if (given.kind.empty()) {
     print(stdout, list_kinds(registry, look_of(stdout).width));
     return exit_status::done;
@@ -43,13 +44,40 @@ void add_stages_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "stages", "List the stage kinds, or explain one");
   auto given = std::make_shared<stages_arguments>();
   command->add_option("KIND", given->kind, "A kind, such as network");
-  command
-      ->add_option("--plugin", given->plugins,
-                   "A plug-in whose kinds to show too; may be given again")
-      ->type_name("FILE")
-      ->allow_extra_args(false)  // a KIND may follow
-      ->take_all();
+  add_plugin_option(*command, given->plugins, "show");
   command->callback([&chosen, given] { chosen = [given] { return show_stages(*given); }; });
+}
+
+namespace {
+
+exit_status list_devices() {
+  const look as = look_of(stdout);
+  for (const auto& backend : builtin_devices().backends()) {
+    std::string reason;
+    const auto found = backend.list(reason);
+    if (found.empty()) {
+      const auto text = fmt::format("{:<8} none: {}", backend.name, reason);
+      print(stdout, paragraph(text, 9, as));
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& device = found[i];
+      const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
+      const auto line =
+          fmt::format("{:<8} {}, {}", name, device.name, format_bytes(device.memory_bytes));
+      print(stdout, paragraph(line, 9, as));
+      for (const auto& [key, value] : device.details) {
+        print(stdout, paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));
+      }
+    }
+  }
+  return exit_status::done;
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& program, action& chosen) {
+  auto* command = add_command(program, "devices", "List the devices stages can run on");
+  command->callback([&chosen] { chosen = list_devices; });
 }
 
 }  // namespace graphline

@@ -79,11 +79,6 @@ void add_colour_option(CLI::App& program) {
   program.fallthrough();  // so that it may stand behind the command too
 }
 
-void add_quiet_option(CLI::App& command, bool& quiet) {
-  command.add_flag("-q,--quiet", quiet,
-                   "No table and no progress: files, warnings and errors only");
-}
-
 void print(std::FILE* stream, std::string_view text) noexcept {
   const bool colour = has_colour(stream);
   while (!text.empty()) {

@@ -17,9 +17,6 @@ namespace graphline {
 /// Adds --color, which all commands take.
 void add_colour_option(CLI::App& program);
 
-/// Adds --quiet, with what it keeps a command from printing.
-void add_quiet_option(CLI::App& command, bool& quiet);
-
 /// Prints text for people; every line of the program goes through here. What a terminal would act
 /// on instead of showing it, and bytes that are no UTF-8, stand as "?": names come from anywhere.
 /// Takes no memory and never throws; what could not be written, `std::ferror` tells.

@@ -1,7 +1,6 @@
 // An experiment, as `graphline compare` reads and plans it with the pipelines that it names.
 
 #include "framework/base/error.hpp"
-#include "framework/plan/data_files.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
