@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
@@ -14,11 +12,7 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 /// The files of a made-up machine.
 class made_up_machine : public testing::Test {
  protected:
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path at = folder_.path() / path;
-    std::filesystem::create_directories(at.parent_path());
-    std::ofstream(at) << text;
-  }
+  void write(const std::string& path, const std::string& text) { folder_.write(path, text); }
 
   /// `group`: of this process; `mounted`: the one that /sys/fs/cgroup shows.
   void version_2(const std::string& group, const std::string& mounted = "/") {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +25,15 @@ class temporary_folder {
   temporary_folder& operator=(const temporary_folder&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+  /// A file in it, in folders made for it.
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
 
   /// A folder in it, made with those above.
   std::filesystem::path make(const std::string& below) const {

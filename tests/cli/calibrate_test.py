@@ -7,14 +7,12 @@ import json
 import os
 import pathlib
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-from cli_test import GRAPHLINE, SMALL, Case, graphline
+from cli_test import SMALL, Case, graphline
 
 HOST = ("--device", "host", "--threads", 1)
 REMEDY = "run 'graphline calibrate --device host --threads 1'"
@@ -197,17 +195,13 @@ class calibrate(Case):
 
     def stopped(self, path, seconds):
         """What it says and shows, stopped so long after it has opened the result at `path`."""
-        process = subprocess.Popen(
-            [GRAPHLINE, "calibrate", *map(str, HOST), "--json", str(path)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "GRAPHLINE_CACHE": str(self.cache)})
+        process = self.start("calibrate", *HOST, "--json", path,
+                             env={**os.environ, "GRAPHLINE_CACHE": str(self.cache)})
         until = time.monotonic() + 60
         while not list(self.folder.glob("*.part")) and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 130, err)
+        out, err = self.interrupt(process)
         self.assertIn("stopping", err)
         return out, err
 

@@ -1,18 +1,14 @@
 """graphline capacity as a user meets it: exit status, messages, files.
 
-usage: capacity_test.py GRAPHLINE
+usage: capacity_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import json
-import pathlib
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-GRAPHLINE = sys.argv[1]
+from cli_test import Case, graphline
 
 # One frame takes 2 ms and hardly anything else, so that 500 frames a second are the most.
 PAUSES = """pipeline: pauses
@@ -22,25 +18,13 @@ run: {warmup: 2, timing: none}
 """
 
 
-class capacity(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="graphline_capacity_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def pipeline(self, text=PAUSES):
-        path = self.folder / "pauses.yaml"
-        path.write_text(text)
-        return path
-
-    def command(self, *words, text=PAUSES):
-        return [GRAPHLINE, "capacity", str(self.pipeline(text)), "--device", "host",
-                *map(str, words)]
+class capacity(Case):
+    def words(self, *words, text=PAUSES):
+        return ["capacity", self.pipeline(text), "--device", "host", *words]
 
     def run_it(self, *words, status, text=PAUSES):
-        done = subprocess.run(self.command(*words, text=text), capture_output=True, text=True,
-                              timeout=240)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        done = graphline(*self.words(*words, text=text))
+        self.expect(done, status)
         return done
 
     def test_words_that_make_no_sense_are_refused_with_what_would(self):
@@ -96,9 +80,8 @@ class capacity(unittest.TestCase):
             self.assertEqual(len(frames["due"]), run["record"]["settings"]["frames"])
             times = [end - due for due, end in zip(frames["due"], frames["end"])]
             self.assertGreaterEqual(min(times), 2e6)
-        again = subprocess.run([GRAPHLINE, "report", path], capture_output=True, text=True,
-                               timeout=60)
-        self.assertEqual(again.returncode, 0, again.stderr)
+        again = graphline("report", path)
+        self.expect(again, 0)
         self.assertEqual(again.stdout, done.stdout)
 
     def test_frames_that_a_full_queue_drops_are_counted(self):
@@ -129,13 +112,9 @@ class capacity(unittest.TestCase):
 
     def test_ctrl_c_reports_and_saves_what_is_known(self):
         path = self.folder / "c.json"
-        command = self.command("--under", "60ms", "--frames", "2000", "--json", path)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+        process = self.start(*self.words("--under", "60ms", "--frames", "2000", "--json", path))
         time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, out + err)
+        out, _ = self.interrupt(process)
         self.assertIn("INTERRUPTED", out)
         self.assertTrue(json.loads(path.read_text())["interrupted"])
 

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import pathlib
-import pty
+import signal
 import struct
 import subprocess
 import sys
@@ -43,19 +43,19 @@ stages:
     k: 3
 run: {frames: 12, warmup: 2}
 """
+ENDLESS = SMALL.replace("frames: 12", "frames: 1000000")  # a frame takes a millisecond
+
+EXPERIMENT = """experiment: e
+pipeline: small.yaml
+vary: {in_flight: [1, 2]}
+trials: 2
+frames: 5
+"""
 
 
 def graphline(*words, **more):
     return subprocess.run([GRAPHLINE, *map(str, words)], capture_output=True, text=True,
                           timeout=240, **more)
-
-
-def open_terminal():
-    """The two ends of a new pseudo-terminal; skips the test where the machine has none."""
-    try:
-        return pty.openpty()
-    except OSError as error:  # a container or chroot without /dev/pts
-        raise unittest.SkipTest(f"there is no pseudo-terminal here: {error}") from None
 
 
 class Case(unittest.TestCase):
@@ -77,6 +77,33 @@ class Case(unittest.TestCase):
         for fragment in fragments:
             self.assertIn(fragment, text)
         self.assertNotIn("terminate called", done.stderr)
+
+    def result_of(self, *words, **more):
+        """The JSON that a command writes."""
+        done = graphline(*words, "--json", "-", **more)
+        self.expect(done, 0)
+        return json.loads(done.stdout)
+
+    def changed(self, path, name, change):
+        """Another file, with a result that something was done to."""
+        result = json.loads(path.read_text())
+        change(result)
+        other = self.folder / name
+        other.write_text(json.dumps(result))
+        return other
+
+    def start(self, *words, **more):
+        process = subprocess.Popen([GRAPHLINE, *map(str, words)], text=True,
+                                   **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
+        self.addCleanup(process.kill)
+        return process
+
+    def interrupt(self, process, number=signal.SIGINT):
+        """What it shows and says, ended so."""
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+        return out, err
 
 
 class usage(Case):
@@ -195,7 +222,8 @@ class bad_input(Case):
         self.assertLess(time.monotonic() - started, 50)
 
     def test_two_results_cannot_share_standard_output(self):
-        self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2, "-")
+        self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2,
+                    "--json - and --csv -: only one result")
 
 
 class run_outputs(Case):
@@ -234,7 +262,7 @@ class run_outputs(Case):
                  "layers": {"device_time", "enqueue_time"}}
         checksums = set()
         for method, expected in names.items():
-            result = json.loads(graphline("run", path, "--timing", method, "--json", "-").stdout)
+            result = self.result_of("run", path, "--timing", method)
             stage = result["stages"][0]
             self.assertEqual({k for k in stage if k.endswith("_time")}, expected, method)
             self.assertEqual(result["settings"]["timing"], method)
@@ -249,9 +277,8 @@ class run_outputs(Case):
                       ["async", "--wait", "spin"], ["overlap", "--wait", "yield"],
                       ["async", "--graphs", "frame"],
                       ["overlap", "--graphs", "frame", "--in-flight", "2"]):
-            done = graphline("run", path, "--json", "-", "--strategy", *words)
-            self.expect(done, 0)
-            checksums.add(json.dumps(json.loads(done.stdout)["outputs"]))
+            result = self.result_of("run", path, "--strategy", *words)
+            checksums.add(json.dumps(result["outputs"]))
         self.assertEqual(len(checksums), 1)
 
     def test_csv_has_a_row_per_frame_and_stage(self):
@@ -294,7 +321,7 @@ class run_outputs(Case):
     def test_parameters_can_be_set(self):
         text = SMALL.replace("inputs:", "params:\n  batch: {cuda: 32, host: 1}\ninputs:")
         path = self.pipeline(text.replace("[1, 3, 16, 16]", "[$batch, 3, 16, 16]"))
-        result = json.loads(graphline("run", path, "--set", "batch=5", "--json", "-").stdout)
+        result = self.result_of("run", path, "--set", "batch=5")
         self.assertEqual(result["settings"]["params"], {"batch": 5})
         self.assertEqual(result["outputs"][0]["shape"], [5, 8, 14, 3])
 
@@ -309,87 +336,44 @@ class run_outputs(Case):
         self.assertIn("2 compute threads", done.stderr)
 
 
-class failing(Case):
-    def test_a_stage_that_fails_is_named_with_its_frame_and_the_rest_is_saved(self):
-        images = self.folder / "images"
-        subprocess.run([MAKE_IMAGES, images, "6"], check=True, capture_output=True)
-        last = sorted(images.iterdir())[4]
-        last.write_bytes(last.read_bytes()[:200])
-        path = self.pipeline("""pipeline: album
-stages:
-  - {name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}
-run: {frames: 20, warmup: 2}
-""", "album.yaml")
-        result = self.folder / "r.json"
-        for strategy in ("serial", "async", "overlap"):
-            done = graphline("run", path, "--json", result, "--strategy", strategy)
-            self.assertEqual(done.returncode, 1, done.stderr)
-            # The table says it, and so does what a log keeps.
-            for stream in (done.stdout, done.stderr):
-                self.assertIn("stage 'read', frame 4", " ".join(stream.split()))
-            self.assertRegex(done.stderr, r"(?m)^error: stage 'read', frame 4: .*" + last.name)
-            saved = json.loads(result.read_text())
-            self.assertEqual(saved["end_to_end"]["count"], 2)
-            self.assertIn(last.name, saved["failure"])
-
-    def test_a_place_that_takes_nothing_is_an_error_not_a_death(self):
-        def shell(words):
-            return subprocess.run(f"'{GRAPHLINE}' {words}", shell=True, capture_output=True,
-                                  text=True)
-        for words in ("stages", "--help", f"check '{self.pipeline()}'"):
-            self.expect(shell(f"{words} > /dev/full"), 1, "standard output")
-        for words in ("bogus", "run missing.yaml", ""):
-            self.assertEqual(shell(f"{words} > /dev/full 2> /dev/full").returncode, 2)
-
-
-class overhead(Case):
-    def test_it_compares_the_methods_that_make_sense(self):
-        path = self.folder / "o.json"
-        done = graphline("overhead", self.pipeline(), "--trials", "4", "--frames", "5",
-                         "--json", path)
-        self.expect(done, 0, "none", "host", "sync", "event", "too few for intervals and verdicts",
-                    stream="stdout")
-        result = json.loads(path.read_text())
-        self.assertEqual(result["schema"], "graphline.experiment/1")
-        methods = [c["name"] for c in result["configurations"]]
-        self.assertEqual(methods, ["timing=none", "timing=host", "timing=sync", "timing=event",
-                                   "timing=layers"])
-        self.assertEqual({c["reference"] for c in result["comparisons"]}, {"timing=none"})
-        self.assertRegex(done.stdout, r"- event[ :](.|\n  )*no\s+interval")
-        self.expect(graphline("report", path), 0, done.stdout, stream="stdout")
-        done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
-                         "--frames", "2", "--json", path)
-        self.expect(done, 0)
-        self.assertEqual([c["name"] for c in json.loads(path.read_text())["configurations"]],
-                         ["timing=none", "timing=event", "timing=layers"])
-
-    def test_progress_is_shown_on_a_terminal_only(self):
-        text = SMALL.replace("1ms", "20ms").replace("frames: 12", "frames: 200")
-        command = [GRAPHLINE, "run", str(self.pipeline(text))]
-        quiet = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        self.assertEqual(quiet.stderr, "")
-        controller, terminal = open_terminal()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as process:
-            os.close(terminal)
-            seen = b""
-            while True:
-                try:
-                    seen += os.read(controller, 4096)
-                except OSError:
-                    break
-            process.communicate(timeout=60)
-        os.close(controller)
-        self.assertRegex(seen.decode(), r"measuring +\d+ of 200 frames")
-
-
 class shipped_pipelines(Case):
     def test_each_runs_and_its_outputs_are_finite(self):
         for path in sorted(PIPELINES.glob("*.yaml")):
-            done = graphline("run", path, "--frames", "4", "--warmup", "1", "--json", "-")
-            self.expect(done, 0)
-            result = json.loads(done.stdout)
+            result = self.result_of("run", path, "--frames", "4", "--warmup", "1")
             self.assertEqual(result["end_to_end"]["count"], 4, path)
             self.assertEqual([w for w in result["warnings"] if "NaN" in w], [], path)
+
+
+class graphs(Case):
+    def test_a_frames_graph_refuses_what_the_host_would_do_between_stages(self):
+        path = self.pipeline()
+        for words in (["--timing", "sync"], ["--timing", "host"], ["--strategy", "serial"]):
+            self.expect(graphline("run", path, "--graphs", "frame", *words), 2, "graphs: frame",
+                        words[1])
+
+    def test_operations_are_traced_after_the_frames_and_leave_the_outputs_alone(self):
+        path, tensors = self.pipeline(), self.folder / "tensors"
+        plain = graphline("run", path, "--save-tensors", tensors)
+        self.expect(plain, 0)
+        saved = {f.name: f.read_bytes() for f in tensors.iterdir()}
+        done = graphline("run", path, "--kernels", "--json", "-", "--save-tensors", tensors)
+        self.expect(done, 0, "traced in 10 runs of each stage alone (tracing slows it)")
+        self.assertEqual({f.name: f.read_bytes() for f in tensors.iterdir()}, saved)
+        operations = json.loads(done.stdout)["operations"]
+        self.assertIn("net", {operation["stage"] for operation in operations})
+        self.assertNotIn("pause", {operation["stage"] for operation in operations})
+        for operation in operations:
+            self.assertGreaterEqual(operation["calls_per_frame"], 1)
+            self.assertGreaterEqual(operation["together"], operation["median"])
+
+    def test_graphs_tell_what_they_cost(self):
+        done = graphline("run", self.pipeline(), "--graphs", "frame", "--json", "-")
+        self.expect(done, 0, "graphs ")
+        graph, = json.loads(done.stdout)["graphs"]
+        self.assertEqual(graph["name"], "frame")
+        self.assertGreater(graph["capture"], 0)
+        off = graphline("run", self.pipeline(), "--graphs", "off", "--json", "-")
+        self.assertEqual(json.loads(off.stdout)["graphs"], [])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-from cli_test import GRAPHLINE, MAKE_IMAGES, graphline
+from cli_test import MAKE_IMAGES, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
 # Two stages that read what is no text of the experiment.
@@ -50,12 +50,10 @@ class StoreCase(CompareCase):
         return [line for line in path.read_text().splitlines(keepends=True)
                 if line.startswith('{"trial":') and line.endswith("\n")]
 
-    def start(self, *words, text=SLOW):
+    def start_slow(self, *words, text=SLOW):
         """The program, running in a group of its own as in a shell."""
-        process = subprocess.Popen([GRAPHLINE, "compare", self.experiment(text), "--device", "host",
-                                    *words], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
-        self.addCleanup(process.kill)
+        process = self.start("compare", self.experiment(text), "--device", "host", *words,
+                             cwd=self.folder, start_new_session=True)
         return process
 
     def until(self, condition):
@@ -77,7 +75,7 @@ class StoreCase(CompareCase):
         return found[0]
 
     def stopped_after(self, trials, how, *words, text=SLOW, store=None):
-        process = self.start(*words, text=text)
+        process = self.start_slow(*words, text=text)
         self.until(lambda: len(self.trials(store)) >= trials)
         process.send_signal(how)
         out, err = process.communicate(timeout=60)
@@ -188,20 +186,21 @@ class resumed(StoreCase):
     def test_a_result_never_takes_the_place_of_trials(self):
         self.compare("--trials", "1")
         before = self.store.read_bytes()
-        for words in ((), ("--resume",), ("--overwrite",), ("--store", "other")):
-            refused = self.compare("--json", f"./{self.store.name}", *words, status=2).stderr
-            self.assertIn("holds the trials of an experiment", refused)
+        junit = ("--fail-if", "slower>5%", "--junit")
+        for words in (("--json",), ("--resume", "--json"), ("--overwrite", "--json"),
+                      ("--store", "other", "--json"), ("--csv",), ("--html",), junit):
+            refused = self.compare(*words, f"./{self.store.name}", status=2).stderr
+            self.assertIn(f"{words[-1]} './{self.store.name}': it holds the trials of an "
+                          "experiment", refused)
             self.assertEqual(self.store.read_bytes(), before)
         self.compare("--json", "same", "--store", "same", status=2)
 
     def test_two_at_once_do_not_write_one_store(self):
-        process = self.start()
+        process = self.start_slow()
         self.until(self.trials)
         for words in ((), ("--resume",), ("--overwrite",)):
             self.assertIn("written already", self.compare(*words, text=SLOW, status=2).stderr)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130)
+        self.interrupt(process)
 
     def test_a_finished_store_becomes_the_previous_one(self):
         self.compare("--trials", "1")
@@ -216,11 +215,9 @@ class resumed(StoreCase):
                               cwd=self.folder), 2, "--overwrite", "--resume")
 
     def test_an_experiment_interrupted_before_its_first_trial_is_in_nobodys_way(self):
-        process = self.start(text=SLOW.replace("5ms, 6ms", "700ms, 800ms"))
+        process = self.start_slow(text=SLOW.replace("5ms, 6ms", "700ms, 800ms"))
         self.until(self.store.exists)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, err)
+        self.interrupt(process)
         self.assertEqual(self.trials(), [])
         self.compare("--trials", "1")
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
@@ -253,7 +250,7 @@ class failing(StoreCase):
 
     def break_after(self, trials, text, damage):
         """What the program says of an experiment that something happens to."""
-        process = self.start("--json", "r.json", text=text)
+        process = self.start_slow("--json", "r.json", text=text)
         self.until(lambda: len(self.trials()) >= trials)
         damage(process)
         out, err = process.communicate(timeout=60)
@@ -330,7 +327,7 @@ class fresh_processes(StoreCase):
                 self.assertGreaterEqual(end - due, least)
 
     def test_none_outlives_the_program(self):
-        process = self.start(text=SLOW.replace("5ms, 6ms", "2s, 3s") + "processes: fresh\n")
+        process = self.start_slow(text=SLOW.replace("5ms, 6ms", "2s, 3s") + "processes: fresh\n")
         child = pathlib.Path(f"/proc/{self.child_of(process)}")
         self.until(lambda: "trial" in (child / "cmdline").read_text())
         time.sleep(0.5)  # in which it has read its files

@@ -3,7 +3,6 @@
 usage: compare_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
 
-import contextlib
 import csv
 import html
 import json
@@ -12,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from cli_test import GRAPHLINE, PIPELINES, Case, graphline, open_terminal
+from cli_test import GRAPHLINE, PIPELINES, Case, graphline
 
 SPINS = """pipeline: spins
 params:
@@ -116,20 +115,6 @@ class verdicts(CompareCase):
         self.assertEqual(done.stderr, "")
         self.assertFalse(self.store.exists())
 
-    def test_progress_and_the_time_left_are_shown_on_a_terminal(self):
-        slow = LENGTHS.replace("1ms, 3ms", "20ms, 21ms").replace("trials: 6", "trials: 9")
-        controller, terminal = open_terminal()
-        with subprocess.Popen([GRAPHLINE, "compare", self.experiment(slow)], cwd=self.folder,
-                              stdout=subprocess.DEVNULL, stderr=terminal) as running:
-            os.close(terminal)
-            seen = b""
-            with contextlib.suppress(OSError):  # the end of a terminal is an error
-                while text := os.read(controller, 4096):
-                    seen += text
-        os.close(controller)
-        self.assertEqual(running.returncode, 0)
-        self.assertRegex(seen.decode(), r"comparing, length=2[01]ms +\d+ of 18 trials, about")
-
     def test_it_ends_at_the_time_limit_after_a_whole_block(self):
         result = self.result("--trials", 10000, "--time-limit", "300ms")
         self.assertIn("time limit", result["stopped"])
@@ -187,7 +172,8 @@ class bad_input(CompareCase):
         self.expect(graphline("compare", "spins.yaml", cwd=self.folder), 2, "graphline run")
 
     def test_a_result_that_cannot_be_written_fails_before_the_trials(self):
-        self.refused("no/r.json", words=("--json", "no/r.json"))
+        for option in ("--json", "--csv", "--html"):
+            self.refused("no/file", words=(option, "no/file"))
         self.refused("/dev/full", words=("--json", "/dev/full"))
 
     def test_a_standard_output_that_is_full_is_an_error(self):
@@ -226,31 +212,6 @@ class outputs(CompareCase):
         self.assertIn("<title>lengths</title>", page)
         for line in LENGTHS.splitlines():
             self.assertIn(line, html.unescape(page))
-
-    def test_a_report_may_go_to_standard_output(self):
-        done = self.compare("--trials", "1", "--html", "-")
-        self.assertTrue(done.stdout.startswith("<!doctype html>"))
-        self.assertTrue(done.stdout.endswith("</html>\n"))
-        self.assertIn("p50", done.stderr)
-
-    def test_only_one_goes_to_standard_output(self):
-        done = self.compare("--html", "-", "--csv", "-", status=2)
-        self.assertEqual(done.stdout, "")
-        self.assertIn("--csv - and --html -: only one result", done.stderr)
-
-    def test_what_cannot_be_written_is_told_before_the_trials(self):
-        for option in ("--csv", "--html"):
-            done = self.compare(option, "no/file", status=2)
-            self.assertIn("no/file", done.stderr)
-            self.assertFalse(self.store.exists())
-
-    def test_trials_are_not_overwritten(self):
-        self.compare("--trials", "1")
-        kept = self.store.read_bytes()
-        for option in ("--csv", "--html", "--json"):
-            done = self.compare(option, self.store.name, status=2)
-            self.assertIn(f"{option} '{self.store.name}': it holds the trials", done.stderr)
-        self.assertEqual(self.store.read_bytes(), kept)
 
 
 CONVOLUTION = """pipeline: conv
@@ -386,6 +347,28 @@ class together(CompareCase):
             self.assertEqual(member["due"], 60)
             self.assertGreaterEqual(member["dropped"], 10)  # of some twenty
             self.assertEqual(member["end_to_end"]["count"], 60 - member["dropped"])
+
+
+class overhead(Case):
+    def test_it_compares_the_methods_that_make_sense(self):
+        path = self.folder / "o.json"
+        done = graphline("overhead", self.pipeline(), "--trials", "4", "--frames", "5",
+                         "--json", path)
+        self.expect(done, 0, "none", "host", "sync", "event", "too few for intervals and verdicts",
+                    stream="stdout")
+        result = json.loads(path.read_text())
+        self.assertEqual(result["schema"], "graphline.experiment/1")
+        methods = [c["name"] for c in result["configurations"]]
+        self.assertEqual(methods, ["timing=none", "timing=host", "timing=sync", "timing=event",
+                                   "timing=layers"])
+        self.assertEqual({c["reference"] for c in result["comparisons"]}, {"timing=none"})
+        self.assertRegex(done.stdout, r"- event[ :](.|\n  )*no\s+interval")
+        self.expect(graphline("report", path), 0, done.stdout, stream="stdout")
+        done = graphline("overhead", self.pipeline(), "--graphs", "frame", "--trials", "2",
+                         "--frames", "2", "--json", path)
+        self.expect(done, 0)
+        self.assertEqual([c["name"] for c in json.loads(path.read_text())["configurations"]],
+                         ["timing=none", "timing=event", "timing=layers"])
 
 
 if __name__ == "__main__":

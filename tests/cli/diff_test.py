@@ -17,13 +17,6 @@ class diff(Case):
         self.expect(graphline("run", self.pipeline(), "--json", path, *words), 0)
         return path
 
-    def changed(self, path, name, change):
-        result = json.loads(path.read_text())
-        change(result)
-        other = self.folder / name
-        other.write_text(json.dumps(result))
-        return other
-
     def test_a_result_is_the_same_as_itself(self):
         path = self.result("a.json")
         done = graphline("diff", path, path)

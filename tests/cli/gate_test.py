@@ -4,14 +4,12 @@ usage: gate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import json
-import signal
-import subprocess
 import sys
 import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from cli_test import GRAPHLINE, Case, graphline
+from cli_test import Case, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
 HELD = "p50>60min"
@@ -69,12 +67,9 @@ run: {frames: 9, warmup: 0}
         self.assertIn("the run failed", xml.parse(junit).find("testcase/failure").get("message"))
 
         endless = self.pipeline(SPINS.replace("frames: 6", "frames: 1000000"))
-        with subprocess.Popen([GRAPHLINE, "run", endless, "-q", "--fail-if", HELD],
-                              stderr=subprocess.PIPE, text=True) as running:
-            time.sleep(1.5)
-            running.send_signal(signal.SIGINT)
-            _, told = running.communicate(timeout=60)
-        self.assertEqual(running.returncode, 130, told)
+        running = self.start("run", endless, "-q", "--fail-if", HELD)
+        time.sleep(1.5)
+        _, told = self.interrupt(running)
         self.assertIn("gate p50>60min: cannot be judged: the run was interrupted", told)
 
     def test_junit_is_xml_for_other_programs(self):
@@ -117,11 +112,6 @@ class comparison_gates(CompareCase):
         done = self.compare("--fail-if", "p99>20ms", status=2)
         self.assertIn("'p99' is for run; this command takes slower", done.stderr)
         self.assertFalse(self.store.exists())
-
-    def test_trials_are_not_overwritten_by_junit(self):
-        self.compare("--trials", "1")
-        done = self.compare("--fail-if", "slower>5%", "--junit", self.store.name, status=2)
-        self.assertIn("it holds the trials", done.stderr)
 
 
 class diff_gates(CompareCase):

@@ -13,17 +13,12 @@ import sys
 import time
 import unittest
 
-from cli_test import GRAPHLINE, SMALL, Case, graphline
+from cli_test import (ENDLESS, EXPERIMENT, GRAPHLINE, MAKE_IMAGES, SMALL, Case,
+                      graphline)
 from interrupt_test import wait_until_caught
 
 DEEP = "[" * 100000 + "]" * 100000
 TOO_DEEP = "lists and objects are nested more than 64 deep"
-EXPERIMENT = """experiment: e
-pipeline: small.yaml
-vary: {in_flight: [1, 2]}
-trials: 2
-frames: 6
-"""
 
 
 def closing(*descriptors):
@@ -66,32 +61,24 @@ class closed_streams(Case):
 
 
 class lost_terminal(Case):
-    def start(self, *words, **more):
-        endless = self.pipeline(SMALL.replace("frames: 12", "frames: 1000000"))
-        return subprocess.Popen([GRAPHLINE, "run", str(endless), *map(str, words)], text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-
     def test_what_was_measured_is_kept_however_often_it_is_told(self):
         result = self.folder / "r.json"
-        process = self.start("--json", result)
+        process = self.start("run", self.pipeline(ENDLESS), "--json", result)
         wait_until_caught(process)
         time.sleep(4)  # a frame takes less than a millisecond
         process.send_signal(signal.SIGHUP)
-        process.send_signal(signal.SIGHUP)
-        _, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, err)
+        self.interrupt(process, signal.SIGHUP)
         self.assertTrue(json.loads(result.read_text())["interrupted"])
         self.assertEqual(list(self.folder.glob("*.part")), [])
 
     def test_nohup_keeps_it_running(self):
-        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process = self.start("run", self.pipeline(ENDLESS), preexec_fn=lambda: signal.signal(
+            signal.SIGHUP, signal.SIG_IGN))
         wait_until_caught(process)
         process.send_signal(signal.SIGHUP)
         time.sleep(1)
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130)
+        self.interrupt(process)
 
 
 class things_in_the_way(Case):
@@ -139,6 +126,39 @@ class things_in_the_way(Case):
                          restore_signals=False)  # so that SIGXFSZ stays ignored
         self.expect(done, 1, ".npy'", "File too large")
         self.assertEqual({found.name: found.read_bytes() for found in tensors.iterdir()}, before)
+
+
+class failing(Case):
+    def test_a_stage_that_fails_is_named_with_its_frame_and_the_rest_is_saved(self):
+        images = self.folder / "images"
+        subprocess.run([MAKE_IMAGES, images, "6"], check=True, capture_output=True)
+        last = sorted(images.iterdir())[4]
+        last.write_bytes(last.read_bytes()[:200])
+        path = self.pipeline("""pipeline: album
+stages:
+  - {name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}
+run: {frames: 20, warmup: 2}
+""", "album.yaml")
+        result = self.folder / "r.json"
+        for strategy in ("serial", "async", "overlap"):
+            done = graphline("run", path, "--json", result, "--strategy", strategy)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            # The table says it, and so does what a log keeps.
+            for stream in (done.stdout, done.stderr):
+                self.assertIn("stage 'read', frame 4", " ".join(stream.split()))
+            self.assertRegex(done.stderr, r"(?m)^error: stage 'read', frame 4: .*" + last.name)
+            saved = json.loads(result.read_text())
+            self.assertEqual(saved["end_to_end"]["count"], 2)
+            self.assertIn(last.name, saved["failure"])
+
+    def test_a_place_that_takes_nothing_is_an_error_not_a_death(self):
+        def shell(words):
+            return subprocess.run(f"'{GRAPHLINE}' {words}", shell=True, capture_output=True,
+                                  text=True)
+        for words in ("stages", "--help", f"check '{self.pipeline()}'"):
+            self.expect(shell(f"{words} > /dev/full"), 1, "standard output")
+        for words in ("bogus", "run missing.yaml", ""):
+            self.assertEqual(shell(f"{words} > /dev/full 2> /dev/full").returncode, 2)
 
 
 class deep_json(Case):

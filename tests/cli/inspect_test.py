@@ -48,9 +48,7 @@ BLOCK_MACS = 197 * 12 * 192**2 + 2 * 197**2 * 192
 
 class inspect(Case):
     def figures(self, *words):
-        done = graphline("inspect", *words, "--json", "-")
-        self.expect(done, 0)
-        return json.loads(done.stdout)
+        return self.result_of("inspect", *words)
 
     def stage(self, result, name):
         return next(stage for stage in result["stages"] if stage["name"] == name)

@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from cli_test import GRAPHLINE, SMALL, Case
+from cli_test import ENDLESS, SMALL, Case
 
 
 def wait_until_caught(process):
@@ -27,20 +27,13 @@ def wait_until_caught(process):
 
 
 class interrupted(Case):
-    def start(self, *words):
-        endless = SMALL.replace("frames: 12", "frames: 1000000")
-        return subprocess.Popen([GRAPHLINE, *map(str, words[:1]), str(self.pipeline(endless)),
-                                 *map(str, words[1:])],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
     def test_ctrl_c_reports_and_saves_what_was_measured(self):
         for strategy in ("serial", "async", "overlap"):
             path = self.folder / f"{strategy}.json"
-            process = self.start("run", "--strategy", strategy, "--json", path)
+            process = self.start("run", self.pipeline(ENDLESS), "--strategy", strategy, "--json",
+                                 path)
             time.sleep(1.5)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 130, err)
+            out, err = self.interrupt(process)
             self.assertIn("stopping", err)
             self.assertIn("interrupted", out.lower())
             result = json.loads(path.read_text())
@@ -51,7 +44,7 @@ class interrupted(Case):
     def test_ctrl_c_at_any_moment_ends_with_130_and_no_debris(self):
         for delay in (0.0, 0.01, 0.02, 0.04, 0.08, 0.16):
             path = self.folder / "early.json"
-            process = self.start("run", "--json", path)
+            process = self.start("run", self.pipeline(ENDLESS), "--json", path)
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
@@ -68,8 +61,7 @@ class interrupted(Case):
         results[0].write_text("the one before")
         words = [f"{option}={result}" for option, result in
                  zip(("--json", "--csv", "--html"), results)]
-        process = subprocess.Popen([GRAPHLINE, "run", str(path), *words],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = self.start("run", path, *words)
         until = time.monotonic() + 60
         while len(list(self.folder.glob("*.part"))) < 3 and time.monotonic() < until:
             time.sleep(0.01)
@@ -89,33 +81,25 @@ class interrupted(Case):
         result = self.folder / "r.json"
         result.write_text("the one before")
         for words in (["overhead", path], ["run", path], ["capacity", path, "--under", "9s"]):
-            process = subprocess.Popen([GRAPHLINE, *words, "--json", result],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = self.start(*words, "--json", result)
             wait_until_caught(process)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 130, err)
+            out, err = self.interrupt(process)
             self.assertIn("nothing was measured", err)
             self.assertEqual(out, "")
             self.assertEqual(result.read_text(), "the one before")
 
     def test_what_measures_nothing_ends_at_once_with_a_sentence(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            process = subprocess.Popen([GRAPHLINE, "report", "-"], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = self.start("report", "-", stdin=subprocess.PIPE)
             wait_until_caught(process)
-            process.send_signal(number)
-            out, err = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 130, err)
+            out, err = self.interrupt(process, number)
             self.assertEqual(err, "\ngraphline: interrupted; nothing half-written is left\n")
             self.assertEqual(out, "")
 
     def test_overhead_reports_what_it_has(self):
-        process = self.start("overhead", "--trials", "1000", "--frames", "20")
+        process = self.start("overhead", self.pipeline(), "--trials", "1000", "--frames", "20")
         time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, err)
+        out, _ = self.interrupt(process)
         self.assertIn("event", out)
 
 

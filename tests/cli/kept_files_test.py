@@ -8,14 +8,8 @@ import subprocess
 import sys
 import unittest
 
-from cli_test import MAKE_IMAGES, Case, graphline
+from cli_test import EXPERIMENT, MAKE_IMAGES, Case, graphline
 from compare_resume_test import DATA, safetensors
-
-EXPERIMENT = """experiment: e
-pipeline: small.yaml
-vary: {in_flight: [1, 2]}
-trials: 1
-"""
 
 
 class kept_files(Case):

@@ -10,15 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from cli_test import GRAPHLINE, SMALL, Case, graphline
-
-EXPERIMENT = """experiment: two_ways
-pipeline: small.yaml
-vary:
-  in_flight: [1, 2]
-trials: 2
-frames: 5
-"""
+from cli_test import EXPERIMENT, GRAPHLINE, SMALL, Case, graphline
 
 
 class report(Case):
@@ -39,13 +31,6 @@ class report(Case):
                          path)
         self.expect(done, 0)
         return path, done.stdout
-
-    def changed(self, path, name, change):
-        result = json.loads(path.read_text())
-        change(result)
-        other = self.folder / name
-        other.write_text(json.dumps(result))
-        return other
 
     def test_a_saved_run_gives_what_the_run_itself_gave(self):
         ways = [["--timing", "layers"], ["--timing", "sync"], ["--timing", "none"],

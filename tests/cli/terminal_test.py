@@ -6,6 +6,7 @@ usage: terminal_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 import fcntl
 import json
 import os
+import pty
 import re
 import select
 import signal
@@ -16,7 +17,7 @@ import termios
 import time
 import unittest
 
-from cli_test import GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline, open_terminal
+from cli_test import EXPERIMENT, GRAPHLINE, MAKE_IMAGES, SMALL, Case, graphline
 
 ESCAPE = "\x1b"
 SLOW = """pipeline: slow
@@ -38,6 +39,14 @@ def environment(**changes):
         if name not in changes:
             result.pop(name, None)
     return {name: value for name, value in result.items() if value is not None}
+
+
+def open_terminal():
+    """The two ends of a new pseudo-terminal; skips the test where the machine has none."""
+    try:
+        return pty.openpty()
+    except OSError as error:  # a container or chroot without /dev/pts
+        raise unittest.SkipTest(f"there is no pseudo-terminal here: {error}") from None
 
 
 class Terminal:
@@ -151,6 +160,17 @@ class terminal(Case):
         done = graphline("run", self.pipeline(ALBUM), "-q")
         self.expect(done, 1, "error: stage 'read', frame", picture.name)
         self.assertEqual(done.stdout, "")
+
+    def test_progress_is_shown_on_a_terminal_only(self):
+        path = self.pipeline(SLOW)
+        self.assertEqual(graphline("run", path, env=environment()).stderr, "")
+        self.assertRegex(on_terminal("run", path), r"measuring +\d+ of 300 frames")
+
+    def test_the_progress_of_an_experiment_has_the_time_left(self):
+        self.pipeline(SLOW, "small.yaml")
+        experiment = self.pipeline(EXPERIMENT.replace("trials: 2", "trials: 40"), "e.yaml")
+        self.assertRegex(on_terminal("compare", experiment, "--store", self.folder / "e.trials"),
+                         r"comparing, in_flight=[12] +\d+ of 80 trials, about")
 
     def test_watching_draws_one_line_again_and_erases_it(self):
         shown = on_terminal("run", self.pipeline(SLOW), "--watch", "--quiet", columns=80)

@@ -5,17 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "framework/base/error.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/experiment_reader.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::testing {
@@ -35,37 +32,18 @@ inline const char* const small_pipeline =
     "  - {name: c, kind: work, reads: [a, b]}\n";  // 11
 
 /// A folder with files in it, gone with this.
-class experiment_folder {
+class experiment_folder : public temporary_folder {
  public:
-  experiment_folder() {
-    std::string name = ::testing::TempDir() + "graphline_experiment_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw run_error("no folder can be made at " + name);
-    path_ = name;
-  }
-  ~experiment_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  experiment_folder(const experiment_folder&) = delete;
-  experiment_folder& operator=(const experiment_folder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-  }
-  std::string path() const { return path_.string(); }
+  std::string path() const { return temporary_folder::path().string(); }
 
   /// `text` with this folder's path, which is another in each run, taken out.
   std::string without_path(std::string text) const {
-    const std::string prefix = path_.string() + "/";
+    const std::string prefix = path() + "/";
     for (std::size_t at = 0; (at = text.find(prefix)) != std::string::npos;) {
       text.erase(at, prefix.size());
     }
     return text;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// An experiment, planned; its registry lives as long as the plan.

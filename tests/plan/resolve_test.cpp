@@ -71,26 +71,15 @@ TEST(planner, says_what_a_stage_writes_when_the_stage_is_read) {
                           "'find.boxes', 'find.scores')"));
 }
 
-TEST(planner, refuses_a_tensor_written_twice) {
-  EXPECT_THAT(errors_of(spec_builder()
-                            .input("x", {4})
-                            .stage("a", "gpu", {"x"}, {"y"})
-                            .stage("b", "gpu", {"x"}, {"y"})),
+TEST(planner, refuses_to_write_twice_or_what_is_there_or_to_read_its_own) {
+  const auto with_x = [] { return spec_builder().input("x", {4}); };
+  EXPECT_THAT(errors_of(with_x().stage("a", "gpu", {"x"}, {"y"}).stage("b", "gpu", {"x"}, {"y"})),
               ElementsAre("stage 'b' writes 'y', which stage 'a' already writes"));
-}
-
-TEST(planner, refuses_one_stage_that_writes_a_tensor_twice) {
-  EXPECT_THAT(errors_of(spec_builder().input("x", {4}).stage("a", "detect", {"x"}, {"y", "y"})),
+  EXPECT_THAT(errors_of(with_x().stage("a", "detect", {"x"}, {"y", "y"})),
               ElementsAre("stage 'a' writes 'y' twice"));
-}
-
-TEST(planner, refuses_to_write_an_input) {
-  EXPECT_THAT(errors_of(spec_builder().input("x", {4}).stage("a", "gpu", {"x"}, {"x"})),
+  EXPECT_THAT(errors_of(with_x().stage("a", "gpu", {"x"}, {"x"})),
               ElementsAre("stage 'a' writes 'x', which is an input of the pipeline; name one of "
                           "them differently"));
-}
-
-TEST(planner, refuses_a_stage_that_reads_what_it_writes) {
   EXPECT_THAT(errors_of(spec_builder().stage("a", "gpu", {"y"}, {"y"})),
               ElementsAre("stage 'a' reads 'y', which it writes itself"));
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/spec/experiment_reading.hpp"
+#include "tests/spec/reading.hpp"
 
 namespace graphline {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 
 namespace graphline {
@@ -27,6 +28,19 @@ inline reading read_pipeline_text(std::string text, const reading_options& optio
 inline std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// An experiment with what was said while reading it.
+struct experiment_reading {
+  experiment_spec spec;
+  diagnostics said;
+};
+
+inline experiment_reading read_experiment_text(std::string text, std::string name = "test.yaml") {
+  experiment_reading r;
+  r.spec = read_experiment(std::make_shared<const source_text>(std::move(name), std::move(text)),
+                           r.said);
+  return r;
 }
 
 }  // namespace graphline

@@ -12,6 +12,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "framework/stage/plugin_description.hpp"
 #include "framework/stage/plugin_loader.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -40,27 +41,6 @@ stage_registry registry_with(const std::string& plugin) {
   return registry;
 }
 
-/// An empty folder for the length of a test.
-class folder {
- public:
-  folder() {
-    std::string name = (fs::temp_directory_path() / "graphline_plugin_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw run_error("no folder can be made at " + name);
-    path_ = name;
-  }
-  ~folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 TEST(a_plugin, brings_its_kinds_with_their_origin) {
   const stage_registry registry = registry_with("good");
   EXPECT_THAT(registry.names(), ElementsAre("test.add", "test.fail"));
@@ -69,7 +49,7 @@ TEST(a_plugin, brings_its_kinds_with_their_origin) {
 
 TEST(a_plugin, is_loaded_once_however_its_file_is_called) {
   stage_registry registry = registry_with("good");
-  const folder other;
+  const temporary_folder other;
   fs::create_symlink(file_of("good"), other / "alias.so");
   load_plugin(other / "alias.so", registry);
   load_plugin(file_of("../plugins/good"), registry);
@@ -206,7 +186,7 @@ TEST(a_plugin, that_is_no_shared_library_is_refused_with_the_remedy) {
               refused_with(HasSubstr("is no regular file")));
   EXPECT_THAT([&] { load_plugin(GRAPHLINE_TEST_DIR "/plugin_test.cpp", registry); },
               refused_with(HasSubstr("is not a shared library")));
-  const folder other;
+  const temporary_folder other;
   std::ofstream(other / "cut_off.so") << "\177ELF and no more";
   EXPECT_THAT([&] { load_plugin(other / "cut_off.so", registry); },
               refused_with(HasSubstr("cut_off.so' is no Graphline plug-in: ")));
@@ -221,7 +201,7 @@ TEST(a_plugin, whose_sections_lie_beyond_its_file_is_refused) {
   Elf64_Ehdr header;
   ASSERT_GE(good.size(), sizeof header);
   std::memcpy(&header, good.data(), sizeof header);
-  const folder other;
+  const temporary_folder other;
   const auto expect_refused = [&](const std::string& bytes) {
     std::ofstream(other / "broken.so", std::ios::binary) << bytes;
     stage_registry registry;

@@ -16,6 +16,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -26,13 +27,6 @@ using ::testing::HasSubstr;
 
 class output_file_test : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "graphline_output_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string at(const std::string& name) const { return folder_ / name; }
 
   static std::string read(const std::string& path) {
@@ -48,7 +42,8 @@ class output_file_test : public ::testing::Test {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
   }
 
-  fs::path folder_;
+  const temporary_folder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 /// The message of the error that opening throws.
@@ -143,27 +138,15 @@ TEST_F(output_file_test, takes_over_what_a_killed_run_left) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(output_file_test, refuses_a_folder_that_does_not_exist) {
+TEST_F(output_file_test, refuses_paths_that_can_hold_no_file) {
+  write(at("file"), "");
   EXPECT_THAT(refusal(at("missing/result.json")),
               AllOf(HasSubstr("cannot write"), HasSubstr("missing/result.json"),
                     HasSubstr("does not exist; make it first")));
-}
-
-TEST_F(output_file_test, refuses_a_folder_as_its_target) {
   EXPECT_THAT(refusal(folder_), HasSubstr("it is a folder; name a file in it"));
   EXPECT_THAT(refusal(at("new/")), HasSubstr("it is a folder; name a file in it"));
-}
-
-TEST_F(output_file_test, refuses_a_file_as_its_folder) {
-  write(at("file"), "");
   EXPECT_THAT(refusal(at("file/result.json")), HasSubstr("is not a folder"));
-}
-
-TEST_F(output_file_test, refuses_an_empty_name) {
   EXPECT_THAT(refusal(""), HasSubstr("name"));
-}
-
-TEST_F(output_file_test, refuses_a_name_too_long) {
   EXPECT_THAT(refusal(at(std::string(255, 'x'))), HasSubstr("File name too long"));
 }
 

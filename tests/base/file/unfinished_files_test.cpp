@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "framework/base/file/output_file.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -16,19 +17,9 @@ namespace fs = std::filesystem;
 
 class unfinished_files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "graphline_unfinished_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  std::string made(const std::string& name) const { return folder_.write(name, "text"); }
 
-  std::string made(const std::string& name) const {
-    std::ofstream(folder_ / name) << "text";
-    return folder_ / name;
-  }
-
-  fs::path folder_;
+  temporary_folder folder_;
 };
 
 TEST_F(unfinished_files, are_removed_and_no_others) {
