@@ -35,7 +35,6 @@
 #include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
 #include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial
-#include "framework/run/experiment/timing_experiment.hpp"  // what each timing method costs, by experiment
 #include "framework/run/experiment/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
+#include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <vector>
@@ -38,6 +40,35 @@ inline memory_usage usage_of(const memory_account& device, const memory_account&
           .pinned_peak_bytes = pinned.peak.load(),
           .allocations = device.allocations.load() + pinned.allocations.load()};
 }
+
+/// Whether a device has failed for good, and in what. Never reset: what an operation left half done
+/// cannot be trusted.
+class device_failure {
+ public:
+  bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
+
+  void throw_if_set() const {
+    if (is_set()) throw run_error(message_);
+  }
+
+  /// Keeps what the first call's `message()` returns.
+  template <class Message>
+  void set(const Message& message) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (is_set()) return;
+    try {
+      message_ = message();
+    } catch (const std::bad_alloc&) {
+      message_ = "out of memory";  // as short as a string holds by itself
+    }
+    set_.store(true, std::memory_order_release);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string message_;  // written once, before `set_`
+  std::atomic<bool> set_{false};
+};
 
 /// The captures going on at a device. `Capture` has a `number()` and an `origin_name()`.
 template <class Capture>

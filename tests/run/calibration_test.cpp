@@ -10,7 +10,6 @@
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "stages/builtin.hpp"
 #include "stages/kinds.hpp"
 

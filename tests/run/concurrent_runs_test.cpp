@@ -34,7 +34,7 @@ class concurrent_runs : public testing::TestWithParam<way> {
       spec.run.timing = timing;
       sessions_.push_back(
           std::make_unique<session>(plan_for_host(spec, registry_), *device_, nullptr));
-      runs_.push_back({.name = name, .session = sessions_.back().get(), .on = device_.get()});
+      runs_.push_back({.name = name, .session = sessions_.back().get()});
     }
     runs_[0].foreground = true;
     runs_[1].frames = 20'000;
@@ -215,10 +215,9 @@ TEST(concurrent_pools, have_threads_of_their_own_for_cpu_stages) {
   session first(plan_for_host(spec, registry), *dev);
   spec.stages = {make_stage("second", "cpu_mix", {})};
   session second(plan_for_host(spec, registry), *dev);
-  const auto records =
-      run_at_once({{.name = "first", .session = &first, .on = dev.get(), .foreground = true},
-                   {.name = "second", .session = &second, .on = dev.get(), .frames = 20'000}},
-                  nullptr);
+  const auto records = run_at_once({{.name = "first", .session = &first, .foreground = true},
+                                    {.name = "second", .session = &second, .frames = 20'000}},
+                                   nullptr);
   EXPECT_TRUE(met);
   EXPECT_THAT(records[0].frames, SizeIs(20));
 }

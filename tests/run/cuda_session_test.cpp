@@ -68,10 +68,9 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
     session leading(plan_for(forked(graphs, strategy::async, 2), registry, "cuda"), *cuda);
     session other(plan_for(forked(graphs, strategy::overlap, 1), registry, "cuda"), *cuda);
     const auto expected = checksums(leading.run());
-    const auto records =
-        run_at_once({{.name = "leading", .session = &leading, .on = cuda.get(), .foreground = true},
-                     {.name = "other", .session = &other, .on = cuda.get(), .frames = 10'000}},
-                    nullptr);
+    const auto records = run_at_once({{.name = "leading", .session = &leading, .foreground = true},
+                                      {.name = "other", .session = &other, .frames = 10'000}},
+                                     nullptr);
     for (const auto& r : records) ASSERT_FALSE(r.failure) << *r.failure;
     EXPECT_EQ(records[0].frames.size(), 9U);
     EXPECT_EQ(checksums(records[0]), expected);
@@ -92,10 +91,10 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
   session first(plan_for(forked(graph_mode::stage, strategy::async, 2), registry, "cuda"), *cuda);
   session second(plan_for(forked(graph_mode::stage, strategy::overlap, 1), registry, "cuda"),
                  *cuda);
-  auto records = run_at_once(
-      {{.name = "first", .session = &first, .on = cuda.get(), .foreground = true, .frames = 40},
-       {.name = "second", .session = &second, .on = cuda.get(), .foreground = true, .frames = 40}},
-      nullptr);
+  auto records =
+      run_at_once({{.name = "first", .session = &first, .foreground = true, .frames = 40},
+                   {.name = "second", .session = &second, .foreground = true, .frames = 40}},
+                  nullptr);
   run_options options;
   options.frames = 40;
   records.push_back(first.run(options));

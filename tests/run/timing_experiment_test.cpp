@@ -1,4 +1,4 @@
-#include "framework/run/experiment/timing_experiment.hpp"
+#include "framework/run/experiment/experiment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {

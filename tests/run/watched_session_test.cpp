@@ -104,10 +104,9 @@ TEST_F(watched_session, checks_the_clock_of_runs_at_once_around_all_of_them) {
   device_.later_check = {.error = 900, .drift = -200};
   session one(plan_for_host(pair(), registry_), device_);
   session other(plan_for_host(pair(), registry_), device_);
-  const auto records =
-      run_at_once({{.name = "one", .session = &one, .on = &device_, .foreground = true},
-                   {.name = "other", .session = &other, .on = &device_, .foreground = true}},
-                  nullptr);
+  const auto records = run_at_once({{.name = "one", .session = &one, .foreground = true},
+                                    {.name = "other", .session = &other, .foreground = true}},
+                                   nullptr);
   EXPECT_EQ(device_.clock_checks, 2);
   for (const auto& record : records) {
     EXPECT_EQ(record.clock_error, 900);

@@ -174,7 +174,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   capacity_options options;
   options.stop = &stop;
   options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
-  options.watch_machine = [&s] { return s.watch_machine(); };
+  options.watch_machine = [&s] { return machine_watch(s.device()); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
   end_before_first("a frame was done",

@@ -1,5 +1,3 @@
-#include "framework/device/cuda/cuda_clock.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -10,7 +10,6 @@
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_engine.hpp"
-#include "framework/device/cuda/cuda_event.hpp"
 #include "framework/device/cuda/cuda_graph.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
 #include "framework/device/cuda/nvml.hpp"

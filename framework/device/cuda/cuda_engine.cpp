@@ -1,7 +1,6 @@
 #include "framework/device/cuda/cuda_engine.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace graphline {
 namespace {
@@ -49,11 +48,10 @@ cudaError_t cuda_engine::make_current() noexcept {
 void cuda_engine::note_failure(cudaError_t status) noexcept {
   const cudaError_t own = cudaStreamQuery(setup.get());
   if (own == cudaSuccess || own == cudaErrorNotReady) return;
-  try {
-    failed.set(cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
-  } catch (const std::bad_alloc&) {
-    // The next call tells.
-  }
+  failed.set([&] {
+    return std::string(
+        cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
+  });
 }
 
 int cuda_engine::stream_priority(priority level) const noexcept {
@@ -75,7 +73,7 @@ int cuda_engine::priority_levels() const noexcept {
 void cuda_engine::fail(cudaError_t status, const char* call, cuda_subject of) {
   failed.throw_if_set();
   const cuda_error problem(status, call, of.text());
-  if (is_sticky(status)) failed.set(problem.what());
+  if (is_sticky(status)) failed.set([&] { return problem.what(); });
   throw problem;
 }
 
@@ -83,7 +81,7 @@ void cuda_engine::fail_enqueued(cudaError_t status, const char* call, cuda_subje
   if (failed.is_set()) return;
   const cuda_error problem(status, call, of.text());
   if (!is_sticky(status)) throw problem;
-  failed.set(problem.what());
+  failed.set([&] { return problem.what(); });
 }
 
 }  // namespace graphline

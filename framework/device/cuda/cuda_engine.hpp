@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -11,30 +12,78 @@
 #include "framework/device/backend_parts.hpp"
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_capture.hpp"
-#include "framework/device/cuda/cuda_clock.hpp"
-#include "framework/device/cuda/cuda_memory.hpp"
+#include "framework/device/device.hpp"
 
 namespace graphline {
 
-/// Whether a device has failed for good, and the first message that said so.
-class cuda_failure {
- public:
-  void throw_if_set() const {
-    if (set_.load(std::memory_order_acquire)) throw run_error(message_);
-  }
-  bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
+struct cuda_engine;
 
-  void set(const std::string& message) {
-    const std::scoped_lock lock(mutex_);
-    if (set_.load(std::memory_order_relaxed)) return;
-    message_ = message;
-    set_.store(true, std::memory_order_release);
-  }
+/// Device memory (cudaMalloc) and pinned host memory of a `cuda` device, counted. A pipeline asks
+/// for few large blocks while it is made ready, and shares them out by lifetime; so there is no
+/// pool of small ones here.
+class cuda_memory {
+ public:
+  /// Every byte of fresh memory, as on `host`: reads as NaN, so what is used before it is written
+  /// shows.
+  static constexpr int unwritten = 0xff;
+
+  explicit cuda_memory(cuda_engine& engine) noexcept : engine_(engine) {}
+
+  memory allocate(std::size_t bytes);
+  memory allocate_pinned(std::size_t bytes);
+
+  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
 
  private:
-  std::mutex mutex_;
-  std::string message_;  // written once, before `set_`
-  std::atomic<bool> set_{false};
+  static void release_device(void* from, void* data, std::size_t bytes) noexcept;
+  static void release_pinned(void* from, void* data, std::size_t bytes) noexcept;
+
+  cuda_engine& engine_;
+  memory_account device_;
+  memory_account pinned_;
+};
+
+/// Puts the times of events on the host's clock, by an anchor: an event that is known to have
+/// passed between two readings of the host's clock. CUDA gives times between events only, as
+/// float32 milliseconds, in steps whose size depends on the device.
+class cuda_clock {
+ public:
+  explicit cuda_clock(cuda_engine& engine);
+
+  /// Sets the anchor anew, from the tightest of several tries. The device should be idle. From any
+  /// thread.
+  clock_check check();
+
+  /// Device time between two events that have passed. Throws `run_error` naming the one that has
+  /// not.
+  nanoseconds elapsed(cudaEvent_t earlier, const std::string& earlier_name, cudaEvent_t later,
+                      const std::string& later_name) const;
+
+  /// The steps in which the device counts the times between events, as it was opened.
+  nanoseconds tick() const noexcept { return tick_; }
+
+  /// When an event passed. The error grows with the time since the last check: float32 keeps 24
+  /// bits. Drift since then is not in it.
+  host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
+
+ private:
+  struct anchor {
+    unique_cuda<cudaEvent_t> event;
+    host_point point;
+  };
+
+  unique_cuda<cudaEvent_t> make_event() const;
+  void place(anchor& a) const;
+  void poll(cudaEvent_t e, const cuda_subject& subject) const;
+  nanoseconds measured_tick() const;
+
+  cuda_engine& engine_;
+  nanoseconds tick_;
+  std::mutex checking_;  // checks go one after another
+  anchor next_;          // under `checking_`
+  bool checked_ = false;
+  mutable std::mutex mutex_;  // of what points are read from while it is replaced
+  anchor current_;
 };
 
 /// What the streams, events, graphs and memory of one `cuda` device share.
@@ -81,7 +130,7 @@ struct cuda_engine {
 
   const int index;
   const std::string name;  ///< "cuda:0"
-  cuda_failure failed;
+  device_failure failed;
   unique_cuda<cudaStream_t> setup;  ///< for what happens while a pipeline is made ready
   cuda_memory memory;
   cuda_captures captures;

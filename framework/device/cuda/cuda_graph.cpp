@@ -211,14 +211,6 @@ class lister {
   std::vector<graph_node> listed_;
 };
 
-std::vector<graph_node> list_nodes(cuda_engine& engine, cudaGraph_t graph, const std::string& name,
-                                   const stamp_names& stamps) {
-  engine.make_current();  // the driver names kernels for a thread that has a context
-  lister all(engine, name, stamps);
-  all.append(graph, {});
-  return all.take();
-}
-
 }  // namespace
 
 cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name,
@@ -251,7 +243,10 @@ cuda_graph::~cuda_graph() {
 }
 
 std::vector<graph_node> cuda_graph::nodes() const {
-  return list_nodes(engine_, captured_.get(), name_, stamps_);
+  engine_.make_current();  // the driver names kernels for a thread that has a context
+  lister all(engine_, name_, stamps_);
+  all.append(captured_.get(), {});
+  return all.take();
 }
 
 std::unique_ptr<graph_exec> cuda_graph::instantiate() const {

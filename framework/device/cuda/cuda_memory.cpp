@@ -1,5 +1,3 @@
-#include "framework/device/cuda/cuda_memory.hpp"
-
 #include <cstring>
 
 #include "framework/base/units.hpp"

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "framework/device/device.hpp"
@@ -10,6 +12,57 @@ namespace graphline {
 
 class cuda_capture;
 struct cuda_engine;
+
+/// A CUDA event, with or without time. CUDA does not tell whether an event was recorded in a
+/// capture without harming the capture, so that is kept here.
+class cuda_event final : public timed_event {
+ public:
+  /// By CUDA's flags: events that neither keep time nor can be slept on (cudaEventBlockingSync)
+  /// are the fastest to wait for on streams and to query.
+  cuda_event(cuda_engine& engine, std::string name, unsigned flags);
+  ~cuda_event() override;
+
+  bool done() const override;
+  void wait(wait_mode how) const override;
+  nanoseconds since(const timed_event& earlier) const override;
+  host_point on_host_clock() const override;
+
+  const cuda_engine& engine() const noexcept { return engine_; }
+  const std::string& name() const noexcept { return name_; }
+  cudaEvent_t handle() const noexcept { return handle_; }
+  bool keeps_time() const noexcept { return keeps_time_; }
+
+  // What its latest recording was.
+
+  void recorded() noexcept { latest_.store(on_stream, std::memory_order_release); }
+  void recorded_in_capture(std::uint64_t number) noexcept {
+    latest_.store(number, std::memory_order_release);
+  }
+
+  /// A graph stamps it: each launch of the graph is a recording.
+  void stamped_by_graph() noexcept { recorded(); }
+
+  bool was_recorded() const noexcept { return latest_.load(std::memory_order_acquire) != never; }
+
+  /// The number of the capture, or 0 when it was recorded on a stream or not at all.
+  std::uint64_t capture_number() const noexcept {
+    const std::uint64_t latest = latest_.load(std::memory_order_acquire);
+    return latest == never || latest == on_stream ? 0 : latest;
+  }
+
+ private:
+  static constexpr std::uint64_t never = 0;
+  static constexpr std::uint64_t on_stream = UINT64_MAX;
+
+  void refuse_if_captured() const;
+  void refuse_without_time() const;
+
+  cuda_engine& engine_;
+  const std::string name_;
+  const bool keeps_time_;
+  cudaEvent_t handle_ = nullptr;
+  std::atomic<std::uint64_t> latest_{never};
+};
 
 /// What CUDA is given to call for a `host_function`; tells the graph nodes that are one from those
 /// that something else captured.

@@ -8,8 +8,6 @@
 namespace graphline {
 
 #if CUDART_VERSION < 13000
-#undef cudaStreamGetCaptureInfo
-#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
 #define cudaGraphGetEdges cudaGraphGetEdges_v2
 
 using cupti_kernel = CUpti_ActivityKernel9;

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "framework/base/error.hpp"
-#include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_stream.hpp"
 
 namespace graphline {

@@ -7,17 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "framework/device/backend_parts.hpp"
 #include "framework/device/host/host_graph.hpp"
+#include "framework/device/host/host_worker.hpp"
 #include "framework/device/host/lane.hpp"
 
 namespace graphline {
 
-class capture_session;
 class host_event;
 class host_stream;
-
-using host_captures = capture_registry<capture_session>;
 
 /// One capture, from its beginning to its end, whichever way it ends. Each stream in it is a branch
 /// with its frontier: the nodes that its next node depends on. A recorded event keeps the frontier

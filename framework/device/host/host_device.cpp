@@ -16,8 +16,7 @@
 #include "framework/base/machine.hpp"
 #include "framework/base/units.hpp"
 #include "framework/device/backend_parts.hpp"
-#include "framework/device/host/host_engine.hpp"
-#include "framework/device/host/host_event.hpp"
+#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_stream.hpp"
 
 namespace graphline {

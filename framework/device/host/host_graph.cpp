@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "framework/device/host/host_engine.hpp"
-#include "framework/device/host/host_event.hpp"
+#include "framework/device/host/host_stream.hpp"
+#include "framework/device/host/host_worker.hpp"
 
 namespace graphline {
 namespace {

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "framework/device/device.hpp"
 #include "framework/device/host/host_device.hpp"
@@ -10,6 +14,72 @@ namespace graphline {
 
 class capture_session;
 struct host_engine;
+
+/// An event of the `host` device. The worker touches one that keeps time only until its recordings
+/// have passed and the graphs that stamp it are gone, and one that keeps none not at all.
+///
+/// `done` and `wait`, here and of streams, refer to the latest recording; a stamp in a graph is
+/// none. The times are those of the latest recording or stamp in a graph, whichever passed last.
+class host_event final : public timed_event {
+ public:
+  host_event(host_engine& engine, std::string name, bool keeps_time)
+      : engine_(engine), name_(std::move(name)), keeps_time_(keeps_time) {}
+
+  /// Waits until the worker is done with the event.
+  ~host_event() override;
+
+  bool done() const override;
+  void wait(wait_mode how) const override;
+
+  /// All throw `run_error` for an event that keeps no time, was never recorded (nor stamped by a
+  /// graph that was launched), or has not passed.
+  nanoseconds since(const timed_event& earlier) const override;
+  host_point on_host_clock() const override;
+  std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
+
+  const host_engine& engine() const noexcept { return engine_; }
+  const std::string& name() const noexcept { return name_; }
+  bool keeps_time() const noexcept { return keeps_time_; }
+
+  recording latest() const noexcept { return latest_.load(std::memory_order_acquire); }
+
+  /// A recording was made; called before the worker can see it.
+  void recorded(recording r) noexcept {
+    if (keeps_time_ && !r.is_in_capture()) unstamped_.fetch_add(1, std::memory_order_relaxed);
+    latest_.store(r, std::memory_order_release);
+  }
+
+  /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
+  /// no stamp, in whichever order they pass. `busy` is what the worker has spent on the operations
+  /// of the stream before it.
+  void stamp(recording r, nanoseconds busy) noexcept {
+    if (latest() == r) keep(busy);
+    unstamped_.fetch_sub(1, std::memory_order_release);
+  }
+
+  /// The worker passes a stamp in a graph; `busy` likewise.
+  void stamp_in_graph(nanoseconds busy) noexcept {
+    keep(busy);
+    stamped_in_graph_.store(true, std::memory_order_relaxed);
+  }
+
+ private:
+  void keep(nanoseconds busy) noexcept {
+    stamp_.store(now(), std::memory_order_relaxed);
+    busy_.store(busy, std::memory_order_relaxed);
+  }
+  void refuse_if_captured() const;
+  void refuse_untimed() const;
+
+  host_engine& engine_;
+  const std::string name_;
+  const bool keeps_time_;
+  std::atomic<recording> latest_{};
+  std::atomic<nanoseconds> stamp_{0};
+  std::atomic<nanoseconds> busy_{0};
+  std::atomic<bool> stamped_in_graph_{false};
+  std::atomic<std::uint32_t> unstamped_{0};  // recordings that the worker has yet to pass
+};
 
 /// A stream of the `host` device: a lane, or while it is captured, a branch of the capture.
 class host_stream final : public host_queue {

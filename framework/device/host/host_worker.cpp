@@ -1,17 +1,20 @@
 #include "framework/device/host/host_worker.hpp"
 
+#include <fmt/format.h>
+
 #include <omp.h>
 #include <pthread.h>
 
 #include <cstring>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/thread_number.hpp"
-#include "framework/device/host/host_event.hpp"
 #include "framework/device/host/host_graph.hpp"
+#include "framework/device/host/host_stream.hpp"
 
 namespace graphline {
 namespace {
@@ -40,6 +43,46 @@ std::thread start_thread(const char* failure, Work&& work) {
 }
 
 }  // namespace
+
+class operation_log::host_trace final : public operation_trace {
+ public:
+  explicit host_trace(operation_log& log) : log_(log) {}
+  ~host_trace() override { log_.end(); }
+
+  std::vector<operation_time> take() override { return log_.take(); }
+
+ private:
+  operation_log& log_;
+};
+
+std::unique_ptr<operation_trace> operation_log::trace() {
+  const std::scoped_lock lock(mutex_);
+  if (is_on()) {
+    throw run_error(
+        "the operations of the host device are being traced already; end that trace before another "
+        "begins");
+  }
+  auto trace = std::make_unique<host_trace>(*this);
+  on_.store(true, std::memory_order_relaxed);
+  return trace;
+}
+
+void operation_log::note(const command& c, nanoseconds duration) {
+  operation_time noted{name_of(c), duration};
+  const std::scoped_lock lock(mutex_);
+  if (is_on()) notes_.push_back(std::move(noted));  // else the trace ended meanwhile
+}
+
+void operation_log::end() noexcept {
+  const std::scoped_lock lock(mutex_);
+  on_.store(false, std::memory_order_relaxed);
+  notes_ = {};
+}
+
+std::vector<operation_time> operation_log::take() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(notes_, {});
+}
 
 host_caller::~host_caller() {
   if (!thread_.joinable()) return;
@@ -89,7 +132,7 @@ void host_caller::serve() {
   }
 }
 
-host_worker::host_worker(lane_table& lanes, failure& failed, operation_log& log,
+host_worker::host_worker(lane_table& lanes, device_failure& failed, operation_log& log,
                          int compute_threads, cpu_split cpus)
     : lanes_(lanes),
       failed_(failed),
@@ -280,6 +323,12 @@ void host_worker::carry_out(lane& l) noexcept {
   settle(l);  // at once, so that a stamp after the operation is not late by the look at the others
 }
 
+void host_worker::fail(const command& c, std::string_view reason) noexcept {
+  failed_.set([&] {
+    return fmt::format("operation '{}' failed on the host device: {}", name_of(c), reason);
+  });
+}
+
 /// The time it took.
 nanoseconds host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return 0;
@@ -290,9 +339,9 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     if (log_.is_on()) log_.note(c, time);
     return time;
   } catch (const std::exception& e) {
-    failed_.set(name_of(c), reason_of(e));
+    fail(c, reason_of(e));
   } catch (...) {
-    failed_.set(name_of(c), "it threw something that is no std::exception");
+    fail(c, "it threw something that is no std::exception");
   }
   return 0;
 }

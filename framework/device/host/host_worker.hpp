@@ -6,47 +6,42 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <new>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "framework/base/error.hpp"
+#include "framework/base/clock.hpp"
 #include "framework/base/machine.hpp"
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/device.hpp"
 #include "framework/device/host/lane.hpp"
-#include "framework/device/host/operation_log.hpp"
 
 namespace graphline {
 
-/// Whether a device has failed, and in what. Set once by the worker and never reset: what an
-/// operation left half done cannot be trusted.
-class failure {
+/// What the worker notes of operations, copies and fills while a trace exists. Notes grow on the
+/// worker, between operations, which slows the device down and not the durations.
+class operation_log {
  public:
-  bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
+  /// Begins to note. Throws `run_error` while another trace exists.
+  std::unique_ptr<operation_trace> trace();
 
-  void throw_if_set() const {
-    if (!is_set()) return;
-    throw run_error(message_.empty() ? "the host device ran out of memory" : message_);
-  }
+  bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Keeps the first failure only. The worker's to call.
-  void set(std::string_view operation, std::string_view reason) noexcept {
-    if (is_set()) return;
-    try {
-      message_.assign("operation '").append(operation).append("' failed on the host device: ");
-      message_.append(reason);
-    } catch (const std::bad_alloc&) {
-      message_.clear();
-    }
-    set_.store(true, std::memory_order_release);
-  }
+  /// Notes a command that was carried out; the worker's to call, while `is_on`.
+  void note(const command& c, nanoseconds duration);
 
  private:
-  std::string message_;
-  std::atomic<bool> set_{false};
+  class host_trace;
+
+  void end() noexcept;
+  std::vector<operation_time> take();
+
+  std::mutex mutex_;  // guards the notes, and that they are taken only while the trace exists
+  std::vector<operation_time> notes_;
+  std::atomic<bool> on_{false};
 };
 
 class host_worker;
@@ -56,7 +51,7 @@ class host_worker;
 class host_caller {
  public:
   /// `worker` is told of every return; the thread keeps to `cpus`.
-  host_caller(const failure& failed, host_worker& worker, cpu_set cpus)
+  host_caller(const device_failure& failed, host_worker& worker, cpu_set cpus)
       : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
 
   /// Finishes what was handed over and ends the thread.
@@ -75,7 +70,7 @@ class host_caller {
  private:
   void serve();
 
-  const failure& failed_;
+  const device_failure& failed_;
   host_worker& worker_;
   const cpu_set cpus_;
 
@@ -103,7 +98,7 @@ class host_worker {
 
   /// Starts the thread; OpenMP regions that it opens have `compute_threads` threads. It and they
   /// keep to the CPUs of the device, host functions to the others.
-  host_worker(lane_table& lanes, failure& failed, operation_log& log, int compute_threads,
+  host_worker(lane_table& lanes, device_failure& failed, operation_log& log, int compute_threads,
               cpu_split cpus);
 
   /// Finishes what can be finished and ends the thread.
@@ -145,11 +140,12 @@ class host_worker {
   state settle_run(graph_run& run) noexcept;
   void carry_out(lane& l) noexcept;
   nanoseconds execute(const command& c) noexcept;
+  void fail(const command& c, std::string_view reason) noexcept;
   void idle();
   void unpark() noexcept;
 
   lane_table& lanes_;
-  failure& failed_;
+  device_failure& failed_;
   operation_log& log_;
 
   // The worker's own.
@@ -168,6 +164,22 @@ class host_worker {
 
   host_caller caller_;  // ends before what it touches in `notice` goes
   std::thread thread_;
+};
+
+class capture_session;
+using host_captures = capture_registry<capture_session>;
+
+/// What the streams, events and graphs of one `host` device share. The worker stands last, so that
+/// it stops before what it serves goes.
+struct host_engine {
+  host_engine(int compute_threads, cpu_split cpus)
+      : worker(lanes, failed, log, compute_threads, std::move(cpus)) {}
+
+  device_failure failed;
+  lane_table lanes;
+  host_captures captures;
+  operation_log log;
+  host_worker worker;
 };
 
 }  // namespace graphline

@@ -8,7 +8,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
-#include "framework/device/host/host_event.hpp"
+#include "framework/device/host/host_stream.hpp"
 
 namespace graphline {
 

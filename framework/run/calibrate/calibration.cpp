@@ -11,7 +11,6 @@
 #include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
-#include "framework/run/calibrate/pipeline_measurement.hpp"
 #include "framework/run/execute/environment.hpp"
 
 namespace graphline {
@@ -92,10 +91,7 @@ class calibrating {
 
   void want_pipeline(std::function<ceiling_pipeline(const calibration_sizes&)> pipeline) {
     want(pipeline(sizes_).name, [this, pipeline](const calibration_sizes& sizes) {
-      auto made = std::make_unique<pipeline_measurement>(pipeline(sizes), sizes, kinds_, device_,
-                                                         options_.stop);
-      pipelines_.push_back(made.get());
-      return made;
+      return measure_pipeline(pipeline(sizes), sizes, kinds_, device_, options_.stop);
     });
   }
 
@@ -160,17 +156,15 @@ class calibrating {
       for (const ceiling_record& c : m->ceilings()) {
         if (!c.times.empty()) record_.ceilings.push_back(c);
       }
-    }
-    std::ranges::stable_sort(record_.ceilings, {}, [](const ceiling_record& c) {
-      return std::pair(c.what, c.arithmetic);
-    });
-    for (const pipeline_measurement* p : pipelines_) {
-      for (const auto& entry : p->environment()) {
+      for (const auto& entry : m->environment()) {
         const auto there = std::ranges::find(record_.environment, entry.first,
                                              &std::pair<std::string, std::string>::first);
         if (there == record_.environment.end()) record_.environment.push_back(entry);
       }
     }
+    std::ranges::stable_sort(record_.ceilings, {}, [](const ceiling_record& c) {
+      return std::pair(c.what, c.arithmetic);
+    });
     warn_of_caches();
     warn_of_spread();
   }
@@ -200,7 +194,6 @@ class calibrating {
   calibration_sizes sizes_;
   std::vector<wanted> wanted_;
   std::vector<std::unique_ptr<ceiling_measurement>> ready_;
-  std::vector<const pipeline_measurement*> pipelines_;  ///< those of `ready_` that are
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   calibration_record record_;

@@ -3,14 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/precision.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/calibration_record.hpp"
+#include "framework/spec/pipeline_spec.hpp"
+#include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
 
@@ -53,10 +57,16 @@ class ceiling_measurement {
   /// What was measured so far.
   const std::vector<ceiling_record>& ceilings() const noexcept { return ceilings_; }
 
+  /// The libraries that computed, with their versions, as records of runs have them.
+  const std::vector<std::pair<std::string, std::string>>& environment() const noexcept {
+    return environment_;
+  }
+
  protected:
   explicit ceiling_measurement(std::string name) : name_(std::move(name)) {}
 
   std::vector<ceiling_record> ceilings_;
+  std::vector<std::pair<std::string, std::string>> environment_;
 
  private:
   std::string name_;
@@ -70,5 +80,42 @@ std::unique_ptr<ceiling_measurement> measure_driver_costs(const calibration_size
 /// there is not enough memory.
 std::unique_ptr<ceiling_measurement> measure_pageable_transfers(const calibration_sizes& sizes,
                                                                 device& d);
+
+/// A stage of a pipeline whose time a ceiling is computed from.
+struct measured_stage {
+  ceiling what = ceiling::read;
+  std::string stage;
+  std::optional<std::string> part = {};  ///< of the stage, which is timed instead of all of it
+  std::string how;                       ///< what it does, in words
+};
+
+/// A pipeline that measures ceilings.
+struct ceiling_pipeline {
+  std::string name;  ///< "convolution in float16"
+  precision arithmetic = precision::float32;
+  pipeline_spec spec;
+  std::vector<measured_stage> measured;
+};
+
+/// `copy`, then `read` of what was copied, then `write` of another tensor as large.
+ceiling_pipeline memory_pipeline(const calibration_sizes& sizes);
+
+/// To the device and back, pinned memory on the host.
+ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes);
+
+/// A large convolution between two small ones, so that it reads and writes what it works best on:
+/// what brings tensors into another type or layout is none of it.
+ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p);
+
+/// The product of two square matrices, as a layer between two small ones for the same reason.
+ceiling_pipeline matmul_pipeline(const calibration_sizes& sizes, precision p);
+
+/// Ceilings from the times of a pipeline's stages, one for each of `ceiling_pipeline::measured`.
+/// Plans, prepares and runs a frame. Throws `error` when that does not succeed, `interrupted_error`
+/// when `stop` is raised meanwhile.
+std::unique_ptr<ceiling_measurement> measure_pipeline(ceiling_pipeline pipeline,
+                                                      const calibration_sizes& sizes,
+                                                      const stage_registry& kinds, device& d,
+                                                      const stop_request* stop);
 
 }  // namespace graphline

@@ -1,5 +1,3 @@
-#include "framework/run/calibrate/pipeline_measurement.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "framework/plan/planner.hpp"
+#include "framework/run/calibrate/ceiling_measurement.hpp"
+#include "framework/run/execute/session.hpp"
 
 namespace graphline {
 namespace {
@@ -172,69 +172,81 @@ std::optional<double> amount_of(ceiling what, const cost_record& cost) {
   return static_cast<double>(*cost.bytes_read + (in_memory ? *cost.bytes_written : 0));
 }
 
+class pipeline_measurement final : public ceiling_measurement {
+ public:
+  pipeline_measurement(ceiling_pipeline pipeline, const calibration_sizes& sizes,
+                       const stage_registry& kinds, device& d, const stop_request* stop)
+      : ceiling_measurement(pipeline.name),
+        pipeline_(std::move(pipeline)),
+        sizes_(sizes),
+        session_(planned(pipeline_.spec, kinds, d), d, stop) {
+    for (const measured_stage& m : pipeline_.measured) {
+      ceilings_.push_back({m.what, pipeline_.arithmetic, m.how, 0, {}});
+    }
+    describe(run(1, stop));
+  }
+
+  void add_samples(const stop_request* stop) override {
+    const run_record record = run(frames_, stop);
+    for (std::size_t i = 0; i < ceilings_.size(); ++i) {
+      const measured_stage& m = pipeline_.measured[i];
+      const stage_record& stage = stage_named(record, m.stage);
+      const auto times = m.part ? device_times(part_named(stage, *m.part)) : device_times(stage);
+      ceilings_[i].times.insert(ceilings_[i].times.end(), times.begin(), times.end());
+    }
+  }
+
+ private:
+  /// Frames after a warm-up; decides how many the next run has.
+  run_record run(std::int64_t frames, const stop_request* stop) {
+    run_options options;
+    options.frames = frames;
+    options.stop = stop;
+    run_record record = session_.run(options);
+    if (record.failure) throw run_error(*record.failure);
+    if (!record.frames.empty()) {
+      const frame_record& last = record.frames.back();
+      const nanoseconds each = std::max<nanoseconds>(last.end - last.begin, 1);
+      frames_ = std::clamp(sizes_.time_each / each, std::min(least_frames, sizes_.most_samples),
+                           sizes_.most_samples);
+    }
+    return record;
+  }
+
+  void describe(const run_record& record) {
+    environment_ = record.environment;
+    for (std::size_t i = 0; i < ceilings_.size(); ++i) {
+      const measured_stage& m = pipeline_.measured[i];
+      const stage_record& stage = stage_named(record, m.stage);
+      const part_record* part = nullptr;
+      if (m.part) {
+        part = &part_named(stage, *m.part);
+      } else if (stage.parts.size() == 1) {
+        part = &stage.parts.front();
+      }
+      const auto amount = amount_of(m.what, part != nullptr ? part->cost : stage.cost);
+      if (!amount) {
+        throw run_error(
+            fmt::format("stage '{}' ({}) does not state its cost", stage.name, stage.kind));
+      }
+      ceilings_[i].amount = *amount;
+      if (part != nullptr) ceilings_[i].how += "; " + part->choice;
+    }
+  }
+
+  ceiling_pipeline pipeline_;
+  calibration_sizes sizes_;
+  session session_;
+  std::int64_t frames_ = 1;  ///< of the next run that measures
+};
+
 }  // namespace
 
-pipeline_measurement::pipeline_measurement(ceiling_pipeline pipeline,
-                                           const calibration_sizes& sizes,
-                                           const stage_registry& kinds, device& d,
-                                           const stop_request* stop)
-    : ceiling_measurement(pipeline.name),
-      pipeline_(std::move(pipeline)),
-      sizes_(sizes),
-      session_(planned(pipeline_.spec, kinds, d), d, stop) {
-  for (const measured_stage& m : pipeline_.measured) {
-    ceilings_.push_back({m.what, pipeline_.arithmetic, m.how, 0, {}});
-  }
-  describe(run(1, stop));
-}
-
-void pipeline_measurement::add_samples(const stop_request* stop) {
-  keep(run(frames_, stop));
-}
-
-run_record pipeline_measurement::run(std::int64_t frames, const stop_request* stop) {
-  run_options options;
-  options.frames = frames;
-  options.stop = stop;
-  run_record record = session_.run(options);
-  if (record.failure) throw run_error(*record.failure);
-  if (!record.frames.empty()) {
-    const frame_record& last = record.frames.back();
-    const nanoseconds each = std::max<nanoseconds>(last.end - last.begin, 1);
-    frames_ = std::clamp(sizes_.time_each / each, std::min(least_frames, sizes_.most_samples),
-                         sizes_.most_samples);
-  }
-  return record;
-}
-
-void pipeline_measurement::describe(const run_record& record) {
-  environment_ = record.environment;
-  for (std::size_t i = 0; i < ceilings_.size(); ++i) {
-    const measured_stage& m = pipeline_.measured[i];
-    const stage_record& stage = stage_named(record, m.stage);
-    const part_record* part = nullptr;
-    if (m.part) {
-      part = &part_named(stage, *m.part);
-    } else if (stage.parts.size() == 1) {
-      part = &stage.parts.front();
-    }
-    const auto amount = amount_of(m.what, part != nullptr ? part->cost : stage.cost);
-    if (!amount) {
-      throw run_error(
-          fmt::format("stage '{}' ({}) does not state its cost", stage.name, stage.kind));
-    }
-    ceilings_[i].amount = *amount;
-    if (part != nullptr) ceilings_[i].how += "; " + part->choice;
-  }
-}
-
-void pipeline_measurement::keep(const run_record& record) {
-  for (std::size_t i = 0; i < ceilings_.size(); ++i) {
-    const measured_stage& m = pipeline_.measured[i];
-    const stage_record& stage = stage_named(record, m.stage);
-    const auto times = m.part ? device_times(part_named(stage, *m.part)) : device_times(stage);
-    ceilings_[i].times.insert(ceilings_[i].times.end(), times.begin(), times.end());
-  }
+std::unique_ptr<ceiling_measurement> measure_pipeline(ceiling_pipeline pipeline,
+                                                      const calibration_sizes& sizes,
+                                                      const stage_registry& kinds, device& d,
+                                                      const stop_request* stop) {
+  return std::make_unique<pipeline_measurement>(std::move(pipeline), sizes, kinds, d, stop);
 }
 
 }  // namespace graphline

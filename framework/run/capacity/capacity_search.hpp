@@ -37,8 +37,7 @@ struct capacity_progress {
 struct capacity_options {
   const stop_request* stop = nullptr;  ///< asked between runs
   std::function<void(const capacity_progress&)> on_progress;
-  /// Begins to watch the machine before the first run, as `session::watch_machine` does; without
-  /// it, the record has no conditions.
+  /// Begins to watch the machine before the first run; without it, the record has no conditions.
   std::function<machine_watch()> watch_machine = {};
 };
 

@@ -67,7 +67,7 @@ class concurrent_group {
         barrier_(foreground_of(runs)),
         records_(runs.size()),
         thrown_(runs.size()) {
-    for (const auto& r : runs) clocks_.try_emplace(r.on, *r.on);
+    for (const auto& r : runs) clocks_.try_emplace(&r.session->device(), r.session->device());
   }
 
   std::vector<run_record> run() {
@@ -146,7 +146,7 @@ class concurrent_group {
       for (auto& [on, clock] : clocks_) clock.end();
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      clocks_.at(runs_[i].on).settle(records_[i], epoch_);
+      clocks_.at(&runs_[i].session->device()).settle(records_[i], epoch_);
     }
   }
 
@@ -154,7 +154,8 @@ class concurrent_group {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (records_[i].run.timing != timing_method::sync) continue;
       for (std::size_t other = 0; other < runs_.size(); ++other) {
-        const bool shared = other != i && runs_[i].on == runs_[other].on;
+        const bool shared =
+            other != i && &runs_[i].session->device() == &runs_[other].session->device();
         if (!shared || !has_device_stages(records_[other])) continue;
         records_[i].warnings.push_back(fmt::format(
             "timing: sync waits for the whole device, and so for the stages of '{}' too: stage "

@@ -21,7 +21,6 @@ namespace graphline {
 struct concurrent_run {
   std::string name;  ///< for messages
   graphline::session* session = nullptr;
-  device* on = nullptr;  ///< the session's
   /// Whether its frames decide how long it takes. The others run until all such have ended.
   bool foreground = false;
   std::optional<std::int64_t> frames = {};         ///< at most; default: the plan's
@@ -36,7 +35,7 @@ struct concurrent_run {
 /// told in its warnings. Throws what a session throws, once all have ended.
 ///
 /// Sessions on one device share its clock: all their records hold the greatest error and drift that
-/// was found. `session` and `on` must not be null, and at least one must be in the foreground.
+/// was found. `session` must not be null, and at least one must be in the foreground.
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
                                     const stop_request* stop);
 

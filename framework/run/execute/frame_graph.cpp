@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include "framework/run/execute/executor.hpp"
-
 namespace graphline {
 namespace {
 
@@ -101,106 +99,35 @@ std::unique_ptr<graph_exec>& frame_graph::executable(timing_method method) {
   }
 }
 
-namespace {
-
-/// `graphs: frame`: one host thread that launches each frame's graph and waits for its end, with
-/// several frames in flight when the slot is needed again. CPU stages run where the device calls
-/// them.
-class frame_executor final : public executor {
- public:
-  explicit frame_executor(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
-
-  batch_result run(const batch& b) override {
-    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
-    const stage_runner runner(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
-    progress_meter meter(b);
-    batch_result result;
-    auto& slots = pipeline_.slots();
-    const auto depth = static_cast<std::int64_t>(slots.size());
-    abandoned_ = false;
-    std::int64_t next = 0;
-    try {
-      run_frames_in_order(
-          b, depth, runner.how(), result, next,
-          [&](std::int64_t frame, std::optional<nanoseconds> due) {
-            launch(runner, slots[static_cast<std::size_t>(frame % depth)],
-                   {frame, b.first_number + frame}, due);
-          },
-          [&] { return oldest_ended(b, result); },
-          [&] { finish_oldest(runner, b, meter, result); });
-    } catch (...) {
-      result.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
-      drain();
-    }
-    for (auto& s : slots) s.frame->current() = {};
-    return result;
+part_stamps::part_stamps(device& d, const std::string& stage, std::size_t parts) {
+  for (std::size_t i = 0; i <= parts; ++i) {
+    boundaries_.push_back(d.make_timed_event(fmt::format("{} boundary {}", stage, i)));
   }
-
- private:
-  void launch(const stage_runner& runner, slot& s, frame_position frame,
-              std::optional<nanoseconds> due) {
-    const shown_range shown(runner.on(), "frame");
-    at_frame_ = frame.number;
-    at_stage_.reset();
-    s.frame->current() = {.runner = &runner, .frame = frame, .abandoned = &abandoned_};
-    const nanoseconds begin = now();
-    runner.into().frame_begun(frame.index, due, begin);
-    s.frame->launch(runner.into().method());
-    if (runner.into().method() != timing_method::none) {
-      runner.into().frame_launched(frame.index, begin, now());
-    }
-  }
-
-  bool oldest_ended(const batch& b, const batch_result& result) {
-    auto& slots = pipeline_.slots();
-    at_frame_ = b.first_number + result.completed;
-    at_stage_.reset();
-    return slots[static_cast<std::size_t>(result.completed) % slots.size()]
-        .frame->complete()
-        .done();
-  }
-
-  /// Throws what a CPU stage of the frame threw. Frames end in order, so those before it are told
-  /// as completed by then.
-  void finish_oldest(const stage_runner& runner, const batch& b, progress_meter& meter,
-                     batch_result& result) {
-    const frame_position frame{result.completed, b.first_number + result.completed};
-    auto& slots = pipeline_.slots();
-    slot& s = slots[static_cast<std::size_t>(frame.index) % slots.size()];
-    at_frame_ = frame.number;
-    at_stage_.reset();
-    s.frame->complete().wait(runner.how());
-    const nanoseconds end = now();
-    if (const auto& launched = s.frame->current(); launched.problem != nullptr) {
-      at_stage_ = launched.failed_stage;
-      std::rethrow_exception(launched.problem);
-    }
-    runner.into().frame_ended(frame.index, end);
-    runner.read_events(s, frame);
-    ++result.completed;
-    meter.frame_done(result.completed, end);
-  }
-
-  /// After a failure: what was launched beyond it runs to its end, without its CPU stages.
-  void drain() {
-    abandoned_ = true;
-    try {
-      pipeline_.device().synchronize(wait_mode::block);
-    } catch (const std::exception&) {
-      // The device itself has failed; `failure` already says so.
-    }
-  }
-
-  prepared_pipeline& pipeline_;
-  std::atomic<bool> abandoned_{false};
-  std::optional<std::size_t> at_stage_;  ///< for messages: what has failed
-  std::int64_t at_frame_ = 0;
-};
-
-}  // namespace
-
-std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline) {
-  return std::make_unique<frame_executor>(pipeline);
 }
+
+void part_stamps::enqueue(device_work& work, stream& s) {
+  next_ = 0;
+  s.stamp(*boundaries_[next_++]);
+  work.enqueue_in_parts(s, *this);
+  if (next_ == boundaries_.size()) return;
+  throw run_error(
+      fmt::format("it told of {} of its {} parts while it was enqueued; its "
+                  "enqueue_in_parts() must tell after each of parts()",
+                  next_ - 1, boundaries_.size() - 1));
+}
+
+void part_stamps::part_enqueued(stream& s) {
+  if (next_ == boundaries_.size()) {
+    throw run_error(
+        fmt::format("it told of more than its {} parts while it was enqueued; its "
+                    "enqueue_in_parts() must tell once after each of parts()",
+                    boundaries_.size() - 1));
+  }
+  s.stamp(*boundaries_[next_++]);
+}
+
+slot::slot() = default;
+slot::slot(slot&&) noexcept = default;
+slot::~slot() = default;
 
 }  // namespace graphline

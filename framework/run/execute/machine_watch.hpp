@@ -35,7 +35,7 @@ class machine_watch {
   using look = std::function<machine_state()>;
 
   /// Looks a first time. `d` must outlive the watch.
-  machine_watch(device& d, look at_machine);
+  explicit machine_watch(device& d, look at_machine = look_at_machine);
 
   /// Looks again; what went on between.
   conditions_record end();

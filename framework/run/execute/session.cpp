@@ -85,15 +85,6 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
   }
 }
 
-/// A stage or tensor name as part of a file name; names hold no slashes (the reader sees to it),
-/// but one that a C++ program made may.
-std::string file_part(std::string name) {
-  for (char& c : name) {
-    if (c == '/' || c == '\0') c = '_';
-  }
-  return name;
-}
-
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
   const auto& run = pipeline.planned().run;
   if (run.graphs == graph_mode::frame) return make_frame_executor(pipeline);
@@ -101,238 +92,205 @@ std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
                                            : make_sequential_executor(pipeline);
 }
 
-}  // namespace
+/// Why a plan cannot be timed by a method or loaded at a rate, if so.
+diagnostics refusal_of(const plan& p, timing_method method, std::optional<double> rate) {
+  settings run = p.run;
+  run.timing = method;
+  run.rate = rate;
+  diagnostics found;
+  check_settings(run, {}, found);
+  return found;
+}
 
-class session::implementation {
- public:
-  implementation(plan p, device& d, const stop_request* stop)
-      : before_(d.usage()),
-        pipeline_(std::move(p), d, stop),
-        memory_(taken_since(before_, d.usage())),
-        executor_(make_executor(pipeline_)) {}
+/// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
+/// random arrivals.
+std::optional<frame_schedule> make_schedule(const plan& p, const settings& run,
+                                            std::uint64_t seed) {
+  if (run.arrival == arrival::closed) return std::nullopt;
+  const auto mixed = mix_seed(seed, seed_from(p.pipeline));
+  return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue,
+                        run.when_full);
+}
 
-  const plan& planned() const noexcept { return pipeline_.planned(); }
+bool has_parts(const prepared_pipeline& pipeline) {
+  const auto& parts = pipeline.parts();
+  return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
+}
 
-  run_record run(const run_options& options) {
-    run_record record = describe(options);
-    const timing_method method = record.run.timing;
-    refusal_of(method, record.run.rate).throw_if_errors();
-    const auto allocations_before = pipeline_.device().usage().allocations;
-    pipeline_.prepare(method);
-    if (method == timing_method::layers && !has_parts()) {
-      record.warnings.push_back(
-          "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
-          "it has; what it shows is what timing: event shows");
-    }
-    const nanoseconds epoch = options.common_epoch.value_or(now());
-
-    recording ignored(planned(), pipeline_.parts(), record.device, method, record.run.warmup,
-                      epoch);
-    batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
-    std::optional<clock_watch> clock;
-    if (!options.common_epoch) clock.emplace(pipeline_.device());
-    const batch_result warm = executor_->run(warmup);
-    last_slot_ = slot_of(warm.completed);
-
-    recording kept(planned(), pipeline_.parts(), record.device, method, record.run.frames, epoch);
-    batch_result result = warm;
-    result.completed = 0;
-    if (!warm.interrupted && !warm.failure) {
-      batch measured{record.run.frames, record.run.warmup,   &kept,
-                     options.stop,      options.on_progress, false};
-      auto schedule = make_schedule(record.run, options.arrival_seed.value_or(record.run.seed));
-      if (schedule) measured.schedule = &*schedule;
-      measured.tell_latest = options.tell_latest;
-      machine_watch machine(pipeline_.device(), options.at_machine);
-      if (options.before_frames) options.before_frames();
-      pipeline_.device().profile(true);
-      const nanoseconds used_before = processor_time();
-      result = executor_->run(measured);
-      record.processor_time = processor_time() - used_before;
-      if (!result.failure && options.after_frames) options.after_frames();
-      // Only now, since it ends the profile of all that run at once.
-      pipeline_.device().profile(false);
-      record.conditions = machine.end();
-      if (schedule) record.load = std::move(*schedule).hand_over(epoch);
-      if (clock && !result.failure) clock->end();
-      if (result.completed > 0) last_slot_ = slot_of(result.completed);
-    }
-    record.memory = memory_;
-    record.memory.allocations += pipeline_.device().usage().allocations - allocations_before;
-    std::move(kept).hand_over(record, result.completed);
-    if (clock) clock->settle(record, epoch);
-    record.interrupted = result.interrupted;
-    record.failure = result.failure;
-    if (!record.failure && last_slot_) read_outputs(record);
-    return record;
-  }
-
-  machine_watch watch_machine(machine_watch::look at_machine) const {
-    return {pipeline_.device(), std::move(at_machine)};
-  }
-
-  std::vector<timing_method> timing_methods() const {
-    std::vector<timing_method> list;
-    for (const auto& entry : timing_method_words) {
-      const bool meant = entry.second != timing_method::layers || has_parts();
-      if (!meant || refusal_of(entry.second, planned().run.rate).has_errors()) continue;
-      list.push_back(entry.second);
-    }
-    return list;
-  }
-
-  void trace_operations(run_record& record, const stop_request* stop) {
-    trace_stages(pipeline_, record, stop);
-    last_slot_.reset();
-  }
-
-  void save_tensors(const std::string& directory) {
-    const std::filesystem::path folder(directory);
-    std::error_code problem;
-    std::filesystem::create_directories(folder, problem);
-    if (problem) {
-      throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
-    }
-    for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
-      const auto& t = planned().tensors[i];
-      memory staging;
-      if (t.input) {
-        save(folder, "input." + t.name, t.type,
-             pipeline_.read(pipeline_.tensor(i, 0), t.on, staging));
-      } else if (t.output() && last_slot_) {
-        save(folder, "output." + t.name, t.type,
-             pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging));
-      }
-    }
-    for (const auto& stage : planned().stages) {
-      if (!stage.kind->weights) continue;
-      for (const auto& w : stage.kind->weights(stage.config)) {
-        save(folder, "weight." + stage.name + "." + w.name, w.type, w.data);
-      }
+/// What computes the stages on this device, each library once.
+void add_library_versions(const prepared_pipeline& pipeline,
+                          std::vector<std::pair<std::string, std::string>>& to) {
+  for (const auto& stage : pipeline.planned().stages) {
+    const auto of = stage.kind->libraries.find(pipeline.device().properties().backend);
+    if (of == stage.kind->libraries.end()) continue;
+    for (auto& library : of->second()) {
+      if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
     }
   }
+}
 
- private:
-  /// Why the plan cannot be timed by a method or loaded at a rate, if so.
-  diagnostics refusal_of(timing_method method, std::optional<double> rate) const {
-    settings run = planned().run;
-    run.timing = method;
-    run.rate = rate;
-    diagnostics found;
-    check_settings(run, {}, found);
-    return found;
+/// A record of all that is known before the run.
+run_record begin_record(const prepared_pipeline& pipeline, const run_options& options) {
+  const plan& p = pipeline.planned();
+  run_record record;
+  record.pipeline = p.pipeline;
+  record.description = p.description;
+  if (p.source) record.source = {p.source->name(), p.source->text()};
+  record.parameters = p.parameters;
+  record.run = p.run;
+  record.run.timing = options.timing.value_or(record.run.timing);
+  record.run.frames = options.frames.value_or(record.run.frames);
+  record.run.warmup = options.warmup.value_or(record.run.warmup);
+  if (options.rate) record.run.rate = options.rate;
+  record.device = pipeline.device().properties();
+  record.cpu_cores = cores_for_cpu_stages(p, record.device);
+  record.environment = describe_environment();
+  add_library_versions(pipeline, record.environment);
+  for (const auto& t : p.tensors) {
+    const auto writer = t.input ? std::nullopt : std::optional(t.producer);
+    record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
   }
+  record.graphs = pipeline.graphs();
+  return record;
+}
 
-  /// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
-  /// random arrivals.
-  std::optional<frame_schedule> make_schedule(const settings& run, std::uint64_t seed) const {
-    if (run.arrival == arrival::closed) return std::nullopt;
-    const auto mixed = mix_seed(seed, seed_from(planned().pipeline));
-    return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue,
-                          run.when_full);
-  }
-
-  bool has_parts() const {
-    const auto& parts = pipeline_.parts();
-    return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
-  }
-
-  std::optional<std::size_t> slot_of(std::int64_t completed) {
-    if (completed == 0) return std::nullopt;
-    return static_cast<std::size_t>(completed - 1) % pipeline_.slots().size();
-  }
-
-  run_record describe(const run_options& options) const {
-    run_record record;
-    record.pipeline = planned().pipeline;
-    record.description = planned().description;
-    if (const auto& source = planned().source) record.source = {source->name(), source->text()};
-    record.parameters = planned().parameters;
-    record.run = planned().run;
-    record.run.timing = options.timing.value_or(record.run.timing);
-    record.run.frames = options.frames.value_or(record.run.frames);
-    record.run.warmup = options.warmup.value_or(record.run.warmup);
-    if (options.rate) record.run.rate = options.rate;
-    record.device = pipeline_.device().properties();
-    record.cpu_cores = cores_for_cpu_stages(planned(), record.device);
-    record.environment = describe_environment();
-    add_library_versions(record.environment);
-    for (const auto& t : planned().tensors) {
-      const auto writer = t.input ? std::nullopt : std::optional(t.producer);
-      record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
-    }
-    record.graphs = pipeline_.graphs();
-    return record;
-  }
-
-  /// What computes the stages on this device, each library once.
-  void add_library_versions(std::vector<std::pair<std::string, std::string>>& to) const {
-    for (const auto& stage : planned().stages) {
-      const auto of = stage.kind->libraries.find(pipeline_.device().properties().backend);
-      if (of == stage.kind->libraries.end()) continue;
-      for (auto& library : of->second()) {
-        if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
-      }
-    }
-  }
-
-  /// A device that fails only now must not take with it what was measured.
-  void read_outputs(run_record& record) {
-    try {
-      describe_outputs(record);
-    } catch (const error& e) {
-      record.failure = fmt::format("after the last frame: {}", e.what());
-    }
-  }
-
-  void describe_outputs(run_record& record) {
-    for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
-      const auto& t = planned().tensors[i];
+/// Describes what a slot holds of the outputs. A device that fails only now must not take with it
+/// what was measured.
+void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
+  const auto& tensors = pipeline.planned().tensors;
+  try {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const auto& t = tensors[i];
       if (!t.output()) continue;
       memory staging;
-      const auto bytes = pipeline_.read(pipeline_.tensor(i, *last_slot_), t.on, staging);
+      const auto bytes = pipeline.read(pipeline.tensor(i, slot), t.on, staging);
       record.outputs.push_back(describe_output(t.name, t.type, bytes));
       if (!record.outputs.back().finite) {
         record.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", t.name));
       }
     }
+  } catch (const error& e) {
+    record.failure = fmt::format("after the last frame: {}", e.what());
   }
+}
 
-  static void save(const std::filesystem::path& folder, const std::string& name,
-                   const tensor_type& type, std::span<const std::byte> data) {
-    write_npy(folder / (file_part(name) + ".npy"), type, data);
-  }
+}  // namespace
 
-  memory_usage before_;  ///< of the device, before it had this pipeline
-  prepared_pipeline pipeline_;
-  memory_usage memory_;  ///< of this pipeline, once prepared
-  std::unique_ptr<executor> executor_;
-  std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
-};
-
-session::session(plan p, device& d, const stop_request* stop)
-    : impl_(std::make_unique<implementation>(std::move(p), d, stop)) {}
+session::session(plan p, graphline::device& d, const stop_request* stop) {
+  const memory_usage before = d.usage();
+  pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
+  memory_ = taken_since(before, d.usage());
+  executor_ = make_executor(*pipeline_);
+}
 session::~session() = default;
 session::session(session&&) noexcept = default;
-session& session::operator=(session&&) noexcept = default;
 
 const plan& session::planned() const noexcept {
-  return impl_->planned();
+  return pipeline_->planned();
 }
+
+device& session::device() const noexcept {
+  return pipeline_->device();
+}
+
 std::vector<timing_method> session::timing_methods() const {
-  return impl_->timing_methods();
+  std::vector<timing_method> list;
+  for (const auto& entry : timing_method_words) {
+    const bool meant = entry.second != timing_method::layers || has_parts(*pipeline_);
+    if (!meant || refusal_of(planned(), entry.second, planned().run.rate).has_errors()) continue;
+    list.push_back(entry.second);
+  }
+  return list;
 }
+
 run_record session::run(const run_options& options) {
-  return impl_->run(options);
+  run_record record = begin_record(*pipeline_, options);
+  const timing_method method = record.run.timing;
+  refusal_of(planned(), method, record.run.rate).throw_if_errors();
+  const auto allocations_before = device().usage().allocations;
+  pipeline_->prepare(method);
+  if (method == timing_method::layers && !has_parts(*pipeline_)) {
+    record.warnings.push_back(
+        "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
+        "it has; what it shows is what timing: event shows");
+  }
+  const nanoseconds epoch = options.common_epoch.value_or(now());
+
+  recording ignored(planned(), pipeline_->parts(), record.device, method, record.run.warmup, epoch);
+  batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+  std::optional<clock_watch> clock;
+  if (!options.common_epoch) clock.emplace(device());
+  const batch_result warm = executor_->run(warmup);
+  last_slot_ = slot_of(warm.completed);
+
+  recording kept(planned(), pipeline_->parts(), record.device, method, record.run.frames, epoch);
+  batch_result result = warm;
+  result.completed = 0;
+  if (!warm.interrupted && !warm.failure) {
+    batch measured{record.run.frames, record.run.warmup,   &kept,
+                   options.stop,      options.on_progress, false};
+    auto schedule =
+        make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
+    if (schedule) measured.schedule = &*schedule;
+    measured.tell_latest = options.tell_latest;
+    machine_watch machine(device(), options.at_machine);
+    if (options.before_frames) options.before_frames();
+    device().profile(true);
+    const nanoseconds used_before = processor_time();
+    result = executor_->run(measured);
+    record.processor_time = processor_time() - used_before;
+    if (!result.failure && options.after_frames) options.after_frames();
+    // Only now, since it ends the profile of all that run at once.
+    device().profile(false);
+    record.conditions = machine.end();
+    if (schedule) record.load = std::move(*schedule).hand_over(epoch);
+    if (clock && !result.failure) clock->end();
+    if (result.completed > 0) last_slot_ = slot_of(result.completed);
+  }
+  record.memory = memory_;
+  record.memory.allocations += device().usage().allocations - allocations_before;
+  std::move(kept).hand_over(record, result.completed);
+  if (clock) clock->settle(record, epoch);
+  record.interrupted = result.interrupted;
+  record.failure = result.failure;
+  if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);
+  return record;
 }
-machine_watch session::watch_machine(std::function<machine_state()> at_machine) const {
-  return impl_->watch_machine(std::move(at_machine));
-}
+
 void session::trace_operations(run_record& record, const stop_request* stop) {
-  impl_->trace_operations(record, stop);
+  trace_stages(*pipeline_, record, stop);
+  last_slot_.reset();
 }
+
 void session::save_tensors(const std::string& directory) {
-  impl_->save_tensors(directory);
+  const std::filesystem::path folder(directory);
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) {
+    throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
+  }
+  const auto save = [&](const std::string& name, const tensor_type& type,
+                        std::span<const std::byte> data) {
+    write_npy(folder / (name + ".npy"), type, data);
+  };
+  for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
+    const auto& t = planned().tensors[i];
+    if (!t.input && !(t.output() && last_slot_)) continue;
+    memory staging;
+    save((t.input ? "input." : "output.") + t.name, t.type,
+         pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
+  }
+  for (const auto& stage : planned().stages) {
+    if (!stage.kind->weights) continue;
+    for (const auto& w : stage.kind->weights(stage.config)) {
+      save("weight." + stage.name + "." + w.name, w.type, w.data);
+    }
+  }
+}
+
+std::optional<std::size_t> session::slot_of(std::int64_t completed) const {
+  if (completed == 0) return std::nullopt;
+  return static_cast<std::size_t>(completed - 1) % pipeline_->slots().size();
 }
 
 }  // namespace graphline

@@ -15,7 +15,8 @@
 
 namespace graphline {
 
-class machine_watch;
+class executor;
+class prepared_pipeline;
 
 /// Told how far a run is, from the thread that drives it, at most about ten times a second.
 struct progress {
@@ -58,12 +59,12 @@ class session {
  public:
   /// Prepares every stage. Throws `run_error` naming the stage that failed, `interrupted_error`
   /// when `stop` is raised meanwhile. `d` must outlive the session.
-  session(plan p, device& d, const stop_request* stop = nullptr);
+  session(plan p, graphline::device& d, const stop_request* stop = nullptr);
   ~session();
   session(session&&) noexcept;
-  session& operator=(session&&) noexcept;
 
   const plan& planned() const noexcept;
+  graphline::device& device() const noexcept;
 
   /// The timing methods that make sense for the plan: those that its settings allow, `layers` only
   /// where a stage has parts to tell apart.
@@ -75,10 +76,6 @@ class session {
   /// `run_error` where what the method takes cannot be prepared.
   run_record run(const run_options& options = {});
 
-  /// Looks at the machine and at the session's device, over several runs; each run looks for itself
-  /// alone. Not to outlive the device.
-  machine_watch watch_machine(std::function<machine_state()> at_machine = look_at_machine) const;
-
   /// Runs each device stage alone a few times while the device notes its operations, and adds these
   /// to the record. What cannot be traced, and why, becomes a warning of the record. The outputs of
   /// the last run are overwritten: save them first.
@@ -89,8 +86,13 @@ class session {
   void save_tensors(const std::string& directory);
 
  private:
-  class implementation;
-  std::unique_ptr<implementation> impl_;
+  /// The slot of the last of so many frames.
+  std::optional<std::size_t> slot_of(std::int64_t completed) const;
+
+  std::unique_ptr<prepared_pipeline> pipeline_;
+  memory_usage memory_;  ///< of the pipeline, once prepared
+  std::unique_ptr<executor> executor_;
+  std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
 };
 
 }  // namespace graphline

@@ -25,12 +25,32 @@ class remaining_time {
   explicit remaining_time(std::size_t configurations) : of_(configurations) {}
 
   /// A trial of a configuration took that long.
-  void took(std::size_t configuration, nanoseconds length);
+  void took(std::size_t configuration, nanoseconds length) {
+    ++of_[configuration].trials;
+    of_[configuration].together += length;
+  }
 
   /// For as many trials of each configuration as `blocks` less those there were. Where no further
   /// block begins after `limit` from now on, no more than that and one block. Nothing before the
   /// first trial; a configuration that had none yet counts as the average one.
-  std::optional<nanoseconds> left(std::size_t blocks, std::optional<nanoseconds> limit) const;
+  std::optional<nanoseconds> left(std::size_t blocks, std::optional<nanoseconds> limit) const {
+    tally all;
+    for (const auto& t : of_) {
+      all.trials += t.trials;
+      all.together += t.together;
+    }
+    if (all.trials == 0) return std::nullopt;
+    double block = 0;
+    double left = 0;
+    for (const auto& t : of_) {
+      const auto& known = t.trials > 0 ? t : all;
+      const double mean = static_cast<double>(known.together) / static_cast<double>(known.trials);
+      block += mean;
+      left += mean * static_cast<double>(blocks - std::min(blocks, t.trials));
+    }
+    if (limit) left = std::min(left, static_cast<double>(*limit) + block);
+    return std::llround(left);
+  }
 
  private:
   struct tally {
@@ -39,31 +59,6 @@ class remaining_time {
   };
   std::vector<tally> of_;
 };
-
-void remaining_time::took(std::size_t configuration, nanoseconds length) {
-  ++of_[configuration].trials;
-  of_[configuration].together += length;
-}
-
-std::optional<nanoseconds> remaining_time::left(std::size_t blocks,
-                                                std::optional<nanoseconds> limit) const {
-  tally all;
-  for (const auto& t : of_) {
-    all.trials += t.trials;
-    all.together += t.together;
-  }
-  if (all.trials == 0) return std::nullopt;
-  double block = 0;
-  double left = 0;
-  for (const auto& t : of_) {
-    const auto& known = t.trials > 0 ? t : all;
-    const double mean = static_cast<double>(known.together) / static_cast<double>(known.trials);
-    block += mean;
-    left += mean * static_cast<double>(blocks - std::min(blocks, t.trials));
-  }
-  if (limit) left = std::min(left, static_cast<double>(*limit) + block);
-  return std::llround(left);
-}
 
 std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));

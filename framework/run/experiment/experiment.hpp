@@ -15,6 +15,8 @@
 
 namespace graphline {
 
+class session;
+
 /// How far an experiment is.
 struct experiment_progress {
   std::int64_t done = 0;            ///< trials, those of before a pause among them
@@ -50,5 +52,18 @@ experiment_record run_experiment(const experiment_plan& planned, trial_runner& r
 std::vector<nanoseconds> try_out(const experiment_plan& planned, trial_runner& runner,
                                  const stop_request* stop,
                                  const std::function<void(std::size_t)>& on_progress = {});
+
+/// How the timing methods are measured against each other.
+struct timing_experiment_options {
+  std::int64_t trials = 24;  ///< of each method
+  std::int64_t frames = 0;   ///< of a trial; 0: about a quarter of a second of them, 3 to 45
+  const stop_request* stop = nullptr;
+  std::function<void(const experiment_progress&)> on_progress = {};
+};
+
+/// Compares every timing method that makes sense for it with none, on one prepared pipeline: an
+/// experiment whose configurations share stages, memory and graphs, so that nothing but the timing
+/// differs. The plan's seed is that of the random order.
+experiment_record compare_timing_methods(session& s, const timing_experiment_options& options);
 
 }  // namespace graphline

@@ -1,4 +1,4 @@
-#include "framework/run/experiment/timing_experiment.hpp"
+#include "framework/run/experiment/experiment.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/base/random.hpp"
+#include "framework/run/execute/session.hpp"
 
 namespace graphline {
 namespace {

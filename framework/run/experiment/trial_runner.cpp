@@ -16,39 +16,84 @@
 namespace graphline {
 namespace {
 
-/// A session that is ready, and where.
-struct ready_session {
-  graphline::session* session = nullptr;
-  device* on = nullptr;
-};
-
 /// The sessions of an experiment, kept from trial to trial as far as they fit into a budget of
 /// device memory. A plan's own need stands for what is not prepared yet; after that, what preparing
 /// it took.
 class session_pool {
  public:
   /// `budget` in bytes, of all devices together. `planned` must outlive the pool.
-  session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget);
+  session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget)
+      : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
 
   /// The sessions of a configuration, one per member, prepared where they are not; good until the
   /// next call. Gives up those used least recently when all would not fit, and all others when a
   /// session cannot be prepared beside them. Throws what `session` throws.
-  std::vector<ready_session> take(std::size_t configuration, const stop_request* stop);
+  std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
+    ++calls_;
+    const auto members = planned_.configurations.at(configuration).members.size();
+    // Those that are there count as used before any other is prepared.
+    for (auto& [k, e] : entries_) {
+      if (k.first == configuration) e.used = calls_;
+    }
+    std::vector<session*> sessions;
+    for (std::size_t member = 0; member < members; ++member) {
+      sessions.push_back(&ready({configuration, member}, stop));
+    }
+    return sessions;
+  }
 
  private:
   using key = std::pair<std::size_t, std::size_t>;  // configuration and member
 
   struct entry {
     graphline::session session;
-    device* on;
     std::uint64_t bytes;
     std::uint64_t used;  ///< the call of `take` that used it last
   };
 
-  entry& ready(key k, const stop_request* stop);
-  entry& prepare(key k, const plan& p, const stop_request* stop);
-  bool give_up_oldest();
-  std::uint64_t held() const noexcept;
+  session& ready(key k, const stop_request* stop) {
+    if (const auto there = entries_.find(k); there != entries_.end()) return there->second.session;
+    const plan& p = planned_.configurations[k.first].members[k.second];
+    const auto known = known_bytes_.find(k);
+    const std::uint64_t need = known != known_bytes_.end()
+                                   ? known->second
+                                   : need_of(p, place_buffers(p, {})).device.total();
+    while (saturating_add(held(), need) > budget_ && give_up_oldest()) {
+    }
+    try {
+      return prepare(k, p, stop);
+    } catch (const error& e) {
+      // What a device has room for beside memory (streams, a library's own buffers) shows only now.
+      if (e.status() != exit_status::run_failed || !give_up_oldest()) throw;
+      while (give_up_oldest()) {
+      }
+      return prepare(k, p, stop);
+    }
+  }
+
+  session& prepare(key k, const plan& p, const stop_request* stop) {
+    device& on = devices_(p);
+    const auto before = on.usage().device_bytes;
+    session made(p, on, stop);
+    const std::uint64_t bytes = on.usage().device_bytes - before;
+    known_bytes_[k] = bytes;
+    return entries_.emplace(k, entry{std::move(made), bytes, calls_}).first->second.session;
+  }
+
+  /// Of those that the call under way does not use; false when there is none.
+  bool give_up_oldest() {
+    const auto oldest =
+        std::ranges::min_element(entries_, {}, [](const auto& e) { return e.second.used; });
+    if (oldest == entries_.end() || oldest->second.used == calls_) return false;
+    entries_.erase(oldest);
+    return true;
+  }
+
+  std::uint64_t held() const noexcept {
+    std::uint64_t sum = 0;
+    for (const auto& [k, e] : entries_) sum = saturating_add(sum, e.bytes);
+    return sum;
+  }
 
   const experiment_plan& planned_;
   device_source devices_;
@@ -57,68 +102,6 @@ class session_pool {
   std::map<key, entry> entries_;
   std::map<key, std::uint64_t> known_bytes_;  ///< of those prepared at some time
 };
-
-session_pool::session_pool(const experiment_plan& planned, device_source devices,
-                           std::uint64_t budget)
-    : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
-
-std::vector<ready_session> session_pool::take(std::size_t configuration, const stop_request* stop) {
-  ++calls_;
-  const auto members = planned_.configurations.at(configuration).members.size();
-  // Those that are there count as used before any other is prepared.
-  for (auto& [k, e] : entries_) {
-    if (k.first == configuration) e.used = calls_;
-  }
-  std::vector<ready_session> sessions;
-  for (std::size_t member = 0; member < members; ++member) {
-    entry& e = ready({configuration, member}, stop);
-    sessions.push_back({&e.session, e.on});
-  }
-  return sessions;
-}
-
-session_pool::entry& session_pool::ready(key k, const stop_request* stop) {
-  if (const auto there = entries_.find(k); there != entries_.end()) return there->second;
-  const plan& p = planned_.configurations[k.first].members[k.second];
-  const auto known = known_bytes_.find(k);
-  const std::uint64_t need =
-      known != known_bytes_.end() ? known->second : need_of(p, place_buffers(p, {})).device.total();
-  while (saturating_add(held(), need) > budget_ && give_up_oldest()) {
-  }
-  try {
-    return prepare(k, p, stop);
-  } catch (const error& e) {
-    // What a device has room for beside memory (streams, a library's own buffers) shows only now.
-    if (e.status() != exit_status::run_failed || !give_up_oldest()) throw;
-    while (give_up_oldest()) {
-    }
-    return prepare(k, p, stop);
-  }
-}
-
-session_pool::entry& session_pool::prepare(key k, const plan& p, const stop_request* stop) {
-  device& on = devices_(p);
-  const auto before = on.usage().device_bytes;
-  session made(p, on, stop);
-  const std::uint64_t bytes = on.usage().device_bytes - before;
-  known_bytes_[k] = bytes;
-  return entries_.emplace(k, entry{std::move(made), &on, bytes, calls_}).first->second;
-}
-
-/// Of those that the call under way does not use; false when there is none.
-bool session_pool::give_up_oldest() {
-  const auto oldest =
-      std::ranges::min_element(entries_, {}, [](const auto& e) { return e.second.used; });
-  if (oldest == entries_.end() || oldest->second.used == calls_) return false;
-  entries_.erase(oldest);
-  return true;
-}
-
-std::uint64_t session_pool::held() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& [k, e] : entries_) sum = saturating_add(sum, e.bytes);
-  return sum;
-}
 
 class local_trial_runner final : public trial_runner {
  public:
@@ -173,13 +156,12 @@ class local_trial_runner final : public trial_runner {
                                     const stop_request* stop) {
     const auto& names = planned_.configurations[configuration].what.members;
     std::vector<concurrent_run> runs;
-    for (const auto& [s, on] : pool_.take(configuration, stop)) {
+    for (session* const s : pool_.take(configuration, stop)) {
       const auto& name = names[runs.size()];
       const settings& run = s->planned().run;
       // By the member too: several may be of one pipeline, and have arrivals of their own.
       runs.push_back({.name = name,
                       .session = s,
-                      .on = on,
                       .foreground = run.arrival != arrival::closed,
                       .arrival_seed = mix_seed(mix_seed(run.seed, number), seed_from(name))});
     }
