@@ -97,8 +97,7 @@ TEST_F(conformance_call, lets_other_streams_go_on_while_it_is_held_up) {
   held_function held("held");
   const auto s = make_stream("s");
   const auto other = make_stream("other");
-  const auto exec =
-      dev().capture(*other, [&] { enqueue_count(*other, counter, reading); })->instantiate();
+  const auto exec = make_exec(*other, [&] { enqueue_count(*other, counter, reading); });
   enqueue_count(*other, counter, reading);
   other->launch(*exec);
   dev().synchronize(wait_mode::block);
@@ -168,13 +167,10 @@ TEST_F(conformance_call, in_a_graph_keeps_its_place_at_every_launch) {
     std::memcpy(after.data(), &raised, sizeof raised);
   });
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   enqueue_note(*s, counter, before, note);
-                                   s->copy(counter.data(), after.data(), sizeof(std::int32_t));
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    enqueue_note(*s, counter, before, note);
+    s->copy(counter.data(), after.data(), sizeof(std::int32_t));
+  });
   dev().synchronize(wait_mode::block);
   EXPECT_THAT(seen, testing::IsEmpty());
   for (int i = 0; i < 3; ++i) s->launch(*exec);
@@ -215,18 +211,15 @@ TEST_F(conformance_call, in_each_branch_of_a_graph_is_made_before_the_branches_j
   const auto join = dev().make_event("join");
   const auto s = make_stream("origin");
   const auto side = make_stream("side");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->record(*fork);
-                                   side->wait(*fork);
-                                   enqueue_note(*side, right, right_read, note_right);
-                                   enqueue_note(*s, left, left_read, note_left);
-                                   side->record(*join);
-                                   s->wait(*join);
-                                   s->call(add);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->record(*fork);
+    side->wait(*fork);
+    enqueue_note(*side, right, right_read, note_right);
+    enqueue_note(*s, left, left_read, note_left);
+    side->record(*join);
+    s->wait(*join);
+    s->call(add);
+  });
   for (int i = 0; i < 3; ++i) s->launch(*exec);
   dev().synchronize(wait_mode::block);
   EXPECT_THAT(left_seen, testing::ElementsAre(1, 2, 3));
@@ -241,8 +234,7 @@ TEST_F(conformance_call, in_a_graph_launched_on_two_streams_is_never_made_by_bot
   test_function note("note", [&] { seen.push_back(value_of(reading)); });
   const auto a = make_stream("a", priority::low);
   const auto b = make_stream("b", priority::high);
-  const auto exec =
-      dev().capture(*a, [&] { enqueue_note(*a, counter, reading, note); })->instantiate();
+  const auto exec = make_exec(*a, [&] { enqueue_note(*a, counter, reading, note); });
   for (int i = 0; i < 20; ++i) {
     a->launch(*exec);
     b->launch(*exec);
@@ -257,13 +249,10 @@ TEST_F(conformance_call, in_a_graph_is_made_before_the_executable_is_gone) {
   int calls = 0;
   test_function note("note", [&] { ++calls; });
   const auto s = make_stream("s");
-  auto exec = dev()
-                  .capture(*s,
-                           [&] {
-                             on().enqueue_busy(*s, 200);
-                             s->call(note);
-                           })
-                  ->instantiate();
+  auto exec = make_exec(*s, [&] {
+    on().enqueue_busy(*s, 200);
+    s->call(note);
+  });
   s->launch(*exec);
   exec.reset();
   dev().synchronize(wait_mode::block);
@@ -275,13 +264,10 @@ TEST_F(conformance_call, is_skipped_once_the_device_has_failed) {
   test_function note("note", [&] { ++calls; });
   const auto end = dev().make_event("end");
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_failure(*s);
-                                   s->call(note);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_failure(*s);
+    s->call(note);
+  });
   s->launch(*exec);
   s->call(note);
   s->record(*end);

@@ -41,14 +41,11 @@ TEST_F(conformance_capture, replays_copies_and_fills_on_the_memory_as_it_is_then
   const memory source = dev().allocate_pinned(8);
   const memory block = dev().allocate(16);
   const memory target = dev().allocate_pinned(16);
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->fill(block.data(), std::byte{'-'}, 16);
-                                   s->copy(block.at(4), source.data(), 8);
-                                   s->copy(target.data(), block.data(), 16);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->fill(block.data(), std::byte{'-'}, 16);
+    s->copy(block.at(4), source.data(), 8);
+    s->copy(target.data(), block.data(), 16);
+  });
   for (const char* text : {"12345678", "abcdefgh"}) {
     std::memcpy(source.data(), text, 8);
     s->launch(*exec);
@@ -96,15 +93,12 @@ TEST_F(conformance_capture, one_executable_never_overlaps_itself_on_two_streams)
   const memory counter = make_counter();
   const memory first = make_reading();
   const memory second = make_reading();
-  const auto exec = dev()
-                        .capture(*a,
-                                 [&] {
-                                   // Moves the last reading on and takes a new one: two launches
-                                   // that mixed would lose a value.
-                                   a->copy(second.data(), first.data(), sizeof(std::int32_t));
-                                   enqueue_count(*a, counter, first);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*a, [&] {
+    // Moves the last reading on and takes a new one: two launches
+    // that mixed would lose a value.
+    a->copy(second.data(), first.data(), sizeof(std::int32_t));
+    enqueue_count(*a, counter, first);
+  });
   const auto held = on().enqueue_gate(*a);
   for (int i = 0; i < 20; ++i) {
     a->launch(*exec);
@@ -234,13 +228,10 @@ TEST_F(conformance_capture, leaves_timed_events_unstamped) {
   const auto s = make_stream("s");
   const auto e = dev().make_timed_event("e");
   const memory counter = make_counter();
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_add_one(*s, counter.data());
-                                   s->record(*e);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_add_one(*s, counter.data());
+    s->record(*e);
+  });
   s->launch(*exec);
   dev().synchronize(wait_mode::block);
   EXPECT_THROW(static_cast<void>(e->on_host_clock()), run_error);

@@ -58,14 +58,11 @@ TEST_F(conformance_failure, releases_streams_that_wait_for_it) {
 TEST_F(conformance_failure, inside_a_graph_is_told_too) {
   const auto s = make_stream("s");
   const memory counter = make_counter();
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_add_one(*s, counter.data());
-                                   on().enqueue_failure(*s);
-                                   on().enqueue_add_one(*s, counter.data());
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_add_one(*s, counter.data());
+    on().enqueue_failure(*s);
+    on().enqueue_add_one(*s, counter.data());
+  });
   s->launch(*exec);
   s->launch(*exec);
   expect_run_error([&] { dev().synchronize(wait_mode::block); }, on().failure_text());
@@ -75,7 +72,7 @@ TEST_F(conformance_failure, still_lets_everything_be_destroyed) {
   auto s = make_stream("s");
   auto e = dev().make_timed_event("e");
   memory m = dev().allocate(64);
-  auto exec = dev().capture(*s, [&] { on().enqueue_failure(*s); })->instantiate();
+  auto exec = make_exec(*s, [&] { on().enqueue_failure(*s); });
   s->launch(*exec);
   s->record(*e);
   for (int i = 0; i < 100; ++i) on().enqueue_busy(*s, 10);

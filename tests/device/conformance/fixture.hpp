@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,11 @@ class device_test : public testing::Test {
 
   std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
     return dev().make_stream(name, level);
+  }
+
+  /// What `body` enqueues, captured from `origin` on.
+  std::unique_ptr<graph_exec> make_exec(stream& origin, const std::function<void()>& body) {
+    return dev().capture(origin, body)->instantiate();
   }
 
   /// An int32 in device memory.

@@ -36,14 +36,11 @@ TEST_F(conformance_stamp, in_a_graph_times_what_stands_between_two) {
   const auto begin = dev().make_timed_event("begin");
   const auto end = dev().make_timed_event("end");
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->stamp(*begin);
-                                   on().enqueue_busy(*s, 2000);
-                                   s->stamp(*end);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->stamp(*begin);
+    on().enqueue_busy(*s, 2000);
+    s->stamp(*end);
+  });
   const nanoseconds before = now();
   s->launch(*exec);
   dev().synchronize(wait_mode::block);
@@ -58,13 +55,10 @@ TEST_F(conformance_stamp, in_a_graph_is_made_anew_at_each_launch) {
   const auto e = dev().make_timed_event("e");
   const memory counter = make_counter();
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_add_one(*s, counter.data());
-                                   s->stamp(*e);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_add_one(*s, counter.data());
+    s->stamp(*e);
+  });
   nanoseconds before = now();
   for (int i = 0; i < 5; ++i) {
     s->launch(*exec);
@@ -80,13 +74,10 @@ TEST_F(conformance_stamp, in_a_graph_launched_twice_in_a_row_keeps_the_second) {
   const auto first_end = dev().make_timed_event("first end");
   const auto inside = dev().make_timed_event("inside");
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->stamp(*inside);
-                                   on().enqueue_busy(*s, 500);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->stamp(*inside);
+    on().enqueue_busy(*s, 500);
+  });
   s->launch(*exec);
   s->record(*first_end);
   on().enqueue_busy(*s, 2000);
@@ -121,21 +112,18 @@ TEST_F(conformance_stamp, in_the_branches_of_a_graph_lies_between_fork_and_join)
   }
   const auto s = make_stream("origin");
   const auto side = make_stream("side");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->stamp(*marks[0]);
-                                   s->record(*fork);
-                                   side->wait(*fork);
-                                   on().enqueue_busy(*side, 300);
-                                   side->stamp(*marks[2]);
-                                   on().enqueue_busy(*s, 300);
-                                   s->stamp(*marks[1]);
-                                   side->record(*join);
-                                   s->wait(*join);
-                                   s->stamp(*marks[3]);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->stamp(*marks[0]);
+    s->record(*fork);
+    side->wait(*fork);
+    on().enqueue_busy(*side, 300);
+    side->stamp(*marks[2]);
+    on().enqueue_busy(*s, 300);
+    s->stamp(*marks[1]);
+    side->record(*join);
+    s->wait(*join);
+    s->stamp(*marks[3]);
+  });
   for (int i = 0; i < 2; ++i) {
     s->launch(*exec);
     dev().synchronize(wait_mode::block);
@@ -152,14 +140,11 @@ TEST_F(conformance_stamp, around_a_call_in_a_graph_encloses_it) {
   const auto begin = dev().make_timed_event("begin");
   const auto end = dev().make_timed_event("end");
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   s->stamp(*begin);
-                                   s->call(note);
-                                   s->stamp(*end);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    s->stamp(*begin);
+    s->call(note);
+    s->stamp(*end);
+  });
   for (int i = 0; i < 3; ++i) {
     s->launch(*exec);
     dev().synchronize(wait_mode::block);
@@ -172,13 +157,10 @@ TEST_F(conformance_stamp, has_no_time_before_its_graph_is_launched) {
   const auto e = dev().make_timed_event("unseen");
   const memory counter = make_counter();
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_add_one(*s, counter.data());
-                                   s->stamp(*e);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_add_one(*s, counter.data());
+    s->stamp(*e);
+  });
   dev().synchronize(wait_mode::block);
   expect_run_error([&] { static_cast<void>(e->on_host_clock()); }, "unseen");
   expect_run_error([&] { static_cast<void>(e->since(*e)); }, "unseen");
@@ -188,13 +170,10 @@ TEST_F(conformance_stamp, in_a_graph_and_a_recording_stand_for_whichever_passed_
   const auto e = dev().make_timed_event("e");
   const memory counter = make_counter();
   const auto s = make_stream("s");
-  const auto exec = dev()
-                        .capture(*s,
-                                 [&] {
-                                   on().enqueue_add_one(*s, counter.data());
-                                   s->stamp(*e);
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    on().enqueue_add_one(*s, counter.data());
+    s->stamp(*e);
+  });
   for (int i = 0; i < 2; ++i) {
     const nanoseconds before_recording = now();
     s->record(*e);

@@ -32,14 +32,11 @@ TEST_F(conformance_trace, notes_every_operation_on_streams_and_in_graphs) {
   const auto a = make_stream("a");
   const auto b = make_stream("b");
   const auto trace = dev().trace_operations();
-  const auto exec = dev()
-                        .capture(*a,
-                                 [&] {
-                                   for (int i = 0; i < 3; ++i) {
-                                     on().enqueue_add_one(*a, counter.data());
-                                   }
-                                 })
-                        ->instantiate();
+  const auto exec = make_exec(*a, [&] {
+    for (int i = 0; i < 3; ++i) {
+      on().enqueue_add_one(*a, counter.data());
+    }
+  });
   const std::string name = name_of_add_one(*trace, *a, counter);
   EXPECT_FALSE(name.empty());
   for (int i = 0; i < 5; ++i) on().enqueue_add_one(*b, counter.data());

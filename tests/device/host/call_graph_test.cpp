@@ -1,8 +1,5 @@
 // Graphs with calls on the `host` device, which are replayed by dependency, and calls beside them.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <deque>
 #include <random>
@@ -11,9 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "framework/base/error.hpp"
 #include "tests/device/conformance/test_function.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline {
 namespace {
@@ -22,22 +18,7 @@ using conformance::held_function;
 using conformance::opened_at_end;
 using conformance::test_function;
 
-class host_call_graph : public testing::Test {
- protected:
-  std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
-    return dev_->make_stream(name, level);
-  }
-
-  /// Lets `to` wait for what is in `from` so far.
-  void follow(stream& from, stream& to) {
-    marks_.push_back(dev_->make_event("mark"));
-    from.record(*marks_.back());
-    to.wait(*marks_.back());
-  }
-
-  std::unique_ptr<device> dev_ = open_host_device(1);
-  std::vector<std::unique_ptr<event>> marks_;
-};
+using host_call_graph = host_test;
 
 TEST_F(host_call_graph, carries_on_with_what_does_not_depend_on_a_call_under_way) {
   std::string order;
@@ -53,16 +34,14 @@ TEST_F(host_call_graph, carries_on_with_what_does_not_depend_on_a_call_under_way
   function_operation joined("joined", [&] { order += 'j'; });
   const auto s = make_stream("s");
   const auto side = make_stream("side");
-  const auto exec = dev_->capture(*s,
-                                  [&] {
-                                    follow(*s, *side);
-                                    s->call(held);
-                                    host_enqueue(*s, behind);
-                                    host_enqueue(*side, beside);
-                                    follow(*side, *s);
-                                    host_enqueue(*s, joined);
-                                  })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    s->call(held);
+    host_enqueue(*s, behind);
+    host_enqueue(*side, beside);
+    follow(*side, *s);
+    host_enqueue(*s, joined);
+  });
   for (int i = 0; i < 3; ++i) {
     beside_ran = false;
     s->launch(*exec);
@@ -82,20 +61,18 @@ TEST_F(host_call_graph, takes_what_is_ready_in_captured_order) {
   const auto s = make_stream("s");
   const auto side = make_stream("side");
   const auto calling = make_stream("calling");
-  const auto exec = dev_->capture(*s,
-                                  [&] {
-                                    follow(*s, *side);
-                                    follow(*s, *calling);
-                                    calling->call(held);
-                                    host_enqueue(*s, operations[0]);
-                                    host_enqueue(*side, operations[1]);
-                                    host_enqueue(*s, operations[2]);
-                                    host_enqueue(*side, operations[3]);
-                                    host_enqueue(*s, last);
-                                    follow(*side, *s);
-                                    follow(*calling, *s);
-                                  })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    follow(*s, *calling);
+    calling->call(held);
+    host_enqueue(*s, operations[0]);
+    host_enqueue(*side, operations[1]);
+    host_enqueue(*s, operations[2]);
+    host_enqueue(*side, operations[3]);
+    host_enqueue(*s, last);
+    follow(*side, *s);
+    follow(*calling, *s);
+  });
   const opened_at_end opened(held);
   s->launch(*exec);
   dev_->synchronize(wait_mode::block);
@@ -110,17 +87,15 @@ TEST_F(host_call_graph, begins_with_calls_in_captured_order) {
   const auto s = make_stream("s");
   const auto side = make_stream("side");
   const auto aside = make_stream("aside");
-  const auto exec = dev_->capture(*s,
-                                  [&] {
-                                    follow(*s, *side);
-                                    follow(*s, *aside);
-                                    aside->call(first);
-                                    s->call(second);
-                                    side->call(third);
-                                    follow(*side, *s);
-                                    follow(*aside, *s);
-                                  })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    follow(*s, *aside);
+    aside->call(first);
+    s->call(second);
+    side->call(third);
+    follow(*side, *s);
+    follow(*aside, *s);
+  });
   s->launch(*exec);
   dev_->synchronize(wait_mode::block);
   EXPECT_EQ(order, "123");
@@ -131,7 +106,7 @@ TEST_F(host_call_graph, lets_another_stream_in_while_all_that_is_left_waits_for_
   function_operation other("other", [&] { held.open(); });
   const auto s = make_stream("s", priority::high);
   const auto t = make_stream("t", priority::low);
-  const auto exec = dev_->capture(*s, [&] { s->call(held); })->instantiate();
+  const auto exec = make_exec(*s, [&] { s->call(held); });
   const opened_at_end opened(held);
   s->launch(*exec);
   held.wait_until_called();
@@ -141,20 +116,17 @@ TEST_F(host_call_graph, lets_another_stream_in_while_all_that_is_left_waits_for_
 
 TEST_F(host_call_graph, calls_in_the_order_in_which_they_became_ready) {
   std::string order;
-  std::atomic<bool> open = false;
   test_function a("a", [&] { order += 'a'; });
   test_function b("b", [&] { order += 'b'; });
-  function_operation gate("gate", [&] {
-    while (!open) std::this_thread::yield();
-  });
+  held_operation gate;
   const auto first = make_stream("first", priority::low);
   const auto second = make_stream("second", priority::high);
-  const auto exec = dev_->capture(*second, [&] { second->call(b); })->instantiate();
+  const auto exec = make_exec(*second, [&] { second->call(b); });
   host_enqueue(*first, gate);
   follow(*first, *second);  // so `b` is ready after `a`, though its stream is more urgent
   first->call(a);
   second->launch(*exec);
-  open = true;
+  gate.open();
   dev_->synchronize(wait_mode::block);
   EXPECT_EQ(order, "ab");
 }
@@ -166,16 +138,14 @@ TEST_F(host_call_graph, skips_the_calls_after_a_failure_and_completes) {
   function_operation faulty("faulty", [] { throw std::runtime_error("the bolt is loose"); });
   const auto s = make_stream("s");
   const auto side = make_stream("side");
-  const auto exec = dev_->capture(*s,
-                                  [&] {
-                                    follow(*s, *side);
-                                    s->call(held);
-                                    s->call(count);
-                                    host_enqueue(*side, faulty);
-                                    side->call(count);
-                                    follow(*side, *s);
-                                  })
-                        ->instantiate();
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    s->call(held);
+    s->call(count);
+    host_enqueue(*side, faulty);
+    side->call(count);
+    follow(*side, *s);
+  });
   const opened_at_end opened(held);
   for (int i = 0; i < 2; ++i) s->launch(*exec);
   const auto unrecorded = dev_->make_event("unrecorded");

@@ -10,7 +10,7 @@
 
 #include "framework/base/clock.hpp"
 #include "tests/device/conformance/test_function.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline {
 namespace {
@@ -36,15 +36,16 @@ struct timed_stream {
   nanoseconds busy() const { return end->busy_since(*begin).value(); }
 };
 
-TEST(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
-  const auto dev = open_host_device(1);
-  EXPECT_TRUE(dev->properties().one_at_a_time);
-  EXPECT_TRUE(dev->properties().tells_busy_time);
+using host_busy_time = host_test;
+
+TEST_F(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
+  EXPECT_TRUE(dev_->properties().one_at_a_time);
+  EXPECT_TRUE(dev_->properties().tells_busy_time);
   function_operation operation("operation", work);
-  timed_stream a(*dev, "a");
-  timed_stream b(*dev, "b");
+  timed_stream a(*dev_, "a");
+  timed_stream b(*dev_, "b");
   // Behind one that is under way, so that both begin events pass before either operation.
-  const auto first = dev->make_stream("first", priority::high);
+  const auto first = make_stream("first", priority::high);
   host_enqueue(*first, operation);
   for (auto* s : {&a, &b}) {
     s->on->record(*s->begin);
@@ -52,7 +53,7 @@ TEST(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
     host_enqueue(*s->on, operation);
     s->on->record(*s->end);
   }
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   for (const auto* s : {&a, &b}) {
     EXPECT_GE(s->busy(), 2 * time_of_one);
     EXPECT_LE(s->busy(), s->span());
@@ -64,34 +65,31 @@ TEST(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
   EXPECT_LE(a.busy() + b.busy(), all);
 }
 
-TEST(host_busy_time, is_told_of_each_stream_of_a_graph) {
-  const auto dev = open_host_device(1);
+TEST_F(host_busy_time, is_told_of_each_stream_of_a_graph) {
   function_operation operation("operation", work);
   conformance::test_function call("call", [] {});
   for (const bool with_call : {false, true}) {  // both ways of replaying a graph
-    timed_stream a(*dev, "a");
-    timed_stream b(*dev, "b");
-    const auto fork = dev->make_event("fork");
-    const auto join = dev->make_event("join");
-    const auto exec = dev->capture(*a.on,
-                                   [&] {
-                                     a.on->record(*fork);
-                                     b.on->wait(*fork);
-                                     a.on->stamp(*a.begin);
-                                     b.on->stamp(*b.begin);
-                                     host_enqueue(*a.on, operation);
-                                     host_enqueue(*b.on, operation);
-                                     host_enqueue(*a.on, operation);
-                                     if (with_call) a.on->call(call);
-                                     b.on->stamp(*b.end);
-                                     b.on->record(*join);
-                                     a.on->wait(*join);
-                                     a.on->stamp(*a.end);
-                                   })
-                          ->instantiate();
+    timed_stream a(*dev_, "a");
+    timed_stream b(*dev_, "b");
+    const auto fork = dev_->make_event("fork");
+    const auto join = dev_->make_event("join");
+    const auto exec = make_exec(*a.on, [&] {
+      a.on->record(*fork);
+      b.on->wait(*fork);
+      a.on->stamp(*a.begin);
+      b.on->stamp(*b.begin);
+      host_enqueue(*a.on, operation);
+      host_enqueue(*b.on, operation);
+      host_enqueue(*a.on, operation);
+      if (with_call) a.on->call(call);
+      b.on->stamp(*b.end);
+      b.on->record(*join);
+      a.on->wait(*join);
+      a.on->stamp(*a.end);
+    });
     for (int launch = 0; launch < 2; ++launch) {
       a.on->launch(*exec);
-      dev->synchronize(wait_mode::block);
+      dev_->synchronize(wait_mode::block);
       EXPECT_GE(a.busy(), 2 * time_of_one);
       EXPECT_GE(b.busy(), time_of_one);
       EXPECT_LE(a.busy() + b.busy(), a.span());
@@ -99,16 +97,15 @@ TEST(host_busy_time, is_told_of_each_stream_of_a_graph) {
   }
 }
 
-TEST(host_busy_time, counts_a_launched_graph_for_the_stream_that_launched_it) {
-  const auto dev = open_host_device(1);
+TEST_F(host_busy_time, counts_a_launched_graph_for_the_stream_that_launched_it) {
   function_operation operation("operation", work);
-  timed_stream a(*dev, "a");
-  const auto exec = dev->capture(*a.on, [&] { host_enqueue(*a.on, operation); })->instantiate();
+  timed_stream a(*dev_, "a");
+  const auto exec = make_exec(*a.on, [&] { host_enqueue(*a.on, operation); });
   a.on->record(*a.begin);
   a.on->launch(*exec);
   a.on->launch(*exec);
   a.on->record(*a.end);
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   EXPECT_GE(a.busy(), 2 * time_of_one);
   EXPECT_LE(a.busy(), a.span());
 }

@@ -10,25 +10,27 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline {
 namespace {
 
-TEST(host_call, runs_on_the_thread_that_carries_out_operations) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
+using host_calls = host_test;
+using host_worker = host_test;
+
+TEST_F(host_calls, runs_on_the_thread_that_carries_out_operations) {
+  const auto s = make_stream("s");
   std::thread::id of_operation;
   std::thread::id of_call;
   function_operation note("note", [&] { of_operation = std::this_thread::get_id(); });
   host_enqueue(*s, note);
-  host_call(*dev, [&] { of_call = std::this_thread::get_id(); });
-  dev->synchronize(wait_mode::block);
+  host_call(*dev_, [&] { of_call = std::this_thread::get_id(); });
+  dev_->synchronize(wait_mode::block);
   EXPECT_EQ(of_call, of_operation);
   EXPECT_NE(of_call, std::this_thread::get_id());
 }
 
-TEST(host_call, sees_the_devices_number_of_compute_threads_and_leaves_the_callers_alone) {
+TEST_F(host_calls, sees_the_devices_number_of_compute_threads_and_leaves_the_callers_alone) {
   const int mine = omp_get_max_threads();
   for (const int threads : {1, 2, 3}) {
     const auto dev = open_host_device(threads);
@@ -39,47 +41,44 @@ TEST(host_call, sees_the_devices_number_of_compute_threads_and_leaves_the_caller
   EXPECT_EQ(omp_get_max_threads(), mine);
 }
 
-TEST(host_call, passes_exceptions_to_the_caller_and_the_device_goes_on) {
-  const auto dev = open_host_device(1);
-  EXPECT_THROW(host_call(*dev, [] { throw std::out_of_range("no such plan"); }), std::out_of_range);
+TEST_F(host_calls, passes_exceptions_to_the_caller_and_the_device_goes_on) {
+  EXPECT_THROW(host_call(*dev_, [] { throw std::out_of_range("no such plan"); }),
+               std::out_of_range);
   bool ran = false;
-  host_call(*dev, [&] { ran = true; });
+  host_call(*dev_, [&] { ran = true; });
   EXPECT_TRUE(ran);
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
 }
 
-TEST(host_call, can_be_made_from_an_operation) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
+TEST_F(host_calls, can_be_made_from_an_operation) {
+  const auto s = make_stream("s");
   bool ran = false;
-  function_operation nested("nested", [&] { host_call(*dev, [&] { ran = true; }); });
+  function_operation nested("nested", [&] { host_call(*dev_, [&] { ran = true; }); });
   host_enqueue(*s, nested);
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   EXPECT_TRUE(ran);
 }
 
-TEST(host_call, serves_several_callers) {
-  const auto dev = open_host_device(1);
+TEST_F(host_calls, serves_several_callers) {
   int calls = 0;  // only ever touched on the worker
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
-      for (int n = 0; n < 100; ++n) host_call(*dev, [&] { ++calls; });
+      for (int n = 0; n < 100; ++n) host_call(*dev_, [&] { ++calls; });
     });
   }
   for (std::thread& t : callers) t.join();
   EXPECT_EQ(calls, 400);
 }
 
-TEST(host_call, is_refused_once_the_device_has_failed) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
+TEST_F(host_calls, is_refused_once_the_device_has_failed) {
+  const auto s = make_stream("s");
   function_operation faulty("faulty", [] { throw 42; });
   host_enqueue(*s, faulty);
-  EXPECT_THROW(dev->synchronize(wait_mode::block), run_error);
+  EXPECT_THROW(dev_->synchronize(wait_mode::block), run_error);
   bool ran = false;
   try {
-    host_call(*dev, [&] { ran = true; });
+    host_call(*dev_, [&] { ran = true; });
     ADD_FAILURE() << "the call was carried out";
   } catch (const run_error& e) {
     EXPECT_THAT(e.what(), testing::HasSubstr("operation 'faulty'"));
@@ -87,10 +86,9 @@ TEST(host_call, is_refused_once_the_device_has_failed) {
   EXPECT_FALSE(ran);
 }
 
-TEST(host_worker, wakes_for_work_after_it_has_gone_to_sleep) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto e = dev->make_event("e");
+TEST_F(host_worker, wakes_for_work_after_it_has_gone_to_sleep) {
+  const auto s = make_stream("s");
+  const auto e = dev_->make_event("e");
   int runs = 0;
   function_operation count("count", [&] { ++runs; });
   // Pauses from well under to well over the time that the worker polls, so that work arrives

@@ -1,23 +1,18 @@
 // Stamps in graphs on the `host` device: what they are to an event, and when they are made.
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <thread>
-
 #include "framework/base/clock.hpp"
-#include "framework/base/error.hpp"
 #include "tests/device/conformance/test_function.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline {
 namespace {
 
-TEST(host_stamp, of_a_graph_that_was_not_launched_was_never_recorded) {
-  const auto dev = open_host_device(1);
-  const auto e = dev->make_timed_event("unseen");
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto g = dev->capture(*s, [&] { s->stamp(*e); });
+using host_stamp = host_test;
+
+TEST_F(host_stamp, of_a_graph_that_was_not_launched_was_never_recorded) {
+  const auto e = dev_->make_timed_event("unseen");
+  const auto s = make_stream("s");
+  const auto g = dev_->capture(*s, [&] { s->stamp(*e); });
   EXPECT_EQ(g->nodes().at(0).name, "unseen");
   try {
     static_cast<void>(e->on_host_clock());
@@ -27,70 +22,54 @@ TEST(host_stamp, of_a_graph_that_was_not_launched_was_never_recorded) {
   }
 }
 
-TEST(host_stamp, in_a_graph_is_no_recording_to_wait_for) {
-  const auto dev = open_host_device(1);
-  const auto e = dev->make_timed_event("e");
-  std::atomic<bool> open = false;
-  function_operation gate("gate", [&] {
-    while (!open) std::this_thread::yield();
+TEST_F(host_stamp, in_a_graph_is_no_recording_to_wait_for) {
+  const auto e = dev_->make_timed_event("e");
+  held_operation gate;
+  const auto s = make_stream("s");
+  const auto exec = make_exec(*s, [&] {
+    host_enqueue(*s, gate);
+    s->stamp(*e);
   });
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto exec = dev->capture(*s,
-                                 [&] {
-                                   host_enqueue(*s, gate);
-                                   s->stamp(*e);
-                                 })
-                        ->instantiate();
   s->launch(*exec);
   EXPECT_TRUE(e->done());
   e->wait(wait_mode::block);
-  open = true;
-  dev->synchronize(wait_mode::block);
+  gate.open();
+  dev_->synchronize(wait_mode::block);
 }
 
-TEST(host_stamp, in_a_graph_is_not_late_by_the_work_of_a_more_urgent_stream) {
-  const auto dev = open_host_device(1);
-  const auto e = dev->make_timed_event("e");
+TEST_F(host_stamp, in_a_graph_is_not_late_by_the_work_of_a_more_urgent_stream) {
+  const auto e = dev_->make_timed_event("e");
   nanoseconds urgent_at = 0;
-  std::atomic<bool> arrived = false;
-  std::atomic<bool> open = false;
-  function_operation gate("gate", [&] {
-    arrived = true;
-    while (!open) std::this_thread::yield();
-  });
+  held_operation gate;
   function_operation nothing("nothing", [] {});
   function_operation urgent("urgent", [&] { urgent_at = now(); });
   conformance::test_function call("call", [] {});
-  const auto low = dev->make_stream("low", priority::low);
-  const auto high = dev->make_stream("high", priority::high);
+  const auto low = make_stream("low", priority::low);
+  const auto high = make_stream("high", priority::high);
   for (const bool with_call : {false, true}) {  // both ways of replaying a graph
-    const auto exec = dev->capture(*low,
-                                   [&] {
-                                     host_enqueue(*low, gate);
-                                     low->stamp(*e);
-                                     host_enqueue(*low, nothing);
-                                     if (with_call) low->call(call);
-                                   })
-                          ->instantiate();
-    arrived = false;
-    open = false;
+    const auto exec = make_exec(*low, [&] {
+      host_enqueue(*low, gate);
+      low->stamp(*e);
+      host_enqueue(*low, nothing);
+      if (with_call) low->call(call);
+    });
+    gate.close();
     low->launch(*exec);
-    while (!arrived) std::this_thread::yield();
+    gate.wait_until_begun();
     host_enqueue(*high, urgent);
-    open = true;
-    dev->synchronize(wait_mode::block);
+    gate.open();
+    dev_->synchronize(wait_mode::block);
     EXPECT_LE(e->on_host_clock().at, urgent_at);
   }
 }
 
-TEST(host_stamp, alone_makes_a_graph) {
-  const auto dev = open_host_device(1);
-  const auto e = dev->make_timed_event("e");
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto exec = dev->capture(*s, [&] { s->stamp(*e); })->instantiate();
+TEST_F(host_stamp, alone_makes_a_graph) {
+  const auto e = dev_->make_timed_event("e");
+  const auto s = make_stream("s");
+  const auto exec = make_exec(*s, [&] { s->stamp(*e); });
   const nanoseconds before = now();
   for (int i = 0; i < 2; ++i) s->launch(*exec);
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   EXPECT_GE(e->on_host_clock().at, before);
 }
 

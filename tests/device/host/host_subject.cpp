@@ -9,7 +9,7 @@
 
 #include "framework/base/clock.hpp"
 #include "tests/device/conformance/subject.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline::conformance {
 namespace {

@@ -1,21 +1,19 @@
 // What is particular to the `host` device: its properties, fresh memory, and what it refuses.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 #include <thread>
 
-#include "framework/base/error.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace graphline {
 namespace {
 
-TEST(host_device, tells_its_threads_cores_and_memory) {
-  const auto dev = open_host_device(1);
-  const device_properties& p = dev->properties();
+using host_device = host_test;
+using host_events = host_test;
+
+TEST_F(host_device, tells_its_threads_cores_and_memory) {
+  const device_properties& p = dev_->properties();
   EXPECT_EQ(p.backend, "host");
   EXPECT_FALSE(p.name.empty());
   EXPECT_EQ(p.compute_threads, 1);
@@ -26,7 +24,7 @@ TEST(host_device, tells_its_threads_cores_and_memory) {
   EXPECT_THAT(p.details, testing::Not(testing::Contains(testing::Key("warning"))));
 }
 
-TEST(host_device, warns_of_more_threads_than_cores) {
+TEST_F(host_device, warns_of_more_threads_than_cores) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const auto dev = open_host_device(cores + 1);
   EXPECT_EQ(dev->properties().compute_threads, cores + 1);
@@ -35,15 +33,14 @@ TEST(host_device, warns_of_more_threads_than_cores) {
               testing::Not(testing::Contains(testing::Key("warning"))));
 }
 
-TEST(host_device, needs_a_sensible_number_of_threads) {
+TEST_F(host_device, needs_a_sensible_number_of_threads) {
   EXPECT_THROW(open_host_device(0), input_error);
   EXPECT_THROW(open_host_device(-3), input_error);
   EXPECT_THROW(open_host_device(1'000'000), input_error);
 }
 
-TEST(host_device, fills_fresh_memory_with_what_reads_as_nan) {
-  const auto dev = open_host_device(1);
-  const memory m = dev->allocate(1000 * sizeof(float));
+TEST_F(host_device, fills_fresh_memory_with_what_reads_as_nan) {
+  const memory m = dev_->allocate(1000 * sizeof(float));
   for (std::size_t i = 0; i < 1000; ++i) {
     float value = 0;
     std::memcpy(&value, m.at(i * sizeof value), sizeof value);
@@ -51,7 +48,7 @@ TEST(host_device, fills_fresh_memory_with_what_reads_as_nan) {
   }
 }
 
-TEST(host_device, backend_lists_one_device_and_opens_it_with_the_threads_asked_for) {
+TEST_F(host_device, backend_lists_one_device_and_opens_it_with_the_threads_asked_for) {
   const backend b = host_backend();
   EXPECT_EQ(b.name, "host");
   std::string reason;
@@ -63,7 +60,7 @@ TEST(host_device, backend_lists_one_device_and_opens_it_with_the_threads_asked_f
   EXPECT_GE(b.list(reason)[0].compute_threads, 1);
 }
 
-TEST(host_device, refuses_events_and_graphs_of_another) {
+TEST_F(host_device, refuses_events_and_graphs_of_another) {
   const auto dev = open_host_device(1);
   const auto other = open_host_device(1);
   const auto s = dev->make_stream("s", priority::normal);
@@ -82,10 +79,9 @@ TEST(host_device, refuses_events_and_graphs_of_another) {
   EXPECT_THROW(static_cast<void>(e->since(*foreign_event)), run_error);
 }
 
-TEST(host_event, has_no_error_on_the_host_clock) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto e = dev->make_timed_event("e");
+TEST_F(host_events, has_no_error_on_the_host_clock) {
+  const auto s = make_stream("s");
+  const auto e = dev_->make_timed_event("e");
   const nanoseconds before = now();
   s->record(*e);
   e->wait(wait_mode::block);
@@ -94,33 +90,25 @@ TEST(host_event, has_no_error_on_the_host_clock) {
   EXPECT_EQ(e->on_host_clock().error, 0);
 }
 
-TEST(host_event, has_no_time_before_it_is_recorded_and_passed) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto e = dev->make_timed_event("e");
+TEST_F(host_events, has_no_time_before_it_is_recorded_and_passed) {
+  const auto s = make_stream("s");
+  const auto e = dev_->make_timed_event("e");
   EXPECT_THROW(static_cast<void>(e->on_host_clock()), run_error);
-  std::atomic<bool> open = false;
-  function_operation gate("gate", [&] {
-    while (!open) std::this_thread::yield();
-  });
+  held_operation gate;
   host_enqueue(*s, gate);
   s->record(*e);
   EXPECT_THROW(static_cast<void>(e->on_host_clock()), run_error);
-  open = true;
+  gate.open();
   e->wait(wait_mode::block);
   EXPECT_EQ(e->since(*e), 0);
 }
 
-TEST(host_event, keeps_the_stamp_of_its_latest_recording_when_an_earlier_one_passes_later) {
-  const auto dev = open_host_device(1);
-  const auto slow = dev->make_stream("slow", priority::low);
-  const auto fast = dev->make_stream("fast", priority::high);
-  const auto e = dev->make_timed_event("e");
-  const auto slow_end = dev->make_timed_event("slow end");
-  std::atomic<bool> open = false;
-  function_operation gate("gate", [&] {
-    while (!open) std::this_thread::yield();
-  });
+TEST_F(host_events, keeps_the_stamp_of_its_latest_recording_when_an_earlier_one_passes_later) {
+  const auto slow = make_stream("slow", priority::low);
+  const auto fast = make_stream("fast", priority::high);
+  const auto e = dev_->make_timed_event("e");
+  const auto slow_end = dev_->make_timed_event("slow end");
+  held_operation gate;
   function_operation pause("pause", [] {
     for (const nanoseconds until = now() + 100'000; now() < until;) {
     }
@@ -132,8 +120,8 @@ TEST(host_event, keeps_the_stamp_of_its_latest_recording_when_an_earlier_one_pas
   slow->record(*e);
   slow->record(*slow_end);
   fast->record(*e);
-  open = true;
-  dev->synchronize(wait_mode::block);
+  gate.open();
+  dev_->synchronize(wait_mode::block);
   EXPECT_GE(slow_end->since(*e), 100'000);
 }
 

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "tests/device/conformance/test_function.hpp"
-#include "tests/device/host/function_operation.hpp"
+#include "tests/device/host/host_fixture.hpp"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -29,23 +29,22 @@ std::atomic<long> allocations{0};
 namespace graphline {
 namespace {
 
-TEST(host_submission, allocates_nothing) {
-  const auto dev = open_host_device(1);
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto other = dev->make_stream("other", priority::high);
-  const auto begin = dev->make_timed_event("begin");
-  const auto end = dev->make_event("end");
-  const memory from = dev->allocate_pinned(64);
-  const memory to = dev->allocate(64);
+using host_submission = host_test;
+
+TEST_F(host_submission, allocates_nothing) {
+  const auto s = make_stream("s");
+  const auto other = make_stream("other", priority::high);
+  const auto begin = dev_->make_timed_event("begin");
+  const auto end = dev_->make_event("end");
+  const memory from = dev_->allocate_pinned(64);
+  const memory to = dev_->allocate(64);
   long runs = 0;
   function_operation count("count", [&] { ++runs; });
-  const auto exec = dev->capture(*s,
-                                 [&] {
-                                   host_enqueue(*s, count);
-                                   s->fill(to.data(), std::byte{0}, 64);
-                                 })
-                        ->instantiate();
-  dev->synchronize(wait_mode::block);
+  const auto exec = make_exec(*s, [&] {
+    host_enqueue(*s, count);
+    s->fill(to.data(), std::byte{0}, 64);
+  });
+  dev_->synchronize(wait_mode::block);
   auto frame = [&] {
     s->record(*begin);
     s->copy(to.data(), from.data(), 64);
@@ -57,55 +56,52 @@ TEST(host_submission, allocates_nothing) {
     other->launch(*exec);
   };
   frame();
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
 
   const long before = allocations.load();
   for (int i = 0; i < 2000; ++i) {  // more commands than a lane holds
     frame();
     if (i % 100 == 0) end->wait(wait_mode::block);
   }
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   EXPECT_EQ(allocations.load(), before);
   EXPECT_EQ(runs, 3 * 2001);
 }
 
-TEST(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_nothing) {
-  const auto dev = open_host_device(1);
-  const auto begin = dev->make_timed_event("begin");
-  const auto end = dev->make_timed_event("end");
-  const auto fork = dev->make_event("fork");
-  const auto join = dev->make_event("join");
+TEST_F(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_nothing) {
+  const auto begin = dev_->make_timed_event("begin");
+  const auto end = dev_->make_timed_event("end");
+  const auto fork = dev_->make_event("fork");
+  const auto join = dev_->make_event("join");
   long runs = 0;
   long calls = 0;
   function_operation count("count", [&] { ++runs; });
   conformance::test_function count_call("count call", [&] { ++calls; });
-  const auto s = dev->make_stream("s", priority::normal);
-  const auto side = dev->make_stream("side", priority::normal);
-  const auto exec = dev->capture(*s,
-                                 [&] {
-                                   s->stamp(*begin);
-                                   s->record(*fork);
-                                   side->wait(*fork);
-                                   host_enqueue(*s, count);
-                                   s->call(count_call);
-                                   side->call(count_call);
-                                   host_enqueue(*side, count);
-                                   side->record(*join);
-                                   s->wait(*join);
-                                   s->stamp(*end);
-                                 })
-                        ->instantiate();
+  const auto s = make_stream("s");
+  const auto side = make_stream("side");
+  const auto exec = make_exec(*s, [&] {
+    s->stamp(*begin);
+    s->record(*fork);
+    side->wait(*fork);
+    host_enqueue(*s, count);
+    s->call(count_call);
+    side->call(count_call);
+    host_enqueue(*side, count);
+    side->record(*join);
+    s->wait(*join);
+    s->stamp(*end);
+  });
   auto frame = [&] {
     s->launch(*exec);
     s->call(count_call);
     side->launch(*exec);
   };
   frame();
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
 
   const long before = allocations.load();
   for (int i = 0; i < 1000; ++i) frame();  // more commands than a lane holds
-  dev->synchronize(wait_mode::block);
+  dev_->synchronize(wait_mode::block);
   EXPECT_EQ(allocations.load(), before);
   EXPECT_EQ(runs, 2 * 2 * 1001);
   EXPECT_EQ(calls, (2 * 2 + 1) * 1001);

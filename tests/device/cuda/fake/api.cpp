@@ -100,7 +100,6 @@ void reset() {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
     m.devices[i].later_failure = cudaSuccess;
-    m.devices[i].flags = cudaDeviceScheduleAuto;
     m.devices[i].has_context = false;
   }
   const char* const seed = std::getenv("GRAPHLINE_FAKE_SEED");
@@ -162,7 +161,7 @@ std::size_t busy_waits() {
 }
 
 std::size_t allocation_calls() {
-  return call_count("cudaMalloc") + call_count("cudaMallocHost") + call_count("cudaHostAlloc");
+  return call_count("cudaMalloc") + call_count("cudaHostAlloc");
 }
 
 void fail_call(std::size_t n, cudaError_t status) {

@@ -1,14 +1,11 @@
-#include "tests/device/cuda/fake/capture.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
 
 #include <algorithm>
 
-#include "framework/device/cuda/cuda_versions.hpp"
 #include "tests/device/cuda/fake/api.hpp"
 
 namespace fake_cuda {
 namespace {
-
-thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 std::vector<capture_ref> going_on() {
   std::vector<capture_ref> found;
@@ -43,13 +40,11 @@ void end(const capture_ref& c) {
 }  // namespace
 
 cudaError_t refuse_unsafe() {
-  if (mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   cudaError_t status = cudaSuccess;
   for (const capture_ref& c : going_on()) {
     const bool ours = c->thread == std::this_thread::get_id();
-    const bool minds = ours ? c->mode != cudaStreamCaptureModeRelaxed
-                            : c->mode == cudaStreamCaptureModeGlobal &&
-                                  mode_of_thread == cudaStreamCaptureModeGlobal;
+    const bool minds =
+        ours ? c->mode != cudaStreamCaptureModeRelaxed : c->mode == cudaStreamCaptureModeGlobal;
     if (!minds) continue;
     c->invalidated = true;
     status = cudaErrorStreamCaptureUnsupported;
@@ -119,11 +114,9 @@ using namespace fake_cuda;
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return api("cudaStreamBeginCapture", [&](locked&) {
-    static unsigned long long count = 0;
     if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
     if (stream->capture != nullptr) return cudaErrorIllegalState;
     auto c = std::make_shared<capture>();
-    c->id = ++count;
     c->mode = mode;
     c->thread = std::this_thread::get_id();
     c->origin = stream;
@@ -161,36 +154,5 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
       destroy_graph(c->graph);
     }
     return status;
-  });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
-}
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** dependencies,
-                                     const cudaGraphEdgeData** edges, size_t* count) {
-  return api("cudaStreamGetCaptureInfo", [&](locked&) {
-    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
-    const capture_ref& c = stream->capture;
-    *status = c == nullptr     ? cudaStreamCaptureStatusNone
-              : c->invalidated ? cudaStreamCaptureStatusInvalidated
-                               : cudaStreamCaptureStatusActive;
-    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
-    if (id != nullptr) *id = c->id;
-    if (graph != nullptr) *graph = c->graph;
-    if (dependencies != nullptr) *dependencies = stream->heads.data();
-    if (edges != nullptr) *edges = nullptr;
-    if (count != nullptr) *count = stream->heads.size();
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return api("cudaThreadExchangeStreamCaptureMode", [&](locked&) {
-    std::swap(mode_of_thread, *mode);
-    return cudaSuccess;
   });
 }

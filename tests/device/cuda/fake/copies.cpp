@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/memory.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 

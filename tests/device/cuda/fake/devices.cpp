@@ -2,11 +2,10 @@
 
 #include <cuda_profiler_api.h>
 
-#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/memory.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 
@@ -28,30 +27,10 @@ void remove_of_device(registry<T>& all, int device) {
   for (const T* object : gone) all.remove(object);
 }
 
-cudaError_t attribute_of(cudaDeviceAttr which, int& value) {
-  switch (which) {
-    case cudaDevAttrClockRate:
-      value = 1'980'000;
-      return cudaSuccess;
-    case cudaDevAttrMemoryClockRate:
-      value = 3'201'000;
-      return cudaSuccess;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      value = 6'144;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-      value = 9;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      value = 0;
-      return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-      value = 4;
-      return cudaSuccess;
-    default:
-      return cudaErrorInvalidValue;
-  }
-}
+const std::map<cudaDeviceAttr, int> attributes = {
+    {cudaDevAttrClockRate, 1'980'000},        {cudaDevAttrMemoryClockRate, 3'201'000},
+    {cudaDevAttrGlobalMemoryBusWidth, 6'144}, {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMinor, 0},   {cudaDevAttrMultiProcessorCount, 4}};
 
 }  // namespace
 
@@ -84,26 +63,10 @@ cudaError_t cudaGetDevice(int* device) {
   });
 }
 
-cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
-  return api("cudaInitDevice", [&](locked&) {
-    if (!exists(device)) return cudaErrorInvalidDevice;
-    if (flags == cudaInitDeviceFlagsAreValid) the_machine().devices[device].flags = device_flags;
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return api("cudaSetDeviceFlags", [&](locked&) {
-    if ((flags & ~static_cast<unsigned>(cudaDeviceMask)) != 0) return cudaErrorInvalidValue;
-    the_machine().devices[current_device()].flags = flags;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return api("cudaGetDeviceFlags", [&](locked&) {
-    *flags = the_machine().devices[current_device()].flags;
-    return cudaSuccess;
+    const bool known = (flags & ~static_cast<unsigned>(cudaDeviceMask)) == 0;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
@@ -115,14 +78,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
     std::snprintf(prop->name, sizeof prop->name, "Fake GPU %d", device);
     prop->totalGlobalMem = device_capacity();
     prop->major = 9;
-    prop->warpSize = 32;
     prop->multiProcessorCount = 4;
-    prop->maxThreadsPerBlock = 1024;
     prop->l2CacheSize = 4 << 20;
-    prop->asyncEngineCount = 1;
-    prop->concurrentKernels = 1;
-    prop->canMapHostMemory = 1;
-    prop->unifiedAddressing = 1;
     prop->streamPrioritiesSupported = 1;
     return cudaSuccess;
   });
@@ -132,7 +89,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
   return api("cudaDeviceGetAttribute", call_kind::detached, [&](locked&) {
     if (const cudaError_t status = absence(); status != cudaSuccess) return status;
     if (!exists(device)) return cudaErrorInvalidDevice;
-    return attribute_of(attr, *value);
+    const auto found = attributes.find(attr);
+    if (found == attributes.end()) return cudaErrorInvalidValue;
+    *value = found->second;
+    return cudaSuccess;
   });
 }
 

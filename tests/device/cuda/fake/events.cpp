@@ -1,7 +1,6 @@
 #include <thread>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 
 using namespace fake_cuda;

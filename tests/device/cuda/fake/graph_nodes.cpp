@@ -74,17 +74,6 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   });
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* array,
-                                         cudaGraphEdgeData* data, size_t* count) {
-  return api("cudaGraphNodeGetDependencies", [&](locked&) {
-    if (!is_node(node) || count == nullptr) return cudaErrorInvalidValue;
-    if (data != nullptr && array == nullptr) return cudaErrorInvalidValue;
-    for (std::size_t i = 0; data != nullptr && i < *count; ++i) data[i] = {};
-    answer(node->after, array, count);
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   return api("cudaGraphNodeGetType", [&](locked&) {
     if (!is_node(node)) return cudaErrorInvalidValue;

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 
 namespace fake_cuda {
@@ -43,19 +42,6 @@ bool events_exist(const plan& nodes) {
     if (n.what->child_plan != nullptr) return events_exist(*n.what->child_plan);
     return n.what->event == nullptr || objects().events.has(n.what->event);
   });
-}
-
-cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
-  constexpr unsigned long long known = cudaGraphInstantiateFlagAutoFreeOnLaunch |
-                                       cudaGraphInstantiateFlagUpload |
-                                       cudaGraphInstantiateFlagUseNodePriority;
-  if (exec == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
-  if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
-  *exec = objects().executables.add();
-  (*exec)->device = graph->device;
-  (*exec)->node_priorities = (flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
-  (*exec)->nodes = plan_of(*graph);
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -98,23 +84,17 @@ using namespace fake_cuda;
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
-  return api("cudaGraphInstantiate", [&](locked&) { return instantiate(exec, graph, flags); });
-}
-
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags) {
-  return api("cudaGraphInstantiateWithFlags",
-             [&](locked&) { return instantiate(exec, graph, flags); });
-}
-
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                           cudaGraphInstantiateParams* params) {
-  return api("cudaGraphInstantiateWithParams", [&](locked&) {
-    const cudaError_t status = instantiate(exec, graph, params->flags);
-    params->errNode_out = nullptr;
-    params->result_out =
-        status == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
-    return status;
+  return api("cudaGraphInstantiate", [&](locked&) {
+    constexpr unsigned long long known = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                                         cudaGraphInstantiateFlagUpload |
+                                         cudaGraphInstantiateFlagUseNodePriority;
+    if (exec == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
+    if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
+    *exec = objects().executables.add();
+    (*exec)->device = graph->device;
+    (*exec)->node_priorities = (flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
+    (*exec)->nodes = plan_of(*graph);
+    return cudaSuccess;
   });
 }
 

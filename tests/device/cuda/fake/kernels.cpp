@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/device/cuda/fake/memory.hpp"
 #include "tests/device/cuda/fake/objects.hpp"

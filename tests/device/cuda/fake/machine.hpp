@@ -78,7 +78,6 @@ struct device_state {
   std::set<std::uint64_t> unfinished;
   cudaError_t failure = cudaSuccess;        ///< what every call returns once it is set
   cudaError_t later_failure = cudaSuccess;  ///< what they return after the first, where it is set
-  unsigned flags = cudaDeviceScheduleAuto;
   std::size_t allocated = 0;
   bool has_threads = false;
   bool has_context = false;

@@ -13,9 +13,9 @@
 #include <map>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/device_pages.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/device/cuda/fake/objects.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -208,13 +208,6 @@ cudaError_t cudaFree(void* data) {
   return api("cudaFree", call_kind::releasing, [&](locked& lock) {
     if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
     return release(lock, data, false);
-  });
-}
-
-cudaError_t cudaMallocHost(void** data, size_t bytes) {
-  return api("cudaMallocHost", [&](locked&) {
-    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
-    return allocate(data, {bytes, true, current_device()});
   });
 }
 

@@ -15,7 +15,6 @@ namespace fake_cuda {
 
 /// A capture that goes on, or that some event remembers.
 struct capture {
-  unsigned long long id = 0;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread;
   cudaStream_t origin = nullptr;
@@ -33,7 +32,6 @@ using node_list = std::vector<cudaGraphNode_t>;
 struct CUstream_st {
   int device = 0;
   int priority = 0;
-  unsigned flags = 0;
   fake_cuda::task_ref last;
   std::shared_ptr<std::size_t> queue = std::make_shared<std::size_t>(0);
   fake_cuda::capture_ref capture;
@@ -117,5 +115,29 @@ task_ref launch(const plan& nodes, const task_ref& before, int device, std::opti
 
 /// With the graphs of its child graph nodes.
 void destroy_graph(cudaGraph_t graph);
+
+/// For calls that CUDA deems unsafe beside a capture, since they are not seen by it: refuses them
+/// to a thread that captures, or while another captures globally, and invalidates these captures
+/// (see cudaThreadExchangeStreamCaptureMode).
+cudaError_t refuse_unsafe();
+
+/// For calls that wait for all of a device: refuses them while anything is captured there.
+cudaError_t refuse_while_captured(int device);
+
+/// Whether something can be enqueued in or captured from a stream: it exists and its capture, if
+/// any, is in order.
+cudaError_t usable(cudaStream_t s);
+
+/// As `usable`, for launches, which are for the current device only.
+cudaError_t usable_for_launch(cudaStream_t s);
+
+/// For calls that wait for an event: refuses and breaks the capture that it was recorded in.
+cudaError_t refuse_captured(const CUevent_st& e);
+
+/// Adds a node to the graph that a stream is captured into.
+void capture_node(CUstream_st& s, const operation_ref& what);
+
+/// The stream waits, in a capture or joining one, for an event.
+cudaError_t capture_wait(CUstream_st& s, const CUevent_st& e);
 
 }  // namespace fake_cuda

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/capture.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 
 namespace fake_cuda {
@@ -35,26 +34,26 @@ void wait_for_room(std::unique_lock<std::mutex>& lock, cudaStream_t s) {
 
 using namespace fake_cuda;
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
-  return api("cudaStreamCreateWithPriority", [&](locked&) {
+namespace {
+
+cudaError_t create(const char* call, cudaStream_t* stream, unsigned flags, int priority) {
+  return api(call, [&](locked&) {
     if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
     *stream = objects().streams.add();
     (*stream)->device = current_device();
-    (*stream)->flags = flags;
     (*stream)->priority = std::clamp(priority, most_urgent, least_urgent);
     return cudaSuccess;
   });
 }
 
+}  // namespace
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return create("cudaStreamCreateWithPriority", stream, flags, priority);
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return api("cudaStreamCreateWithFlags", [&](locked&) {
-    if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    *stream = objects().streams.add();
-    (*stream)->device = current_device();
-    (*stream)->flags = flags;
-    (*stream)->priority = least_urgent;
-    return cudaSuccess;
-  });
+  return create("cudaStreamCreateWithFlags", stream, flags, least_urgent);
 }
 
 // What is enqueued is carried out all the same.
@@ -67,22 +66,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
       c->streams.erase(stream);
     }
     objects().streams.remove(stream);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return api("cudaStreamGetPriority", [&](locked&) {
-    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
-    *priority = stream->priority;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return api("cudaStreamGetFlags", [&](locked&) {
-    if (!objects().streams.has(stream)) return cudaErrorInvalidResourceHandle;
-    *flags = stream->flags;
     return cudaSuccess;
   });
 }
