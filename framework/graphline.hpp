@@ -45,8 +45,6 @@
 #include "framework/analysis/analyze.hpp"               // all that reports of a run share
 #include "framework/analysis/diff/experiment_diff.hpp"  // one saved experiment against another
 #include "framework/analysis/experiment/capacity.hpp"  // which rates held, with the intervals that show it
-#include "framework/analysis/experiment/capacity_findings.hpp"  // likewise, as findings
-#include "framework/analysis/experiment/experiment_findings.hpp"  // what an experiment shows, in sentences
 #include "framework/analysis/experiment/experiment_summary.hpp"  // configurations compared, with verdicts
 #include "framework/analysis/roofline/ceilings.hpp"  // figures of a calibration, and whether it still holds
 #include "framework/analysis/run/attribution.hpp"  // the path that bounds a frame, piece by piece

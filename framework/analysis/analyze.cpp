@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 
@@ -51,8 +50,7 @@ experiment_analysis analyze(const experiment_record& record, experiment_summary 
   experiment_analysis result{std::move(summary), {}, {}};
   if (record.trials.empty()) return result;
   result.swept = sweep_of(record, result.summary);
-  result.findings = findings_of(record, result.summary);
-  for (auto& warning : trial_warnings(record)) result.findings.push_back(std::move(warning));
+  result.findings = findings_of(record, result.summary, result.swept);
   return result;
 }
 

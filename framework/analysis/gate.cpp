@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"

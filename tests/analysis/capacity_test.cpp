@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 
 namespace graphline {

@@ -29,19 +29,30 @@ run_record trial_of(const std::vector<double>& lengths) {
   return trial;
 }
 
+/// A configuration by its name, and its trials.
+using configuration_trials = std::pair<std::string, std::vector<run_record>>;
+
 /// Five frames of each trial, spread a little around its middle.
-saved_configuration configuration(std::string name, const std::vector<double>& trials) {
-  saved_configuration result{std::move(name), {}};
+configuration_trials configuration(std::string name, const std::vector<double>& trials) {
+  configuration_trials result{std::move(name), {}};
   for (const double middle : trials) {
-    result.trials.push_back(trial_of({middle * 0.9999, middle, middle * 1.0001}));
+    result.second.push_back(trial_of({middle * 0.9999, middle, middle * 1.0001}));
   }
   return result;
 }
 
-saved_experiment experiment(std::vector<saved_configuration> configurations) {
-  saved_experiment result;
-  result.configurations = std::move(configurations);
+experiment_record experiment(const std::vector<configuration_trials>& configurations) {
+  experiment_record result;
+  for (std::size_t c = 0; c < configurations.size(); ++c) {
+    const auto& [name, trials] = configurations[c];
+    result.configurations.push_back({name, {}, {"pipeline"}});
+    for (std::size_t b = 0; b < trials.size(); ++b) result.trials.push_back({c, b, 0, {trials[b]}});
+  }
   return result;
+}
+
+experiment_diff diff_of(const experiment_record& before, const experiment_record& after) {
+  return compare(before, after, {"before.json", "after.json"});
 }
 
 std::vector<double> times(double factor, std::vector<double> values) {
@@ -61,7 +72,7 @@ configuration_change change_of(figure what, const experiment_diff& diff) {
 }
 
 experiment_diff diff_of(const std::vector<double>& before, const std::vector<double>& after) {
-  return compare(experiment({configuration("a", before)}), experiment({configuration("a", after)}));
+  return diff_of(experiment({configuration("a", before)}), experiment({configuration("a", after)}));
 }
 
 TEST(experiment_diff, finds_a_change_well_above_the_spread) {
@@ -93,17 +104,17 @@ TEST(experiment_diff, has_the_interval_of_welch_where_a_figure_is_a_mean) {
 TEST(experiment_diff, widens_intervals_when_there_are_more_of_them) {
   const auto a = configuration("a", noisy);
   const auto b = configuration("b", noisy);
-  const auto alone = compare(experiment({a}), experiment({a})).changes.at(0);
-  const auto both = compare(experiment({a, b}), experiment({a, b})).changes.at(0);
+  const auto alone = diff_of(experiment({a}), experiment({a})).changes.at(0);
+  const auto both = diff_of(experiment({a, b}), experiment({a, b})).changes.at(0);
   EXPECT_GT(both.ratio_range->high, alone.ratio_range->high);
 }
 
 TEST(experiment_diff, calls_the_same_what_lies_within_the_margin_of_the_first) {
   auto before = experiment({configuration("a", steady)});
   auto after = experiment({configuration("a", times(1.003, steady))});
-  EXPECT_EQ(compare(before, after).changes.at(0).verdict, verdict::same);
-  before.margin = 0.0001;
-  EXPECT_EQ(compare(before, after).changes.at(0).verdict, verdict::slower);
+  EXPECT_EQ(diff_of(before, after).changes.at(0).verdict, verdict::same);
+  before.how.margin = 0.0001;
+  EXPECT_EQ(diff_of(before, after).changes.at(0).verdict, verdict::slower);
 }
 
 TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
@@ -116,13 +127,13 @@ TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
 TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   std::vector<double> trials = {1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8,
                                 1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8};
-  saved_configuration clean{"a", {}};
+  configuration_trials clean{"a", {}};
   for (const double middle : trials) {
-    clean.trials.push_back(trial_of(std::vector<double>(20, middle)));
+    clean.second.push_back(trial_of(std::vector<double>(20, middle)));
   }
   auto slow = clean;
-  slow.trials[3] = trial_of(std::vector<double>(20, 1.3e8));
-  const auto change = change_of(figure::tail, compare(experiment({clean}), experiment({slow})));
+  slow.second[3] = trial_of(std::vector<double>(20, 1.3e8));
+  const auto change = change_of(figure::tail, diff_of(experiment({clean}), experiment({slow})));
   EXPECT_THAT(change.relative(), Optional(::testing::Gt(0.25)));
   EXPECT_EQ(change.verdict, verdict::inconclusive);
 }
@@ -134,8 +145,8 @@ TEST(experiment_diff, has_no_interval_with_too_few_trials_or_without_a_complete_
   EXPECT_EQ(few.trials.before, 4U);
   const auto whole = experiment({configuration("a", steady)});
   auto incomplete = whole;
-  incomplete.complete = false;
-  EXPECT_EQ(compare(whole, incomplete).changes.at(0).ratio_range, std::nullopt);
+  incomplete.configurations.push_back({"never ran", {}, {"pipeline"}});
+  EXPECT_EQ(diff_of(whole, incomplete).changes.at(0).ratio_range, std::nullopt);
 }
 
 TEST(experiment_diff, lets_trials_without_spread_have_a_point_for_an_interval) {
@@ -150,7 +161,7 @@ TEST(experiment_diff, puts_configurations_together_by_name) {
   const auto a = configuration("a", steady);
   const auto b = configuration("b", steady);
   const auto c = configuration("c", steady);
-  const auto diff = compare(experiment({a, b}), experiment({c, b}));
+  const auto diff = diff_of(experiment({a, b}), experiment({c, b}));
   for (const auto& change : diff.changes) EXPECT_EQ(change.name, "b");
   EXPECT_EQ(diff.changes.size(), 2U);
   EXPECT_THAT(diff.only_before, ElementsAre("a"));
@@ -161,32 +172,32 @@ TEST(experiment_diff, compares_tails_of_one_percentile_that_the_frames_carry) {
   const auto a = configuration("a", std::vector<double>(30, 1e8));
   auto before = experiment({a});
   auto after = before;
-  EXPECT_EQ(compare(before, after).changes.size(), 3U);
-  after.tail = 0.9;
-  EXPECT_EQ(compare(before, after).changes.size(), 2U);
-  before.tail = after.tail = 0.999;
-  EXPECT_EQ(compare(before, after).changes.size(), 2U);
+  EXPECT_EQ(diff_of(before, after).changes.size(), 3U);
+  after.how.tail = 0.9;
+  EXPECT_EQ(diff_of(before, after).changes.size(), 2U);
+  before.how.tail = after.how.tail = 0.999;
+  EXPECT_EQ(diff_of(before, after).changes.size(), 2U);
 }
 
 TEST(experiment_diff, compares_nothing_of_empty_experiments) {
-  EXPECT_THAT(compare(experiment({}), experiment({})).changes, IsEmpty());
+  EXPECT_THAT(diff_of(experiment({}), experiment({})).changes, IsEmpty());
   const auto unmeasured = experiment({configuration("a", {})});
-  EXPECT_THAT(compare(unmeasured, unmeasured).changes, IsEmpty());
-  const auto half = compare(unmeasured, experiment({configuration("a", steady)}));
+  EXPECT_THAT(diff_of(unmeasured, unmeasured).changes, IsEmpty());
+  const auto half = diff_of(unmeasured, experiment({configuration("a", steady)}));
   EXPECT_EQ(half.changes.at(0).values.before, std::nullopt);
   EXPECT_EQ(half.changes.at(0).verdict, verdict::inconclusive);
 }
 
 /// Trials whose level varies by 1 %, of frames that vary by 2 %.
-saved_configuration drawn(const std::string& name, std::size_t trials, std::mt19937_64& random) {
+configuration_trials drawn(const std::string& name, std::size_t trials, std::mt19937_64& random) {
   std::lognormal_distribution<double> level(0, 0.01);
   std::lognormal_distribution<double> frame(0, 0.02);
-  saved_configuration result{name, {}};
+  configuration_trials result{name, {}};
   for (std::size_t i = 0; i < trials; ++i) {
     const double middle = 1e8 * level(random);
     std::vector<double> lengths(20);
     for (double& length : lengths) length = middle * frame(random);
-    result.trials.push_back(trial_of(lengths));
+    result.second.push_back(trial_of(lengths));
   }
   return result;
 }
@@ -196,14 +207,14 @@ TEST(experiment_diff, rarely_finds_a_difference_where_there_is_none) {
   constexpr int experiments = 400;
   int wrong = 0;
   for (int i = 0; i < experiments; ++i) {
-    std::vector<saved_configuration> before;
-    std::vector<saved_configuration> after;
+    std::vector<configuration_trials> before;
+    std::vector<configuration_trials> after;
     for (const char* name : {"a", "b", "c"}) {
       before.push_back(drawn(name, 8, random));
       after.push_back(drawn(name, 12, random));
     }
     bool any = false;
-    for (const auto& change : compare(experiment(before), experiment(after)).changes) {
+    for (const auto& change : diff_of(experiment(before), experiment(after)).changes) {
       any = any || !change.ratio_range->contains(1);
     }
     wrong += any ? 1 : 0;

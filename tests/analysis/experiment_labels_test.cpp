@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
@@ -68,15 +67,6 @@ TEST(experiment_labels, list_names_as_one_reads_them) {
   EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
   EXPECT_EQ(listed({"a", "b", "c", "d", "e"}, 4), "a, b, c, d and e");
   EXPECT_EQ(listed({"a", "b", "c", "d", "e", "f"}, 4), "a, b, c, d and 2 more");
-}
-
-TEST(comparison_text, shows_changes_with_their_sign) {
-  EXPECT_EQ(percent_change(0.812), "-18.8");
-  EXPECT_EQ(percent_change(1.0031), "+0.31");
-  EXPECT_EQ(percent_change(1), "0.00");
-  EXPECT_EQ(percent_change(0.99999, 1), "0.0");
-  EXPECT_EQ(percentile_name(0.95), "p95");
-  EXPECT_EQ(percentile_name(0.999), "p99.9");
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "framework/analysis/experiment/contrast.hpp"
-#include "framework/analysis/experiment/member_figures.hpp"
+#include "framework/analysis/experiment/comparisons.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 

@@ -1,5 +1,3 @@
-#include "framework/analysis/experiment/experiment_findings.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 
-#include "framework/analysis/experiment/contrast.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/random.hpp"
 

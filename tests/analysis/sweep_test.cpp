@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
 

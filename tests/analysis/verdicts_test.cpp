@@ -1,4 +1,4 @@
-#include "framework/analysis/experiment/verdicts.hpp"
+#include "framework/analysis/experiment/comparisons.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "framework/analysis/experiment/capacity.hpp"
-#include "framework/analysis/experiment/capacity_findings.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 

@@ -48,8 +48,7 @@ exit_status show_runs(const diff_arguments& given, run_record first, run_record 
 
 exit_status show_experiments(const diff_arguments& given, const experiment_record& before,
                              const experiment_record& after, result_outputs& outputs) {
-  const auto found =
-      compare(saved_experiment_of(before, given.before), saved_experiment_of(after, given.after));
+  const auto found = compare(before, after, {given.before, given.after});
   show(report::diff(before, after, found), outputs);
   report::gate_suite suite{
       "graphline diff " + after.name, {{"before", given.before}, {"after", given.after}}, {}};

@@ -11,31 +11,9 @@
 
 namespace graphline {
 
-/// A configuration of an experiment; where several pipelines ran at once, one of them.
-struct saved_configuration {
-  std::string name;
-  std::vector<run_record> trials;  ///< those that count, of which only the frames matter
-  configuration_member who = {};   ///< in the record
-};
-
-/// An experiment as far as it is compared with another.
-struct saved_experiment {
-  std::string file;
-  double margin = 0.01;  ///< a ratio within 1 +- margin counts as the same
-  double tail = 0.95;    ///< the percentile
-  /// Whether intervals may be drawn from the trials; not where no block of them is complete.
-  bool complete = true;
-  std::vector<saved_configuration> configurations;
-  bool interrupted = false;
-  std::optional<std::string> failure = {};
-};
-
-/// With the trials that the experiment's own summary counts.
-saved_experiment saved_experiment_of(const experiment_record& record, std::string file);
-
 /// A figure of one configuration before and after.
 struct configuration_change {
-  std::string name;
+  std::string name;          ///< where several pipelines ran at once: "together: camera"
   configuration_member who;  ///< in the record before
   graphline::figure figure = graphline::figure::p50;
   before_after<std::optional<double>> values;  ///< nanoseconds, or frames a second
@@ -61,8 +39,9 @@ struct experiment_diff {
   before_after<std::optional<std::string>> failure = {};
 };
 
-/// Configurations go together by name. Tails are compared where both experiments took the same
-/// percentile.
+/// Configurations go together by name, and so do pipelines that ran at once, with the trials that
+/// each experiment's own summary counts. No interval where no block is complete. Tails are compared
+/// where both experiments took the same percentile.
 ///
 /// The trials of each experiment are drawn anew with replacement, as its own comparisons are made;
 /// two experiments share no blocks, so that the variances of a figure's logarithm add up. Welch's
@@ -70,6 +49,8 @@ struct experiment_diff {
 /// several different population variances are involved", 1947), with his degrees of freedom,
 /// rounded down. Widened after Sidak for the number of intervals ("Rectangular confidence regions
 /// for the means of multivariate normal distributions", 1967), so that all hold together with 95 %.
-experiment_diff compare(const saved_experiment& before, const saved_experiment& after);
+/// `files`: what the two were read from.
+experiment_diff compare(const experiment_record& before, const experiment_record& after,
+                        before_after<std::string> files);
 
 }  // namespace graphline

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 namespace {
@@ -45,6 +47,84 @@ std::vector<probe_summary> probes_of(const std::vector<capacity_run>& runs) {
   return probes;
 }
 
+finding found(std::string_view key, const capacity_settings& how) {
+  return finding{key}
+      .with("percentile", percentile_name(how.percentile))
+      .with("bound", how.bound, unit::duration);
+}
+
+finding estimate_of(const capacity_estimate& estimate, const capacity_settings& how) {
+  auto made = found("capacity", how);
+  made.with("rate", estimate.rate, unit::frames_per_second);
+  made.with("low", estimate.low, unit::frames_per_second);
+  made.with("high", estimate.high, unit::frames_per_second);
+  return made.with("runs", estimate.runs).with("frames", estimate.frames);
+}
+
+/// When the interval is not as narrow as asked for. Its width falls with the square root of the
+/// number of frames.
+std::optional<finding> width_of(const capacity_estimate& estimate, const capacity_settings& how) {
+  if (!estimate.enough) return found("interval_of_few_runs", how);
+  const auto width = estimate.width();
+  if (!width) return found("interval_with_one_end", how);
+  if (*width <= how.within) return std::nullopt;
+  auto made = found("interval_too_wide", how);
+  made.with("width", *width, unit::share).with("within", how.within, unit::share);
+  if (how.arrival == arrival::poisson) {
+    const double more = *width / how.within;
+    made.with("frames", std::ceil(static_cast<double>(how.frames) * more * more), unit::none);
+  }
+  return made;
+}
+
+bool held_in_all(const probe_summary& probe) {
+  return probe.held == probe.runs.size();
+}
+
+/// The highest rate that held; where none held in all of its runs, the highest that held in some.
+void add_highest_that_held(finding& to, const std::vector<probe_summary>& probes) {
+  const probe_summary* most = nullptr;
+  for (const auto& probe : probes) {
+    if (probe.held == 0) continue;
+    const auto order = [&](const probe_summary& p) { return std::pair(held_in_all(p), p.rate); };
+    if (most == nullptr || order(probe) > order(*most)) most = &probe;
+  }
+  if (most == nullptr) return;
+  if (held_in_all(*most)) {
+    to.with("held", most->rate, unit::frames_per_second);
+  } else {
+    to.with("held_in_some", most->rate, unit::frames_per_second).with("held_runs", most->held);
+    to.with("of_runs", most->runs.size());
+  }
+}
+
+/// Without an estimate.
+finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
+  if (summary.alone.verdict == bound_verdict::fails) {
+    auto made = found("no_rate_possible", how);
+    const auto& alone = summary.alone;
+    made.with("alone", alone.value, unit::duration);
+    if (alone.low && alone.high) {
+      made.with("low", alone.low, unit::duration).with("high", alone.high, unit::duration);
+    }
+    made.with("late", alone.late).with("frames", alone.frames);
+    add_highest_that_held(made, summary.probes);
+    return made;
+  }
+  const auto& probes = summary.probes;
+  if (probes.empty()) return found("no_rate_judged", how);
+  const auto rates = std::views::transform(probes, &probe_summary::rate);
+  if (std::ranges::all_of(probes, held_in_all)) {
+    return found("every_rate_held", how)
+        .with("highest", std::ranges::max(rates), unit::frames_per_second);
+  }
+  const bool none = std::ranges::none_of(probes, held_in_all);
+  auto made = found(none ? "no_rate_held" : "search_ended_early", how);
+  made.with("lowest", std::ranges::min(rates), unit::frames_per_second);
+  add_highest_that_held(made, probes);
+  return made;
+}
+
 }  // namespace
 
 std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop) {
@@ -80,6 +160,28 @@ capacity_summary summarize(const capacity_record& record) {
     probe.times = check_bound(times, record.how.percentile, record.how.bound);
   }
   return result;
+}
+
+std::vector<finding> findings_of(const capacity_summary& summary, const capacity_settings& how) {
+  const auto& estimate = summary.estimate;
+  if (!estimate.rate) return {nothing_found(summary, how)};
+  std::vector<finding> list = {estimate_of(estimate, how)};
+  if (auto width = width_of(estimate, how)) list.push_back(std::move(*width));
+  const auto left_out = std::count(estimate.disturbed.begin(), estimate.disturbed.end(), true);
+  if (estimate.unsteady) {
+    list.push_back(found("runs_unsteady", how));
+  } else if (left_out > 0) {
+    list.push_back(found("runs_disturbed", how).with("runs", left_out));
+  }
+  if (!summary.closed_loop) return list;
+  list.push_back(found("share_of_closed_loop", how)
+                     .with("share", *estimate.rate / *summary.closed_loop, unit::share)
+                     .with("closed_loop", *summary.closed_loop, unit::frames_per_second));
+  const auto needed = frames_for_queue(how, *summary.closed_loop);
+  if (how.frames < needed) {
+    list.push_back(found("runs_too_short", how).with("frames", how.frames).with("needed", needed));
+  }
+  return list;
 }
 
 }  // namespace graphline

@@ -3,15 +3,79 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "framework/analysis/experiment/capacity_estimate.hpp"
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/record/capacity_record.hpp"
 
 namespace graphline {
+
+/// What a run says about its rate. The first tenth of its frames is left out: a run begins with an
+/// empty queue, which is not how it looks later on.
+struct capacity_run_summary {
+  std::vector<nanoseconds> times;  ///< from due to end, by when due; `never` for frames not done
+  double late = 0;                 ///< the share beyond the bound
+  bool growing = false;            ///< see `held`
+  /// Mean time of a frame from when it was due and those before it let it begin, to its end, in
+  /// nanoseconds: what it takes without the queue. Of the first tenth too. 0 without frames.
+  double own_time = 0;
+
+  /// No more frames late than the percentile allows. Under a constant rate, nor may the queue grow
+  /// from each quarter of the run to the next, by more than a twentieth of the time between frames
+  /// and more than the waits vary within a quarter: it would exceed any bound if the run went on.
+  bool held = false;
+};
+
+capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how);
+
+/// Where the capacity lies by all pooled runs together, in frames a second.
+struct capacity_estimate {
+  std::optional<double> rate;
+  std::optional<double> low;    ///< of the 95 % interval; absent when no rate held
+  std::optional<double> high;   ///< absent when every rate held
+  std::size_t runs = 0;         ///< that the estimate rests on
+  std::size_t frames = 0;       ///< of these
+  std::vector<bool> disturbed;  ///< of the runs given: left out, see `estimate_capacity`
+  bool unsteady = false;        ///< so many runs looked disturbed that none was left out
+  double next = 0;              ///< a run at this rate tells most; 0 while that is not known
+
+  /// The interval's width as a part of the rate; nothing unless it has both ends.
+  std::optional<double> width() const noexcept {
+    if (!low || !high || !rate) return std::nullopt;
+    return (*high - *low) / *rate;
+  }
+  bool enough = false;  ///< runs to rely on the interval
+};
+
+/// Judges the runs with `pooled` set.
+///
+/// A run is disturbed, and left out, when its frames took longer for themselves than those of the
+/// other runs: their mean lies above the median over runs by more than five times what runs scatter
+/// (1.4826 median absolute deviations: Rousseeuw and Croux, 1993) and more than half of `within`.
+/// When more than two fifths of the runs look like that, it is how the pipeline behaves, and all
+/// count.
+///
+/// `poisson`: how many frames are late depends above all on how the arrivals of a run happened to
+/// bunch, and these are known. So each run is compared with a `reference_queue` at the same
+/// moments, which serves as fast as the closed loop. For a rate x that may be the capacity, the
+/// reference's limit is the wait that the allowed share of its frames exceeds at x in the long run.
+/// If x is the capacity, the share of late frames is the same in both at x, on average: the line
+/// through the runs' differences (over log rate, weighted by one over the late share that the
+/// reference expects, to which the variance is about proportional, with standard errors that allow
+/// for another: HC3, MacKinnon and White 1985) is zero at x. The interval holds
+/// every x at which Student's t does not reject that with 95 %. The reference serves as a control
+/// variate (Law, "Simulation Modeling and Analysis", section 11.4): the better it resembles the
+/// pipeline, the narrower the interval; it need not for the interval to be right.
+///
+/// `constant`: rates hold or not, sharply. A rate holds when most of its runs do. The interval goes
+/// from the highest rate that held below all that did not, to the lowest that did not above all
+/// that did. Its lower end is lowered by what a queue can grow in a run without a frame being late,
+/// though by no more than a quarter of `within`, since a queue that grows by more is noticed.
+capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
+                                    std::span<const capacity_run> runs,
+                                    std::span<const capacity_run_summary> summaries);
 
 /// What the runs at one rate say together.
 struct probe_summary {
@@ -44,5 +108,9 @@ struct capacity_summary {
 };
 
 capacity_summary summarize(const capacity_record& record);
+
+/// What a search for the highest rate shows. What the data do not carry with 95 % is reported as
+/// such.
+std::vector<finding> findings_of(const capacity_summary& summary, const capacity_settings& how);
 
 }  // namespace graphline

@@ -1,4 +1,4 @@
-#include "framework/analysis/experiment/capacity_estimate.hpp"
+#include "framework/analysis/experiment/capacity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,12 +68,6 @@ double mean_own_time(const run_record& record) {
   return frames.empty() ? 0 : sum / static_cast<double>(frames.size());
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct pooled_run {
   const capacity_run* run;
   const capacity_run_summary* summary;
@@ -97,10 +91,10 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   }
   double limit = std::numeric_limits<double>::infinity();
   if (own.size() >= least_to_compare) {
-    const double center = median(own);
+    const double center = median_of(own);
     std::vector<double> off;
     for (const double time : own) off.push_back(std::abs(time - center));
-    limit = center + std::max(5 * scale * median(std::move(off)), how.within / 2 * center);
+    limit = center + std::max(5 * scale * median_of(std::move(off)), how.within / 2 * center);
     const auto above = std::count_if(own.begin(), own.end(), [&](double t) { return t > limit; });
     constexpr double most = 0.4;  // of the runs
     to.unsteady = static_cast<double>(above) > most * static_cast<double>(own.size());
@@ -267,13 +261,12 @@ void estimate_at_random(const capacity_settings& how, std::optional<double> clos
   }
 }
 
-struct votes {
-  std::size_t held = 0;
-  std::size_t all = 0;
-};
-
 void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> runs,
                       capacity_estimate& to) {
+  struct votes {
+    std::size_t held = 0;
+    std::size_t all = 0;
+  };
   std::map<double, votes> rates;
   for (const auto& [run, summary] : runs) {
     rates[run->rate].all += 1;

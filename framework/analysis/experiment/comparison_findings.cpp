@@ -3,8 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
-#include "framework/analysis/experiment/finding_parts.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 
 namespace graphline {
 
@@ -75,20 +74,21 @@ const member_summary::stage* find_stage(const timed_configuration* in, const std
   return nullptr;
 }
 
-/// Of all configurations, by their methods.
-struct timing_contrast {
-  const timed_configuration* host = nullptr;
-  const timed_configuration* sync = nullptr;
-  const timed_configuration* event = nullptr;
-};
+const timed_configuration* find_by(const std::vector<timed_configuration>& all,
+                                   timing_method method) {
+  const auto found = std::ranges::find(all, method, &timed_configuration::method);
+  return found == all.end() ? nullptr : &*found;
+}
 
 /// Stages whose launch `host` times while the work, by a method that measures the stage itself,
 /// takes at least twice as long.
-void add_launches(const timing_contrast& of, std::vector<finding>& to) {
-  if (of.host == nullptr) return;
-  for (const auto& stage : of.host->with->stages) {
+void add_launches(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
+  const auto* host = find_by(all, timing_method::host);
+  if (host == nullptr) return;
+  const auto* event = find_by(all, timing_method::event);
+  const auto* by = event == nullptr ? find_by(all, timing_method::sync) : event;
+  for (const auto& stage : host->with->stages) {
     if (stage.what != measure::enqueue_time || !stage.times) continue;
-    const auto* by = of.event == nullptr ? of.sync : of.event;
     const auto* real = find_stage(by, stage.name);
     if (real == nullptr || p50_of(*real) < 2 * p50_of(stage)) continue;
     to.push_back(found("host_times_launch", stage.name)
@@ -99,13 +99,14 @@ void add_launches(const timing_contrast& of, std::vector<finding>& to) {
 }
 
 /// How far `sync` and `event` are apart on the device stage they differ most on.
-void add_agreement(const timing_contrast& of, std::vector<finding>& to) {
-  if (of.event == nullptr) return;
+void add_agreement(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
+  const auto* event = find_by(all, timing_method::event);
+  if (event == nullptr) return;
   constexpr double near = 0.02;
   std::optional<finding> worst;
   double apart = 0;
-  for (const auto& stage : of.event->with->stages) {
-    const auto* by_sync = find_stage(of.sync, stage.name);
+  for (const auto& stage : event->with->stages) {
+    const auto* by_sync = find_stage(find_by(all, timing_method::sync), stage.name);
     if (stage.what != measure::device_time || by_sync == nullptr) continue;
     if (!stage.times || p50_of(stage) <= 0) continue;
     const double ratio = p50_of(*by_sync) / p50_of(stage);
@@ -179,18 +180,14 @@ finding effect_of(const comparison& effect, double tail, int priority_levels) {
 }  // namespace
 
 void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
-  timing_contrast contrast;
-  const auto configurations = timed_configurations(from);
-  for (const auto& one : configurations) {
+  const auto all = timed_configurations(from);
+  for (const auto& one : all) {
     to.push_back(cost_of(one, from.summary.counted_blocks));
-    if (one.method == timing_method::host) contrast.host = &one;
-    if (one.method == timing_method::event) contrast.event = &one;
     if (one.method != timing_method::sync) continue;
-    contrast.sync = &one;
     if (auto reason = lost_overlap(one)) to.push_back(std::move(*reason));
   }
-  add_launches(contrast, to);
-  add_agreement(contrast, to);
+  add_launches(all, to);
+  add_agreement(all, to);
 }
 
 void add_together_findings(const finding_source& from, std::vector<finding>& to) {

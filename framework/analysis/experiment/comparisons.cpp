@@ -1,14 +1,15 @@
 #include "framework/analysis/experiment/comparisons.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
-#include <optional>
+#include <ranges>
+#include <string>
 #include <utility>
 
-#include "framework/analysis/experiment/contrast.hpp"
-#include "framework/analysis/experiment/member_figures.hpp"
-#include "framework/analysis/experiment/member_summary.hpp"
-#include "framework/analysis/experiment/verdicts.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/stats/confidence.hpp"
+#include "framework/base/random.hpp"
 
 namespace graphline {
 namespace {
@@ -19,15 +20,25 @@ member_key key_of(const configuration_member& member) {
   return {member.configuration, member.member};
 }
 
-/// Comparisons that hold together, and what resampling says of those that have an interval.
+bool more_is_faster(const comparison& of) {
+  return of.figure == figure::throughput;
+}
+
+bool more_is_faster(const stage_comparison&) {
+  return false;
+}
+
+/// Comparisons whose intervals hold together, and what resampling says of those that have one.
 template <class Comparison>
 struct family {
-  std::vector<Comparison> comparisons;
-  std::vector<std::size_t> judged;  // indices of comparisons, one for each contrast
-  std::vector<contrast> contrasts;
+  std::size_t blocks;
+  double margin;
+  std::vector<Comparison> comparisons = {};
+  std::vector<std::size_t> judged = {};  // indices of comparisons, one for each contrast
+  std::vector<contrast> contrasts = {};
 
-  void add(Comparison comparison, const resampled_figure& value, const resampled_figure& reference,
-           std::size_t blocks) {
+  void add(Comparison comparison, const resampled_figure& value,
+           const resampled_figure& reference) {
     // Without a time above 0 there is no ratio.
     if (value.value <= 0 || reference.value <= 0) return;
     comparison.difference = value.value - reference.value;
@@ -39,23 +50,91 @@ struct family {
       contrasts.push_back(std::move(*by));
     }
   }
+
+  /// `finish` completes each comparison that has an interval, by its contrast, the level of the
+  /// interval, and its half width in standard errors.
+  template <class Finish>
+  std::vector<Comparison> take(Finish finish) {
+    if (contrasts.empty()) return std::move(comparisons);
+    const double level = common_level(contrasts);
+    const double t = student_t_critical(level, blocks - 1);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      auto& to = comparisons[judged[i]];
+      to.ratio_range = contrasts[i].ratio_range(t);
+      to.verdict = verdict_of(*to.ratio_range, margin, more_is_faster(to));
+      finish(to, contrasts[i], level, t);
+    }
+    return std::move(comparisons);
+  }
 };
 
+/// Whether `blocks` blocks would decide the ratio in four of five repetitions.
+bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_blocks) {
+  constexpr double four_of_five = 0.84;  // standard deviations on one side
+  const double t = student_t_critical(ratio.level, static_cast<std::size_t>(blocks) - 1);
+  const double reach = (t + four_of_five) * ratio.error * std::sqrt(seen_blocks / blocks);
+  const bool different = std::abs(ratio.log_ratio) > reach;
+  const bool same = ratio.log_ratio + reach <= std::log1p(ratio.margin) &&
+                    ratio.log_ratio - reach >= std::log1p(-ratio.margin);
+  return different || same;
+}
+
 }  // namespace
+
+block_draws draws_for(std::size_t blocks, std::uint64_t seed) {
+  constexpr std::size_t count = 2000;
+  return {blocks, blocks < least_blocks ? 0 : count, mix_seed(seed, seed_from("blocks"))};
+}
+
+resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
+                             const block_draws& draws) {
+  resampled_figures result;
+  std::vector<std::vector<nanoseconds>> times;
+  std::vector<double> frames;
+  std::vector<double> seconds;
+  bool took_time = true;
+  for (const auto* run : runs) {
+    times.push_back(end_to_end_times(*run));
+    const auto done = completions_of(*run);
+    frames.push_back(done.count);
+    seconds.push_back(1e-9 * done.time);
+    took_time = took_time && seconds.back() > 0;
+  }
+  const pooled_times pooled(std::move(times));
+  if (pooled.count() >= samples_needed(0.5)) result[0] = resample_percentile(pooled, 0.5, draws);
+  if (pooled.count() >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
+  if (took_time) result[2] = resample_ratio(frames, seconds, draws);
+  return result;
+}
+
+verdict verdict_of(const interval& ratio, double margin, bool more_is_faster) {
+  if (ratio.low >= 1 - margin && ratio.high <= 1 + margin) return verdict::same;
+  if (ratio.contains(1)) return verdict::inconclusive;
+  return (ratio.low > 1) == more_is_faster ? verdict::faster : verdict::slower;
+}
+
+std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks) {
+  const auto seen = static_cast<double>(blocks);
+  const auto enough = [&](std::int64_t more) {
+    return would_decide(ratio, seen + static_cast<double>(more), seen);
+  };
+  if (!enough(most_more_trials)) return std::nullopt;
+  return *std::ranges::lower_bound(std::views::iota(std::int64_t{1}, most_more_trials + 1), true,
+                                   {}, enough);
+}
 
 std::vector<comparison> compare_figures(const counted_trials& trials,
                                         const experiment_record& record) {
   const std::size_t blocks = trials.blocks().size();
   if (blocks == 0) return {};
   const auto draws = draws_for(blocks, record.how.seed);
-  std::map<member_key, resampled_figures> known;
+  std::map<member_key, std::optional<resampled_figures>> known;
   const auto figures_by = [&](const configuration_member& member) -> const resampled_figures& {
-    const auto found = known.find(key_of(member));
-    if (found != known.end()) return found->second;
-    return known.emplace(key_of(member), figures_of(trials.of(member), record.how.tail, draws))
-        .first->second;
+    auto& found = known[key_of(member)];
+    if (!found) found = figures_of(trials.of(member), record.how.tail, draws);
+    return *found;
   };
-  family<comparison> all;
+  family<comparison> all{blocks, record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& values = figures_by(pair.what);
     const auto& references = figures_by(pair.reference);
@@ -69,23 +148,15 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
       if (blocks < least_blocks) {
         next.more_trials = static_cast<std::int64_t>(least_blocks - blocks);
       }
-      all.add(std::move(next), *values[f], *references[f], blocks);
+      all.add(std::move(next), *values[f], *references[f]);
     }
   }
-  if (all.contrasts.empty()) return std::move(all.comparisons);
-  const double level = common_level(all.contrasts);
-  const double t = student_t_critical(level, blocks - 1);
-  for (std::size_t i = 0; i < all.judged.size(); ++i) {
-    const auto& by = all.contrasts[i];
-    auto& to = all.comparisons[all.judged[i]];
-    to.ratio_range = by.ratio_range(t);
+  return all.take([&](comparison& to, const contrast& by, double level, double t) {
     to.difference_range = by.difference_range(t);
-    to.verdict = verdict_of(*to.ratio_range, record.how.margin, to.figure == figure::throughput);
-    if (to.verdict != verdict::inconclusive) continue;
+    if (to.verdict != verdict::inconclusive) return;
     to.more_trials =
         blocks_to_decide({by.log_ratio(), by.error(), level, record.how.margin}, blocks);
-  }
-  return std::move(all.comparisons);
+  });
 }
 
 std::vector<stage_comparison> compare_stages(const counted_trials& trials,
@@ -97,22 +168,17 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
   const auto summary_of = [&](const configuration_member& member) -> const member_summary& {
     return summaries[member.configuration].members[member.member];
   };
-  std::map<std::pair<member_key, std::string>, resampled_figure> known;
+  std::map<std::pair<member_key, std::string>, std::optional<resampled_figure>> known;
   const auto p50_of = [&](const configuration_member& member,
                           const member_summary::stage& stage) -> const resampled_figure& {
-    const std::pair key{key_of(member), stage.name};
-    const auto found = known.find(key);
-    if (found != known.end()) return found->second;
-    std::vector<std::vector<nanoseconds>> times;
-    for (const auto* run : trials.of(member)) {
-      const auto* measured = find_stage(*run, stage.name);
-      times.push_back(measured == nullptr ? std::vector<nanoseconds>()
-                                          : times_of(*measured, *stage.what));
+    auto& found = known[{key_of(member), stage.name}];
+    if (!found) {
+      pooled_times times(stage_times(trials.of(member), stage.name, *stage.what));
+      found = resample_percentile(times, 0.5, draws);
     }
-    return known.emplace(key, resample_percentile(pooled_times(std::move(times)), 0.5, draws))
-        .first->second;
+    return *found;
   };
-  family<stage_comparison> all;
+  family<stage_comparison> all{blocks, record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& stages = summary_of(pair.what).stages;
     for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -124,19 +190,11 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
         stage_comparison next;
         next.pair = pair;
         next.stage = s;
-        all.add(std::move(next), p50_of(pair.what, stages[s]), p50_of(pair.reference, reference),
-                blocks);
+        all.add(std::move(next), p50_of(pair.what, stages[s]), p50_of(pair.reference, reference));
       }
     }
   }
-  if (all.contrasts.empty()) return std::move(all.comparisons);
-  const double t = student_t_critical(common_level(all.contrasts), blocks - 1);
-  for (std::size_t i = 0; i < all.judged.size(); ++i) {
-    auto& to = all.comparisons[all.judged[i]];
-    to.ratio_range = all.contrasts[i].ratio_range(t);
-    to.verdict = verdict_of(*to.ratio_range, record.how.margin, false);
-  }
-  return std::move(all.comparisons);
+  return all.take([](const auto&...) {});
 }
 
 }  // namespace graphline

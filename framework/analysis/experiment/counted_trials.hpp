@@ -2,39 +2,45 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "framework/analysis/run/summary.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
 
 /// The trials of an experiment that count: those of its complete blocks, in which every
-/// configuration has one that ran to its end. Refers to the record.
+/// configuration has one that ran to its end. Where no block is complete, all that measured
+/// anything. Refers to the record.
 class counted_trials {
  public:
-  explicit counted_trials(const experiment_record& record);
+  /// `affected`: blocks in which the machine was disturbed; an experiment that repeats such blocks
+  /// counts without them.
+  explicit counted_trials(const experiment_record& record,
+                          std::span<const std::size_t> affected = {});
 
-  /// Indices of the blocks, ascending.
+  /// Indices of the complete blocks that count, ascending.
   const std::vector<std::size_t>& blocks() const noexcept { return blocks_; }
 
-  std::size_t size() const noexcept { return blocks_.size() * configurations_; }
+  /// Complete blocks, those among them that do not count.
+  std::size_t complete_blocks() const noexcept { return complete_blocks_; }
 
-  /// One run for each block, in order.
+  /// Trials.
+  std::size_t size() const noexcept;
+
+  /// The runs of a pipeline: one for each block, in order.
   std::vector<const run_record*> of(const configuration_member& member) const;
 
-  /// These without those of some blocks.
-  counted_trials without(std::span<const std::size_t> blocks) const;
-
  private:
-  std::size_t configurations_ = 0;
+  std::size_t complete_blocks_ = 0;
   std::vector<std::size_t> blocks_;
-  std::vector<const trial_record*> trials_;  // [block][configuration]
+  std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };
 
-/// For where there is no complete block: all runs of a pipeline that measured anything, and how
-/// many trials have one.
-std::vector<const run_record*> measured_runs(const experiment_record& record,
-                                             const configuration_member& member);
-std::size_t measured_trials(const experiment_record& record);
+/// The times of a stage by that name, run by run; empty for a run that has no such stage: stages
+/// can depend on parameters.
+std::vector<std::vector<nanoseconds>> stage_times(const std::vector<const run_record*>& runs,
+                                                  std::string_view name, measure what);
 
 }  // namespace graphline

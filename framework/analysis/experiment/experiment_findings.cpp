@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "framework/analysis/experiment/finding_parts.hpp"
-#include "framework/analysis/experiment/sweep.hpp"
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/launch_bound.hpp"
 #include "framework/analysis/run/overload.hpp"
@@ -91,7 +89,6 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
   grouped_findings cases;
   for (const auto& who : from.labels.all()) {
     const auto runs = from.runs_of(who);
-    overload typical;
     std::vector<double> offered;
     std::vector<double> completed;
     for (const auto* run : runs) {
@@ -101,6 +98,7 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
       completed.push_back(found->completed);
     }
     if (2 * offered.size() <= runs.size()) continue;
+    overload typical;
     typical.offered = median_of(offered);
     typical.completed = median_of(completed);
     auto rates = overload_finding(typical);
@@ -251,15 +249,29 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
   }
 }
 
+/// What the trials' runs warned of, in their own words.
+void add_trial_warnings(const finding_source& from, std::vector<finding>& to) {
+  grouped_findings found;
+  for (const auto& who : from.labels.all()) {
+    for (const auto& trial : from.record.trials) {
+      if (trial.configuration != who.configuration || who.member >= trial.members.size()) continue;
+      for (const auto& warning : trial.members[who.member].warnings) {
+        found.add(finding{"trial_warning", finding_severity::warning}.with("text", warning), who);
+      }
+    }
+  }
+  for (auto& one : found.all(from.labels)) to.push_back(std::move(one));
+}
+
 }  // namespace
 
-std::vector<finding> findings_of(const experiment_record& record,
-                                 const experiment_summary& summary) {
-  const finding_source from{record, summary, experiment_labels(record.configurations)};
+std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
+                                 const std::optional<sweep>& swept) {
+  const finding_source from{record, summary, swept, experiment_labels(record.configurations)};
   std::vector<finding> findings;
   add_overload_findings(from, findings);
   add_timing_findings(from, findings);
-  if (const auto swept = sweep_of(record, summary)) add_findings(*swept, findings);
+  if (swept) add_findings(*swept, findings);
   add_output_findings(from, findings);
   add_together_findings(from, findings);
   add_priority_findings(from, findings);
@@ -268,21 +280,8 @@ std::vector<finding> findings_of(const experiment_record& record,
   add_launch_findings(from, findings);
   add_waiting_findings(from, findings);
   add_machine_findings(from, findings);
+  add_trial_warnings(from, findings);
   return findings;
-}
-
-std::vector<finding> trial_warnings(const experiment_record& record) {
-  const experiment_labels labels(record.configurations);
-  grouped_findings found;
-  for (const auto& who : labels.all()) {
-    for (const auto& trial : record.trials) {
-      if (trial.configuration != who.configuration || who.member >= trial.members.size()) continue;
-      for (const auto& warning : trial.members[who.member].warnings) {
-        found.add(finding{"trial_warning", finding_severity::warning}.with("text", warning), who);
-      }
-    }
-  }
-  return found.all(labels);
 }
 
 }  // namespace graphline

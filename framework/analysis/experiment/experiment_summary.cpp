@@ -1,17 +1,77 @@
 #include "framework/analysis/experiment/experiment_summary.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "framework/analysis/experiment/comparisons.hpp"
 #include "framework/analysis/experiment/counted_trials.hpp"
-#include "framework/analysis/experiment/member_summary.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 
 namespace graphline {
 namespace {
 
-counted_trials without_repeated(const counted_trials& complete, const experiment_record& record,
-                                const steadiness& machine) {
-  return record.how.repeat_affected ? complete.without(machine.affected_blocks) : complete;
+using run_list = std::vector<const run_record*>;
+
+void append(std::vector<nanoseconds>& to, const std::vector<nanoseconds>& times) {
+  to.insert(to.end(), times.begin(), times.end());
+}
+
+/// All frames of all runs: when they were due, how long they took, and what that kept busy.
+void add_frames(member_summary& to, const run_list& runs, double tail) {
+  std::vector<nanoseconds> all;
+  nanoseconds running = 0;
+  completed_frames done;
+  nanoseconds processor = 0;
+  for (const auto* run : runs) {
+    auto times = end_to_end_times(*run);
+    append(all, times);
+    running += running_time(*run);
+    const auto completed = completions_of(*run);
+    done.count += completed.count;
+    done.time += completed.time;
+    processor += run->processor_time;
+    to.due += run->frames.size() + run->load.dropped.size();
+    to.dropped += run->load.dropped.size();
+    to.device_bytes = std::max(to.device_bytes, run->memory.device_bytes);
+    if (!times.empty()) {
+      to.trial_medians.push_back(static_cast<double>(lower_median(std::move(times))));
+    }
+  }
+  to.between_trials = stddev_of(to.trial_medians);
+  if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
+  // A run that was read from elsewhere may not know it; no run takes none.
+  if (running > 0 && processor > 0) {
+    to.cores = static_cast<double>(processor) / static_cast<double>(running);
+  }
+  if (!runs.empty() && runs.front()->run.deadline) {
+    to.deadline = compare_with_deadline(*runs.front()->run.deadline, all);
+  }
+  to.end_to_end = distribution::of(std::move(all));
+  if (to.end_to_end) to.tail = to.end_to_end->percentile(tail);
+}
+
+void add_stage(member_summary& to, const stage_record& first, const run_list& runs) {
+  auto& stage = to.stages.emplace_back();
+  stage.name = first.name;
+  stage.on = first.on;
+  const auto measures = measures_of(first.on, runs.front()->run);
+  if (measures.empty()) return;
+  stage.what = measures.front();
+  std::vector<nanoseconds> all;
+  for (const auto& times : stage_times(runs, first.name, *stage.what)) append(all, times);
+  stage.times = distribution::of(std::move(all));
+}
+
+/// What the runs of one pipeline of a configuration say together. A figure that no run carries is
+/// absent.
+member_summary summarize_member(std::string name, const run_list& runs, double tail) {
+  member_summary result;
+  result.name = std::move(name);
+  result.trials = runs.size();
+  add_frames(result, runs, tail);
+  if (runs.empty()) return result;
+  for (const auto& stage : runs.front()->stages) add_stage(result, stage, runs);
+  return result;
 }
 
 bool reaches_at_most(double far, const comparison& comparison) {
@@ -22,39 +82,44 @@ bool reaches_at_most(double far, const comparison& comparison) {
 
 }  // namespace
 
+const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
+                                  figure what) noexcept {
+  for (const auto& found : summary.comparisons) {
+    if (found.figure == what && found.pair.what == pair.what &&
+        found.pair.reference == pair.reference) {
+      return &found;
+    }
+  }
+  return nullptr;
+}
+
 experiment_summary summarize(const experiment_record& record) {
   experiment_summary result;
-  const counted_trials complete(record);
   result.machine = steadiness_of(record);
-  const auto trials = without_repeated(complete, record, result.machine);
-  result.complete_blocks = complete.blocks().size();
+  const counted_trials trials(record, result.machine.affected_blocks);
+  result.complete_blocks = trials.complete_blocks();
   result.counted_blocks = trials.blocks().size();
+  result.trials_left_out = record.trials.size() - trials.size();
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     const auto& configuration = record.configurations[c];
     auto& summary = result.configurations.emplace_back();
     summary.name = configuration.name;
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
-      const auto runs =
-          result.complete_blocks == 0 ? measured_runs(record, {c, m}) : trials.of({c, m});
-      summary.members.push_back(summarize_member(configuration.members[m], runs, record.how.tail));
+      summary.members.push_back(
+          summarize_member(configuration.members[m], trials.of({c, m}), record.how.tail));
     }
   }
-  const std::size_t shown = result.complete_blocks == 0 ? measured_trials(record) : trials.size();
-  result.trials_left_out = record.trials.size() - shown;
   result.comparisons = compare_figures(trials, record);
   result.stage_comparisons = compare_stages(trials, record, result.configurations);
   return result;
 }
 
 bool narrow_enough(const experiment_record& record, double narrow_to) {
-  const counted_trials complete(record);
-  const auto trials = without_repeated(
-      complete, record, record.how.repeat_affected ? steadiness_of(record) : steadiness());
+  const counted_trials trials(record, steadiness_of(record).affected_blocks);
   const auto comparisons = compare_figures(trials, record);
-  return !comparisons.empty() &&
-         std::all_of(comparisons.begin(), comparisons.end(), [&](const comparison& c) {
-           return c.figure != figure::p50 || reaches_at_most(narrow_to, c);
-         });
+  return !comparisons.empty() && std::ranges::all_of(comparisons, [&](const comparison& c) {
+    return c.figure != figure::p50 || reaches_at_most(narrow_to, c);
+  });
 }
 
 }  // namespace graphline

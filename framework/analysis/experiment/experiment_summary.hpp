@@ -121,6 +121,10 @@ struct experiment_summary {
   steadiness machine;
 };
 
+/// The comparison of a pair by a figure; null where there is none.
+const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
+                                  figure what) noexcept;
+
 /// Only complete blocks are counted; where there is none, configurations show what trials there
 /// are, without comparisons. Affected blocks count unless they were repeated.
 experiment_summary summarize(const experiment_record& record);

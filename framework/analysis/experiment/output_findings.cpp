@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
-#include "framework/analysis/experiment/finding_parts.hpp"
-#include "framework/analysis/experiment/sweep.hpp"
+#include "framework/analysis/diff/output_diff.hpp"
+#include "framework/analysis/experiment/experiment_findings.hpp"
 
 namespace graphline {
 
@@ -19,29 +18,8 @@ std::optional<std::size_t> last_frame(const run_record& run) {
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();
 }
 
-const output_record* find_output(const run_record& run, std::string_view tensor) {
-  for (const auto& output : run.outputs) {
-    if (output.tensor == tensor) return &output;
-  }
-  return nullptr;
-}
-
-/// By how much the values that were kept differ, and how large they are.
-struct value_difference {
-  std::size_t compared = 0;
-  double largest = 0;    ///< difference
-  double magnitude = 0;  ///< of the reference's largest value
-};
-
-value_difference difference_of(const output_record& what, const output_record& reference) {
-  value_difference result;
-  for (std::size_t i = 0; i < std::min(what.values.size(), reference.values.size()); ++i) {
-    if (!std::isfinite(what.values[i]) || !std::isfinite(reference.values[i])) continue;
-    ++result.compared;
-    result.largest = std::max(result.largest, std::abs(what.values[i] - reference.values[i]));
-    result.magnitude = std::max(result.magnitude, std::abs(reference.values[i]));
-  }
-  return result;
+const tensor_type& type_of(const std::string& tensor, const run_record& run) {
+  return std::ranges::find(run.outputs, tensor, &output_record::tensor)->type;
 }
 
 finding not_comparable(std::string why) {
@@ -49,50 +27,49 @@ finding not_comparable(std::string why) {
 }
 
 /// How two runs' outputs of different checksums differ.
-finding difference_in(const output_record& what, const output_record& reference) {
-  const auto by = difference_of(what, reference);
+finding difference_in(const output_change& by, const tensor_type& type) {
   finding made{"checksums_differ", finding_severity::warning};
-  made.with("tensor", what.tensor);
+  made.with("tensor", by.tensor);
   if (by.compared == 0) return made;
-  const bool all = static_cast<std::int64_t>(by.compared) == what.type.shape.elements();
-  made.with("compared", all ? std::string("its values")
-                            : fmt::format("the {} values that were kept", by.compared));
+  const bool all = static_cast<std::int64_t>(by.compared) == type.shape.elements();
+  made.with("compared",
+            all ? "its values" : fmt::format("the {} values that were kept", by.compared));
   if (by.largest == 0) return made;
   made.key = "values_differ";
-  made.with("largest", by.largest, unit::none);
-  return by.magnitude > 0 ? made.with("relative", by.largest / by.magnitude, unit::none) : made;
+  return made.with("largest", by.largest, unit::none).with("relative", by.relative, unit::none);
 }
 
 /// What two runs' outputs say: nothing when they are the same.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
-  for (const auto& output : what.outputs) {
-    const auto* other = find_output(reference, output.tensor);
-    if (other == nullptr) return not_comparable(fmt::format("the latter lack '{}'", output.tensor));
-    if (output.type != other->type) {
-      return not_comparable(fmt::format("'{}' is {} there, {} here", output.tensor,
-                                        to_string(other->type), to_string(output.type)));
+  const auto changes = compare(reference.outputs, what.outputs);
+  for (const auto& change : changes) {
+    const auto& tensor = change.tensor;
+    const auto found = change.found;
+    if (found == output_fate::only_after) {
+      return not_comparable(fmt::format("the latter lack '{}'", tensor));
+    }
+    if (found == output_fate::only_before) {
+      return not_comparable(fmt::format("only the latter have '{}'", tensor));
+    }
+    if (found == output_fate::other_type) {
+      return not_comparable(fmt::format("'{}' is {} there, {} here", tensor,
+                                        to_string(type_of(tensor, reference)),
+                                        to_string(type_of(tensor, what))));
     }
   }
-  for (const auto& output : reference.outputs) {
-    if (find_output(what, output.tensor) != nullptr) continue;
-    return not_comparable(fmt::format("only the latter have '{}'", output.tensor));
+  const auto differs = std::ranges::find(changes, output_fate::differs, &output_change::found);
+  if (differs == changes.end()) return std::nullopt;
+  const auto last = last_frame(what);
+  const auto other_last = last_frame(reference);
+  if (!last || !other_last) {
+    return not_comparable("frames were dropped, so each ended with another frame");
   }
-  for (const auto& output : what.outputs) {
-    const auto& other = *find_output(reference, output.tensor);
-    if (output.checksum == other.checksum) continue;
-    const auto last = last_frame(what);
-    const auto other_last = last_frame(reference);
-    if (!last || !other_last) {
-      return not_comparable("frames were dropped, so each ended with another frame");
-    }
-    if (*last != *other_last) {
-      return not_comparable(
-          fmt::format("frame {} was the last there, frame {} here", *other_last, *last));
-    }
-    if (what.run.seed != reference.run.seed) return not_comparable("the seeds differ");
-    return difference_in(output, other);
+  if (*last != *other_last) {
+    return not_comparable(
+        fmt::format("frame {} was the last there, frame {} here", *other_last, *last));
   }
-  return std::nullopt;
+  if (what.run.seed != reference.run.seed) return not_comparable("the seeds differ");
+  return difference_in(*differs, type_of(differs->tensor, what));
 }
 
 /// What the trials of one pipeline ended with.
@@ -134,9 +111,8 @@ class output_comparison {
   void compare(std::vector<finding>& to) {
     find_unsteady();
     bool all_same = unsteady_.size() == 0;
-    const auto swept = sweep_of(from_.record, from_.summary);
     // Other sizes are to compute something else.
-    const bool comparable = !swept || !changes_cost(*swept);
+    const bool comparable = !from_.swept || !changes_cost(*from_.swept);
     for (const auto& pair : from_.record.pairs) {
       all_same = comparable && compare(pair) && all_same;
     }

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <random>
+#include <ranges>
+#include <utility>
 
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/random.hpp"
@@ -78,7 +83,67 @@ std::uint64_t total(std::span<const std::uint16_t> drawn, const std::uint32_t* c
   return sum;
 }
 
+/// Whether there is a logarithm of it.
+bool usable(const resampled_figure& figure) {
+  return figure.value > 0 &&
+         std::ranges::all_of(figure.draws, [](double draw) { return draw > 0; });
+}
+
+/// The bootstrap's variance of a mean of n values is too small by (n - 1) / n.
+double error_of(double spread, std::size_t blocks) {
+  const auto n = static_cast<double>(blocks);
+  return spread * std::sqrt(n / (n - 1));
+}
+
 }  // namespace
+
+pooled_times::pooled_times(std::vector<std::vector<nanoseconds>> blocks)
+    : blocks_(std::move(blocks)) {
+  min_ = std::numeric_limits<nanoseconds>::max();
+  max_ = std::numeric_limits<nanoseconds>::min();
+  for (auto& block : blocks_) {
+    if (block.empty()) continue;
+    std::sort(block.begin(), block.end());
+    count_ += block.size();
+    min_ = std::min(min_, block.front());
+    max_ = std::max(max_, block.back());
+  }
+}
+
+nanoseconds pooled_times::percentile(double p) const {
+  const std::size_t wanted = rank_of(p, count_) + 1;
+  const auto up_to = [&](nanoseconds limit) {
+    std::size_t count = 0;
+    for (const auto& block : blocks_) {
+      count += static_cast<std::size_t>(std::upper_bound(block.begin(), block.end(), limit) -
+                                        block.begin());
+    }
+    return count;
+  };
+  // The least duration up to which there are that many: halving finds it without one more copy.
+  const auto all = std::views::iota(min_, max_);
+  const auto found = std::ranges::lower_bound(all, wanted, {}, up_to);
+  return found == all.end() ? max_ : *found;
+}
+
+std::vector<nanoseconds> pooled_times::outline(nanoseconds least, nanoseconds most) const {
+  constexpr std::size_t enough = 20'000;
+  const auto within = [&](const std::vector<nanoseconds>& block) {
+    return std::span(std::lower_bound(block.begin(), block.end(), least),
+                     std::upper_bound(block.begin(), block.end(), most));
+  };
+  std::size_t count = 0;
+  for (const auto& block : blocks_) count += within(block).size();
+  const std::size_t step = (count + enough - 1) / enough;
+  std::vector<nanoseconds> result;
+  for (const auto& block : blocks_) {
+    const auto part = within(block);
+    for (std::size_t i = step / 2; i < part.size(); i += step) result.push_back(part[i]);
+  }
+  if (step > 1) result.insert(result.end(), {least, most});
+  std::sort(result.begin(), result.end());
+  return result;
+}
 
 block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed)
     : blocks_(blocks), times_(blocks * count) {
@@ -107,17 +172,10 @@ resampled_figure resample_percentile(const pooled_times& times, double p,
     };
     const auto all = up_to(values.size() - 1);  // none when only blocks without durations are drawn
     const std::uint64_t wanted = all == 0 ? 0 : rank_of(p, all) + 1;
-    std::size_t low = 0;
-    std::size_t high = values.size() - 1;
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (up_to(middle) >= wanted) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    result.draws.push_back(static_cast<double>(values[low]));
+    const auto indices = std::views::iota(std::size_t{0}, values.size() - 1);
+    const auto found = std::ranges::lower_bound(indices, wanted, {}, up_to);
+    const std::size_t value = found == indices.end() ? values.size() - 1 : *found;
+    result.draws.push_back(static_cast<double>(values[value]));
   }
   return result;
 }
@@ -140,6 +198,66 @@ resampled_figure resample_ratio(std::span<const double> above, std::span<const d
     result.draws.push_back(ratio([&](std::size_t b) { return static_cast<double>(drawn[b]); }));
   }
   return result;
+}
+
+std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks) {
+  if (figure.draws.empty() || !usable(figure)) return std::nullopt;
+  std::vector<double> logs;
+  for (const double draw : figure.draws) logs.push_back(std::log(draw));
+  return error_of(stddev_of(logs).value_or(0), blocks);
+}
+
+std::optional<contrast> contrast::of(const resampled_figure& value,
+                                     const resampled_figure& reference, std::size_t blocks) {
+  if (!usable(value) || !usable(reference)) return std::nullopt;
+  std::vector<double> logs(value.draws.size());
+  std::vector<double> differences(value.draws.size());
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] = std::log(value.draws[i] / reference.draws[i]);
+    differences[i] = value.draws[i] - reference.draws[i];
+  }
+  const double mean = mean_of(logs);
+  const double spread = stddev_of(logs).value_or(0);
+  contrast result;
+  result.log_ratio_ = std::log(value.value / reference.value);
+  result.error_ = error_of(spread, blocks);
+  result.difference_ = value.value - reference.value;
+  result.difference_error_ = error_of(stddev_of(differences).value_or(0), blocks);
+  // What rounding leaves of draws that are all alike is no deviation.
+  if (spread > 1e-12) {
+    for (const double log : logs) result.deviations_.push_back((log - mean) / spread);
+  }
+  return result;
+}
+
+interval contrast::ratio_range(double t) const {
+  return {std::exp(log_ratio_ - t * error_), std::exp(log_ratio_ + t * error_)};
+}
+
+interval contrast::difference_range(double t) const {
+  return {difference_ - t * difference_error_, difference_ + t * difference_error_};
+}
+
+double common_level(std::span<const contrast> contrasts) {
+  constexpr double together = 0.05;
+  std::vector<double> farthest;  // by draw
+  std::size_t moving = 0;
+  for (const auto& contrast : contrasts) {
+    const auto& deviations = contrast.deviations();
+    if (deviations.empty()) continue;
+    ++moving;
+    farthest.resize(deviations.size());
+    for (std::size_t i = 0; i < deviations.size(); ++i) {
+      farthest[i] = std::max(farthest[i], std::abs(deviations[i]));
+    }
+  }
+  if (moving <= 1) return together;
+  const auto critical =
+      farthest.begin() + static_cast<std::ptrdiff_t>(rank_of(1 - together, farthest.size()));
+  std::nth_element(farthest.begin(), critical, farthest.end());
+  const double level = std::erfc(*critical / std::numbers::sqrt2);
+  const double independent = 1 - std::pow(1 - together, 1 / static_cast<double>(moving));
+  return std::clamp(level, independent, together);
 }
 
 }  // namespace graphline

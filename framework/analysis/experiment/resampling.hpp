@@ -6,9 +6,36 @@
 #include <span>
 #include <vector>
 
-#include "framework/analysis/experiment/pooled_times.hpp"
+#include "framework/analysis/stats/confidence.hpp"
+#include "framework/base/clock.hpp"
 
 namespace graphline {
+
+/// Durations that were measured in blocks, each block's in ascending order.
+class pooled_times {
+ public:
+  /// One sample per block, in any order; not all of them empty.
+  explicit pooled_times(std::vector<std::vector<nanoseconds>> blocks);
+
+  const std::vector<std::vector<nanoseconds>>& blocks() const noexcept { return blocks_; }
+  std::size_t count() const noexcept { return count_; }
+
+  /// Nearest rank among all of them, 0 < p < 1, whatever the sample carries.
+  nanoseconds percentile(double p) const;
+
+  /// Those from `least` to `most`, these included, in ascending order; of very many some 20,000,
+  /// as many of each stretch of a block's order.
+  std::vector<nanoseconds> outline(nanoseconds least, nanoseconds most) const;
+
+  nanoseconds min() const noexcept { return min_; }
+  nanoseconds max() const noexcept { return max_; }
+
+ private:
+  std::vector<std::vector<nanoseconds>> blocks_;
+  std::size_t count_ = 0;
+  nanoseconds min_ = 0;
+  nanoseconds max_ = 0;
+};
 
 /// As many blocks as there are, drawn with replacement, time and again: the bootstrap (Efron and
 /// Tibshirani, "An Introduction to the Bootstrap", 1993). One draw serves every figure of an
@@ -45,5 +72,49 @@ resampled_figure resample_percentile(const pooled_times& times, double p, const 
 /// those of `below` greater than 0.
 resampled_figure resample_ratio(std::span<const double> above, std::span<const double> below,
                                 const block_draws& draws);
+
+/// Standard error of the logarithm of a figure, resampled from `blocks` blocks. Nothing without
+/// draws, or when one is not greater than 0.
+std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
+
+/// A figure against the same figure of a reference, and by how much resampling blocks moves it.
+class contrast {
+ public:
+  /// Both resampled by the same draws from `blocks` blocks, 2 at least. Nothing when a value or a
+  /// draw of one is not greater than 0, so that there is no ratio.
+  static std::optional<contrast> of(const resampled_figure& value,
+                                    const resampled_figure& reference, std::size_t blocks);
+
+  double log_ratio() const noexcept { return log_ratio_; }
+
+  /// Standard error of the logarithm of the ratio.
+  double error() const noexcept { return error_; }
+
+  /// How far each draw's logarithm is from their mean, in standard deviations of all draws; empty
+  /// when none differs.
+  const std::vector<double>& deviations() const noexcept { return deviations_; }
+
+  /// The estimate with `t` standard errors to either side, taken in logarithms.
+  interval ratio_range(double t) const;
+
+  /// Likewise of the difference, in the unit of the figures.
+  interval difference_range(double t) const;
+
+ private:
+  double log_ratio_ = 0;
+  double error_ = 0;
+  double difference_ = 0;
+  double difference_error_ = 0;
+  std::vector<double> deviations_;
+};
+
+/// The level at which each single interval has to stand so that all of them hold together with
+/// 95 %: between 5 %, when all say the same, and 1 - 0.95^(1/k) for k that have nothing to do with
+/// each other (Sidak, 1967).
+///
+/// Single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993): in 95 % of
+/// the draws no contrast is farther from its mean than c standard deviations; a normal variable is
+/// farther with the probability that is returned.
+double common_level(std::span<const contrast> contrasts);
 
 }  // namespace graphline

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/stats/trend.hpp"
 
@@ -21,13 +22,7 @@ std::vector<configuration_member> references_of(const experiment_record& record)
       found.push_back(pair.reference);
     }
   }
-  if (!found.empty()) return found;
-  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
-    for (std::size_t m = 0; m < record.configurations[c].members.size(); ++m) {
-      found.push_back({c, m});
-    }
-  }
-  return found;
+  return found.empty() ? experiment_labels(record.configurations).all() : found;
 }
 
 /// For each block the logarithm of the p50 in units of its median over the blocks; empty where a

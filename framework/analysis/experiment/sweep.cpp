@@ -9,7 +9,6 @@
 
 #include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/experiment/experiment_labels.hpp"
-#include "framework/analysis/experiment/member_summary.hpp"
 
 namespace graphline {
 
@@ -52,14 +51,11 @@ void add_cost(sweep_point& to, const run_record& run) {
 
 /// The measure that all device stages of a run have, where it is a time of the work itself.
 std::optional<measure> measure_of_work(const run_record& run) {
-  std::optional<measure> result;
-  for (const auto& stage : run.stages) {
-    if (!computes(stage)) continue;
-    const auto what = first_measure(stage, run.run);
-    if (what != measure::device_time && what != measure::synchronized_time) return std::nullopt;
-    result = what;
-  }
-  return result;
+  const auto measures = measures_of(side::device, run.run);
+  if (measures.empty() || std::ranges::none_of(run.stages, computes)) return std::nullopt;
+  const auto what = measures.front();
+  const bool of_work = what == measure::device_time || what == measure::synchronized_time;
+  return of_work ? std::optional(what) : std::nullopt;
 }
 
 /// Nothing where the runs differ in it.
@@ -75,6 +71,11 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   return result;
 }
 
+std::optional<double> p50_of(const std::optional<distribution>& times) {
+  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
+}
+
 /// The median frame's time in all device stages together.
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
@@ -87,15 +88,7 @@ std::optional<double> time_in_stages(const run_list& runs, measure what) {
     }
     all.insert(all.end(), sums.begin(), sums.end());
   }
-  const auto times = distribution::of(std::move(all));
-  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
-  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
-}
-
-std::optional<double> end_to_end(const experiment_summary& summary, std::size_t configuration) {
-  const auto& times = summary.configurations[configuration].members.front().end_to_end;
-  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
-  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
+  return p50_of(distribution::of(std::move(all)));
 }
 
 void add_least(sweep_point& to, const run_record& run, const calibration& known) {
@@ -114,19 +107,8 @@ void add_least(sweep_point& to, const run_record& run, const calibration& known)
   }
   if (sum <= 0) return;
   to.least = sum;
-  const auto most = std::max_element(
-      by.begin(), by.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != by.end()) to.by = most->first;
-}
-
-/// Those that count, or what there is where no block is complete.
-run_list runs_of(const experiment_record& record, const experiment_summary& summary,
-                 std::size_t configuration) {
-  const counted_trials complete(record);
-  const configuration_member who{configuration, 0};
-  if (complete.blocks().empty()) return measured_runs(record, who);
-  return record.how.repeat_affected ? complete.without(summary.machine.affected_blocks).of(who)
-                                    : complete.of(who);
+  if (!by.empty())
+    to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
 }
 
 /// The one parameter that varies, where each configuration is a pipeline with another number in its
@@ -135,9 +117,7 @@ std::optional<std::string> swept_key(const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   if (labels.named() || labels.keys().size() != 1) return std::nullopt;
   const auto alone = [](const experiment_configuration& c) { return c.members.size() == 1; };
-  if (!std::all_of(record.configurations.begin(), record.configurations.end(), alone)) {
-    return std::nullopt;
-  }
+  if (!std::ranges::all_of(record.configurations, alone)) return std::nullopt;
   for (const auto& trial : record.trials) {
     if (trial.members.empty()) continue;
     for (const auto& [name, value] : trial.members.front().parameters) {
@@ -163,11 +143,8 @@ std::vector<sweep_point> points_of(const experiment_record& record,
     add_cost(point, *runs[c].front());
     points.push_back(std::move(point));
   }
-  std::stable_sort(points.begin(), points.end(),
-                   [](const auto& a, const auto& b) { return a.value < b.value; });
-  const bool twice = std::adjacent_find(points.begin(), points.end(), [](auto& a, auto& b) {
-                       return a.value == b.value;
-                     }) != points.end();
+  std::ranges::stable_sort(points, {}, &sweep_point::value);
+  const bool twice = std::ranges::adjacent_find(points, {}, &sweep_point::value) != points.end();
   return twice ? std::vector<sweep_point>() : points;
 }
 
@@ -176,10 +153,9 @@ std::vector<sweep_point> points_of(const experiment_record& record,
 std::optional<sweep> sweep_of(const experiment_record& record, const experiment_summary& summary) {
   const auto key = swept_key(record);
   if (!key) return std::nullopt;
+  const counted_trials counted(record, summary.machine.affected_blocks);
   std::vector<run_list> runs;
-  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
-    runs.push_back(runs_of(record, summary, c));
-  }
+  for (std::size_t c = 0; c < record.configurations.size(); ++c) runs.push_back(counted.of({c, 0}));
   sweep result{*key, measure_of_work(runs), points_of(record, runs)};
   const auto known = [](const sweep_point& p) { return p.intensity.has_value(); };
   if (std::count_if(result.points.begin(), result.points.end(), known) <
@@ -188,8 +164,8 @@ std::optional<sweep> sweep_of(const experiment_record& record, const experiment_
   }
   for (auto& point : result.points) {
     const auto& of = runs[point.configuration];
-    point.time =
-        result.what ? time_in_stages(of, *result.what) : end_to_end(summary, point.configuration);
+    const auto& whole = summary.configurations[point.configuration].members.front().end_to_end;
+    point.time = result.what ? time_in_stages(of, *result.what) : p50_of(whole);
     if (point.time && *point.time <= 0) point.time.reset();
     if (point.time && point.flops) {
       point.rate = static_cast<double>(*point.flops) * 1e9 / *point.time;

@@ -9,7 +9,7 @@
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/disturbance.hpp"
-#include "framework/report/csv/csv_rows.hpp"
+#include "framework/report/csv/run_csv.hpp"
 
 namespace graphline {
 namespace {
@@ -18,22 +18,9 @@ constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,
 
 /// A parameter may be called like a column that is always there.
 std::string column_of(const std::string& key) {
-  const auto fixed = fmt::format(",{}{}{}", experiment_csv_beginning, trial_columns, csv_columns);
+  const auto fixed = fmt::format(",{}{}{}", experiment_csv_beginning, trial_columns, csv_header);
   const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";
   return csv_field(taken ? "params." + key : key);
-}
-
-/// The runs that figures are made of, as in the summary.
-std::set<const run_record*> counted_runs(const experiment_record& record,
-                                         const std::vector<std::size_t>& affected) {
-  const counted_trials complete(record);
-  const auto counted = record.how.repeat_affected ? complete.without(affected) : complete;
-  std::set<const run_record*> runs;
-  for (const auto& who : experiment_labels(record.configurations).all()) {
-    const auto own = complete.blocks().empty() ? measured_runs(record, who) : counted.of(who);
-    runs.insert(own.begin(), own.end());
-  }
-  return runs;
 }
 
 }  // namespace
@@ -42,9 +29,14 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   to.append(experiment_csv_beginning);
   for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
-  to.append(trial_columns).append(csv_columns);
+  to.append(trial_columns).append(csv_header);
   const auto affected = steadiness_of(record).affected_blocks;
-  const auto counted = counted_runs(record, affected);
+  const counted_trials trials(record, affected);
+  std::set<const run_record*> counted;  // in figures, as in the summary
+  for (const auto& who : labels.all()) {
+    const auto own = trials.of(who);
+    counted.insert(own.begin(), own.end());
+  }
   for (std::size_t t = 0; t < record.trials.size(); ++t) {
     const auto& trial = record.trials[t];
     const auto& configuration = record.configurations[trial.configuration];
@@ -73,11 +65,10 @@ std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned) {
       const auto& member = configuration.members[m];
       // An id, both names, quotes around them, numbers of a block and a trial, and four flags.
       const std::uint64_t before = what.name.size() + what.members[m].size() + values + 46;
-      block += expected_csv_row_bytes(member.run.frames, member.stages.size()) +
-               before * expected_csv_rows(member.run.frames, member.stages.size());
+      block += expected_csv_bytes(member.run.frames, member.stages.size(), before);
     }
   }
-  return experiment_csv_beginning.size() + trial_columns.size() + csv_columns.size() +
+  return experiment_csv_beginning.size() + trial_columns.size() +
          static_cast<std::uint64_t>(std::max<std::int64_t>(planned.how.trials, 0)) * block;
 }
 

@@ -2,15 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/csv/csv_rows.hpp"
 
 namespace graphline {
 
 /// The first line of `write_run_csv`.
-inline constexpr std::string_view csv_header = csv_columns;
+inline constexpr std::string_view csv_header =
+    "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
+
+/// A name as one field, quoted as in RFC 4180 where it must be; with U+FFFD for bytes that are not
+/// UTF-8.
+std::string csv_field(std::string_view name);
 
 /// The stamps of frames and stages: for each frame (from 0) a row `end_to_end` that names no stage
 /// and begins when the frame was due, likewise one for `queue_wait` where frames arrive on a
@@ -20,7 +26,12 @@ inline constexpr std::string_view csv_header = csv_columns;
 /// that are not.
 void write_run_csv(text_sink& to, const run_record& record);
 
-/// About how large it becomes, for reserving it on the disk.
-std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages);
+/// The same without the first line. `before`: fields that each row begins with, with the comma that
+/// follows them, or nothing.
+void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {});
+
+/// About how large the rows of a run become, for reserving it on the disk. `before`: bytes of what
+/// each row begins with.
+std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages, std::uint64_t before = 0);
 
 }  // namespace graphline

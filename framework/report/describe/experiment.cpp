@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"

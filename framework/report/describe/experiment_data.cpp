@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"

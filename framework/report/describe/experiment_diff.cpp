@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/report/describe/experiment_view.hpp"
 
 namespace graphline::report {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment/verdicts.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/terminal/look.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "framework/report/csv/csv_rows.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/result_texts.hpp"
