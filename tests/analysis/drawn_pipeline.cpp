@@ -1,4 +1,4 @@
-#include "tests/analysis/drawn_pipeline.hpp"
+#include "tests/analysis/simulated_run.hpp"
 
 #include <array>
 #include <cstddef>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "framework/analysis/roofline/roofline.hpp"
-#include "tests/analysis/made_calibration.hpp"
 #include "tests/analysis/made_roofline.hpp"
 #include "tests/analysis/time_units.hpp"
 

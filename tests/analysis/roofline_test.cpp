@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/analysis/made_calibration.hpp"
 #include "tests/analysis/made_roofline.hpp"
 #include "tests/analysis/time_units.hpp"
 

@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "tests/analysis/drawn_pipeline.hpp"
-
 namespace graphline::samples {
 
 namespace {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <random>
 #include <vector>
 
 #include "framework/analysis/run/attribution.hpp"
@@ -27,5 +28,9 @@ simulated_run simulate(std::uint64_t seed);
 /// The same with each stamp of the device off by up to `error` either way, and the record saying
 /// so.
 run_record with_unsure_clock(run_record record, nanoseconds error, std::uint64_t seed);
+
+/// A record of no frames yet: settings and stages as chance has them, each with what it waits for.
+/// Two to ten stages on both sides, with copies, on up to three streams.
+run_record drawn_pipeline(std::mt19937_64& generator);
 
 }  // namespace graphline::samples

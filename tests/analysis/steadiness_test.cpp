@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/stats/trend.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
 
 namespace graphline {

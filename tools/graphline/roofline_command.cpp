@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/calibration_store.hpp"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "framework/analysis/run/disturbance.hpp"
-#include "framework/analysis/run/launch_bound.hpp"
 #include "framework/analysis/run/overload.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {

@@ -6,7 +6,7 @@
 #include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/stats/trend.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 namespace {

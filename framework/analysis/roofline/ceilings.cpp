@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
@@ -57,7 +56,49 @@ ceiling_figure figure_of(const ceiling_record& c, const distribution& times) {
   return {c.what, c.arithmetic, at(0.5), at(0.9), at(0.1)};
 }
 
+constexpr word<ceiling> labels[] = {{"memory, read", ceiling::read},
+                                    {"memory, written", ceiling::write},
+                                    {"memory, copied", ceiling::copy},
+                                    {"host to device, pinned", ceiling::host_to_device_pinned},
+                                    {"device to host, pinned", ceiling::device_to_host_pinned},
+                                    {"host to device, pageable", ceiling::host_to_device_pageable},
+                                    {"device to host, pageable", ceiling::device_to_host_pageable},
+                                    {"convolution", ceiling::convolution},
+                                    {"matrix product", ceiling::matmul},
+                                    {"launch a graph", ceiling::launch},
+                                    {"record an event", ceiling::event},
+                                    {"wait when idle", ceiling::synchronize},
+                                    {"launch and see the end", ceiling::round_trip}};
+
+const ceiling_figure* find(const std::vector<ceiling_figure>& in, ceiling what,
+                           precision arithmetic = precision::float32) {
+  const bool by_precision = unit_of(what) == ceiling_unit::rate;
+  for (const auto& figure : in) {
+    if (figure.what != what || figure.value <= 0 || figure.best <= 0) continue;
+    if (!by_precision || figure.arithmetic == arithmetic) return &figure;
+  }
+  return nullptr;
+}
+
+/// The higher of two ceilings, with the better best of both: a time below that of either says that
+/// neither holds.
+std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
+  if (a == nullptr || b == nullptr) {
+    const auto* one = a == nullptr ? b : a;
+    return one == nullptr ? std::nullopt : std::optional(*one);
+  }
+  auto result = a->value >= b->value ? *a : *b;
+  result.best = std::max(a->best, b->best);
+  return result;
+}
+
 }  // namespace
+
+std::string label_of(ceiling what, precision arithmetic) {
+  const auto words = std::ranges::find(labels, what, &word<ceiling>::second)->first;
+  if (unit_of(what) != ceiling_unit::rate) return std::string(words);
+  return fmt::format("{}, {}", words, to_word(arithmetic));
+}
 
 std::vector<ceiling_figure> figures_of(const calibration_record& record) {
   std::vector<ceiling_figure> figures;
@@ -124,6 +165,42 @@ std::vector<std::string> stale_reasons(const calibration_record& record,
     }
   }
   return reasons;
+}
+
+device_ceilings::device_ceilings(const std::vector<ceiling_figure>& measured)
+    : bandwidth(higher(find(measured, ceiling::read), find(measured, ceiling::copy))),
+      to_device(find(measured, ceiling::host_to_device_pinned)),
+      to_host(find(measured, ceiling::device_to_host_pinned)),
+      read_(find(measured, ceiling::read)),
+      write_(find(measured, ceiling::write)),
+      copy_(find(measured, ceiling::copy)) {
+  for (const auto& [name, arithmetic] : precision_words) {
+    const auto rate = higher(find(measured, ceiling::convolution, arithmetic),
+                             find(measured, ceiling::matmul, arithmetic));
+    if (!rate || !bandwidth) continue;
+    compute.push_back({arithmetic, *rate, rate->value / bandwidth->value});
+  }
+}
+
+memory_times device_ceilings::time_to_move(double read, double written) const {
+  const auto at = [&](double ceiling_figure::*level) {
+    const double copy = (copy_ != nullptr ? *copy_ : *bandwidth).*level;
+    // A copy reads half of its bytes and writes the other half: each can go that fast at least.
+    const auto alone = [&](const ceiling_figure* one) {
+      return std::max((one != nullptr ? *one : *bandwidth).*level, copy / 2);
+    };
+    const double both = std::min(read, written);
+    return 1e9 *
+           (2 * both / copy + (read - both) / alone(read_) + (written - both) / alone(write_));
+  };
+  return {at(&ceiling_figure::value), at(&ceiling_figure::best)};
+}
+
+const ceiling_figure* device_ceilings::rate(precision arithmetic) const {
+  for (const auto& ceiling : compute) {
+    if (ceiling.arithmetic == arithmetic) return &ceiling.rate;
+  }
+  return nullptr;
 }
 
 }  // namespace graphline

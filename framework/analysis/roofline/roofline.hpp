@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
-#include "framework/analysis/roofline/device_ceilings.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"

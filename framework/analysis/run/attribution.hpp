@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/run/run_lanes.hpp"
+#include "framework/analysis/run/frame_activities.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 

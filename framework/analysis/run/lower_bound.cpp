@@ -1,8 +1,9 @@
 #include "framework/analysis/run/lower_bound.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <boost/dynamic_bitset.hpp>
 #include <functional>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -29,27 +30,6 @@ struct shared_set {
   nanoseconds own = 0;  ///< what the resource takes for them
   nanoseconds after = 0;
   nanoseconds time() const noexcept { return ready + own + after; }
-};
-
-/// Which stages come before which: one bit each.
-class reachability {
- public:
-  explicit reachability(std::size_t stages)
-      : words_((stages + 63) / 64), bits_(stages * words_, 0) {}
-
-  /// `earlier`, and all that comes before it, comes before `later`.
-  void add(std::size_t earlier, std::size_t later) {
-    for (std::size_t w = 0; w < words_; ++w)
-      bits_[later * words_ + w] |= bits_[earlier * words_ + w];
-    bits_[later * words_ + earlier / 64] |= std::uint64_t{1} << (earlier % 64);
-  }
-  bool comes_before(std::size_t earlier, std::size_t later) const {
-    return (bits_[later * words_ + earlier / 64] >> (earlier % 64) & 1) != 0;
-  }
-
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
 };
 
 /// When `cores` can be through with all jobs, none of which can be split: with the k * cores + 1
@@ -86,12 +66,13 @@ nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
 class frame_stages {
  public:
   frame_stages(const run_record& record, std::size_t frame, schedules of)
-      : record_(record), stages_(record.stages.size()), before_(record.stages.size()) {
+      : record_(record), stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days: of many a sum is one too
       auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
       stamps.begin = std::max(stamps.begin, stamps.end - longest);
       stages_[s].stamps = stamps;
+      stages_[s].before.resize(stages_.size());
     }
     order_ = of == schedules::this_one ? order_of_streams() : as_planned();
     follow_edges();
@@ -124,6 +105,7 @@ class frame_stages {
     nanoseconds ready = 0;
     nanoseconds after = 0;
     std::vector<std::size_t> earlier;
+    boost::dynamic_bitset<> before;  ///< all stages that come before it
     nanoseconds work() const noexcept { return stamps.length(); }
   };
   struct resource {
@@ -134,7 +116,7 @@ class frame_stages {
 
   std::vector<std::size_t> as_planned() const {
     std::vector<std::size_t> result(stages_.size());
-    for (std::size_t s = 0; s < result.size(); ++s) result[s] = s;
+    std::iota(result.begin(), result.end(), std::size_t{0});
     return result;
   }
 
@@ -227,13 +209,14 @@ class frame_stages {
     for (const std::size_t s : order_) {
       auto& stage = stages_[s];
       for (const std::size_t earlier : stage.earlier) {
-        before_.add(earlier, s);
+        stage.before |= stages_[earlier].before;
+        stage.before.set(earlier);
         stage.ready = std::max(stage.ready, stages_[earlier].ready + stages_[earlier].work());
       }
       for (const auto& r : resources_) {
         std::vector<job> jobs;
         for (const std::size_t e : r.stages) {
-          if (before_.comes_before(e, s)) jobs.push_back({e, stages_[e].ready, stages_[e].work()});
+          if (stage.before[e]) jobs.push_back({e, stages_[e].ready, stages_[e].work()});
         }
         stage.ready = std::max(stage.ready, all_done(jobs, r.cores));
       }
@@ -247,8 +230,7 @@ class frame_stages {
       for (const auto& r : resources_) {
         std::vector<job> jobs;
         for (const std::size_t l : r.stages) {
-          if (before_.comes_before(*at, l))
-            jobs.push_back({l, stages_[l].after, stages_[l].work()});
+          if (stages_[l].before[*at]) jobs.push_back({l, stages_[l].after, stages_[l].work()});
         }
         stage.after = std::max(stage.after, all_done(jobs, r.cores));
       }
@@ -322,9 +304,9 @@ class frame_stages {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const auto& stage = stages_[s];
       unsplit({stage.ready, 0, stage.work() + stage.after},
-              [&](std::size_t other) { return before_.comes_before(other, s); });
+              [&](std::size_t other) { return stage.before[other]; });
       unsplit({stage.ready + stage.work(), 0, stage.after},
-              [&](std::size_t other) { return before_.comes_before(s, other); });
+              [&](std::size_t other) { return stages_[other].before[s]; });
     }
   }
 
@@ -344,7 +326,7 @@ class frame_stages {
       if (!std::binary_search(stages.begin(), stages.end(), s)) continue;
       nanoseconds begin = 0;
       for (const auto& earlier : ends) {
-        if (before_.comes_before(earlier.first, s)) begin = std::max(begin, earlier.second);
+        if (stages_[s].before[earlier.first]) begin = std::max(begin, earlier.second);
       }
       ends.emplace_back(s, begin + stages_[s].work());
       longest = std::max(longest, ends.back().second);
@@ -379,7 +361,6 @@ class frame_stages {
 
   const run_record& record_;
   std::vector<stage_of_frame> stages_;
-  reachability before_;
   std::vector<std::size_t> order_;  ///< in which no stage comes before one that it follows
   std::vector<resource> resources_;
 };

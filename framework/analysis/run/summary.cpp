@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
-#include "framework/analysis/run/launch_bound.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -218,6 +218,38 @@ run_summary summarize(const run_record& record) {
   if (auto warning = disturbance_finding(record)) result.findings.push_back(std::move(*warning));
   if (auto warning = launch_warning(record, result.stages)) {
     result.findings.push_back(std::move(*warning));
+  }
+  return result;
+}
+
+bool is_launch_bound(const launch_times& times) noexcept {
+  constexpr double least_ratio = 0.8;
+  return times.enqueue >= least_ratio * times.device;
+}
+
+bool is_more_launch_bound(const launch_times& times, const launch_times& other) noexcept {
+  return times.enqueue * other.device > other.enqueue * times.device;
+}
+
+finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages) {
+  finding made{worst.busy ? "device_waits_for_host" : "device_time_may_hold_waits",
+               finding_severity::warning,
+               {std::move(stage)},
+               {}};
+  made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
+  if (stages > 1) made.with("stages", stages);
+  return made;
+}
+
+std::vector<operation_summary> operations_of(const stage_record& stage) {
+  std::vector<operation_summary> result;
+  for (const auto& operation : stage.operations) {
+    const auto times = distribution::of(operation.calls);
+    const auto together = distribution::of(operation.together);
+    if (!times || !together) continue;
+    result.push_back({operation.name,
+                      static_cast<double>(times->count()) / static_cast<double>(stage.traced_runs),
+                      times->median(), together->median()});
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/base/utf8.hpp"

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/device_ceilings.hpp"
 
 namespace graphline::report {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/report/describe/ceilings.hpp"
 #include "framework/report/describe/describe.hpp"
 

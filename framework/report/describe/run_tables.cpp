@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "framework/analysis/run/operations.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/run/execute/environment.hpp"
