@@ -53,6 +53,10 @@ chart& chart::operator=(const chart&) = default;
 chart& chart::operator=(chart&&) noexcept = default;
 chart::~chart() = default;
 
+sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
+  return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};
+}
+
 std::optional<quantity> cell::number() const {
   if (const auto* alone = std::get_if<quantity>(&value)) return *alone;
   if (const auto* with_interval = std::get_if<estimate>(&value)) return with_interval->value;
@@ -98,7 +102,9 @@ bool is_in(place where, const document::part& part) {
   return std::visit(
       [where](const auto& some) {
         if constexpr (requires { some.rows; }) {
-          if (some.rows.empty()) return (some.where & where & in_data) != 0;
+          const bool any = std::ranges::any_of(
+              some.rows, [&](const row& one) { return (one.where & where) != 0; });
+          if (!any) return (some.where & where & in_data) != 0;
         }
         if constexpr (requires { some.where; }) return (some.where & where) != 0;
         return (shown & where) != 0;

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/timeline.hpp"
@@ -19,7 +23,7 @@
 #include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
 #include "framework/base/units.hpp"
-#include "framework/report/experiment_charts.hpp"
+#include "framework/base/words.hpp"
 
 namespace graphline::report {
 
@@ -34,6 +38,7 @@ enum place : unsigned {
   shown = in_text | in_page,
   everywhere = shown | in_data
 };
+inline constexpr auto not_in_text = in_page | in_data;
 
 /// One of several values that stand together, such as a parameter.
 struct named_value {
@@ -100,10 +105,23 @@ struct cell {
   cell(std::vector<named_value> values);
   cell(const named_value& of);
 
-  /// A number that may not be known.
   template <class T>
-  cell(const std::optional<T>& number, unit in)
-      : cell(number ? cell(quantity{static_cast<double>(*number), in}) : cell()) {}
+  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) cell(T number, unit in = unit::none)
+      : cell(quantity{static_cast<double>(number), in}) {}
+
+  /// A word of the language.
+  template <class T>
+  requires std::is_enum_v<T> cell(T word) : cell(to_word(word)) {}
+
+  /// What may not be known.
+  template <class T>
+  cell(const std::optional<T>& maybe) {
+    if (maybe) *this = cell(*maybe);
+  }
+  template <class T>
+  cell(const std::optional<T>& maybe, unit in) {
+    if (maybe) *this = cell(*maybe, in);
+  }
 
   bool known() const noexcept { return value.index() != 0; }
   std::optional<quantity> number() const;  ///< of a quantity or an estimate
@@ -111,12 +129,21 @@ struct cell {
   content value;
 };
 
+/// For data; `in_order` as in `sampled`.
+sampled samples_of(const std::optional<distribution>& times,
+                   std::vector<nanoseconds> in_order = {});
+
+/// Nothing for an empty text.
+inline cell unless_empty(const std::string& text) {
+  return text.empty() ? cell() : cell(text);
+}
+
 /// A named value; in data only where it has no title. `note`: a few words beside it.
 struct fact {
   std::string key;
   std::string title;
   cell value;
-  std::string note;
+  std::string note = {};
 };
 
 struct facts {
@@ -129,7 +156,7 @@ struct facts {
 
 struct column {
   std::string key;
-  std::string title;
+  std::string title = {};
   std::optional<unit> in = {};  ///< of its numbers; nothing for words
   /// Left out where there is no room, the greatest first; 0 never, from 10 on before names are cut.
   int rank = 0;
@@ -144,11 +171,16 @@ struct column {
   bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 
+/// A column that people do not see.
+inline column data_column(std::string key, std::optional<unit> in = {}) {
+  return {std::move(key), "", in, 0, "", in_data};
+}
+
 /// A column with what it holds of an item, so that both are said in one place.
 template <class Item>
 struct column_of {
   column is;
-  cell (*value)(const Item&);
+  std::function<cell(const Item&)> value;
 };
 
 struct row {
@@ -158,14 +190,14 @@ struct row {
   unsigned where = everywhere;
 };
 
-/// The first column names the rows. Without rows it is in data only.
+/// The first column names the rows. Where none is shown, the table is in data only.
 struct table {
   std::string key;
   std::string title;
-  std::string row_key;   ///< what a row is: "stage"
-  std::string part_key;  ///< what a row of level 1 is: "part"; empty where there are none
-  std::vector<column> columns;
-  std::vector<row> rows;
+  std::string row_key;        ///< what a row is: "stage"
+  std::string part_key = {};  ///< what a row of level 1 is: "part"; empty where there are none
+  std::vector<column> columns = {};
+  std::vector<row> rows = {};
   unsigned where = everywhere;
   std::optional<row> total = {};  ///< of all rows; in JSON its numbers, as the object "total"
   bool titled = false;            ///< its title stands above it in a terminal too
@@ -182,6 +214,15 @@ template <class Item>
 row row_of(const Item& item, const std::vector<column_of<Item>>& list, int level = 0) {
   row made{{}, level};
   for (const auto& one : list) made.cells.push_back(one.value(item));
+  return made;
+}
+
+/// `made` with these columns, and a row for each item.
+template <class Item>
+table table_of(table made, const std::vector<column_of<Item>>& list,
+               const std::vector<Item>& items) {
+  made.columns = columns_of(list);
+  for (const auto& item : items) made.rows.push_back(row_of(item, list));
   return made;
 }
 
@@ -312,6 +353,61 @@ struct pipeline_chart {
   std::size_t layers = 0;
   double rows = 0;
   std::vector<std::size_t> critical;  ///< stages on the critical path of the median frame
+};
+
+/// Configurations against what each is compared with, as changes with their intervals.
+struct comparisons_chart {
+  struct comparison {
+    std::string metric;  ///< "p50"
+    std::string name;
+    std::string reference;
+    double change = 0;
+    std::optional<double> low = {};
+    std::optional<double> high = {};
+    std::optional<graphline::verdict> verdict = {};  ///< where there is an interval
+    std::string words;                               ///< all that is known of it
+  };
+  std::vector<comparison> list;  ///< by metric, then reference
+  double margin = 0;             ///< changes within it are the same
+};
+
+/// Lines over the values of a parameter.
+struct sweep_chart {
+  struct line {
+    std::string name;
+    std::vector<std::optional<double>> values;  ///< as many as there are values of the parameter
+  };
+  struct panel {
+    std::string title;  ///< what its lines are of, with the unit
+    std::vector<line> lines;
+  };
+  std::string parameter;
+  std::vector<double> at;          ///< ascending
+  std::vector<std::string> texts;  ///< as they were written
+  std::vector<panel> panels;
+};
+
+/// The medians of trials in the order they ran.
+struct trials_chart {
+  struct trial {
+    std::size_t of = 0;  ///< index of a name
+    std::size_t block = 0;
+    nanoseconds begun = 0;
+    nanoseconds median = 0;
+  };
+  std::vector<std::string> names;
+  std::vector<trial> trials;
+  std::vector<std::size_t> disturbed;  ///< blocks
+};
+
+/// Cumulative distributions on one scale.
+struct cumulative_chart {
+  struct sample {
+    std::string name;
+    std::size_t count = 0;
+    std::vector<cumulative_point> steps;
+  };
+  std::vector<sample> list;
 };
 
 struct chart {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "framework/analysis/roofline/ceilings.hpp"
+#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/describe/ceilings.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/terminal/heading.hpp"
 
@@ -68,25 +68,99 @@ std::string methods_of(const calibration_record& record) {
   return text;
 }
 
-table peak_table(const std::vector<theoretical_peak>& peaks) {
-  table made{"theoretical_peaks",
-             "Theoretical peaks",
-             "peak",
-             "",
-             {{"name", "theoretical peak"},
-              {"unit", "", {}, 0, "", in_data},
-              {"value", "value", unit::none},
-              {"formula", "is"}},
-             {}};
-  for (const auto& peak : peaks) {
-    const auto in = peak.name == "memory" ? unit::bytes_per_second : unit::flops_per_second;
-    made.rows.push_back({{peak.name, symbol_of(in), cell(peak.value, in), peak.formula}});
+unit unit_in(ceiling what) {
+  switch (unit_of(what)) {
+    case ceiling_unit::bandwidth:
+      return unit::bytes_per_second;
+    case ceiling_unit::rate:
+      return unit::flops_per_second;
+    case ceiling_unit::duration:
+      break;
   }
+  return unit::duration;
+}
+
+/// Of a ceiling that counts in its precision.
+cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
+  for (const auto& of : all.compute) {
+    if (of.rate == figure) return {of.ridge_point, unit::flops_per_byte};
+  }
+  return {};
+}
+
+/// The peak that a ceiling comes up against; null where it has none, or none is known.
+const theoretical_peak* peak_of(const ceiling_figure& figure,
+                                const std::vector<theoretical_peak>& peaks) {
+  std::string name;
+  if (figure.what <= ceiling::copy) {
+    name = "memory";
+  } else if (unit_of(figure.what) == ceiling_unit::rate) {
+    const bool cores = figure.arithmetic == precision::float32;
+    name = fmt::format("{} {}", to_word(figure.arithmetic), cores ? "cores" : "tensor cores");
+  }
+  const auto found = std::find_if(peaks.begin(), peaks.end(), [&](const theoretical_peak& peak) {
+    return peak.name == name && peak.value;
+  });
+  return found == peaks.end() ? nullptr : &*found;
+}
+
+/// A ceiling that was measured, with the samples and how they were made where a result keeps them.
+struct ceiling_row {
+  const ceiling_figure& of;
+  unit in;
+  const ceiling_record* from = nullptr;
+  const theoretical_peak* peak = nullptr;
+  cell ridge_point;
+};
+
+const std::vector<column_of<ceiling_row>>& ceiling_columns() {
+  using enum unit;
+  using r = const ceiling_row&;
+  static const std::vector<column_of<ceiling_row>> columns = {
+      {{"name", "ceiling"}, [](r x) { return label_of(x.of.what, x.of.arithmetic); }},
+      {data_column("what"), [](r x) { return x.of.what; }},
+      {data_column("precision"),
+       [](r x) { return x.in == flops_per_second ? cell(x.of.arithmetic) : cell(); }},
+      {{"how", "measured by", {}, 0, "", not_in_text, true},
+       [](r x) { return x.from ? cell(x.from->how) : cell(); }},
+      {data_column("unit"), [](r x) { return symbol_of(x.in); }},
+      {{"value", "median", none, 0, "", everywhere, true, {"worst", "best"}},
+       [](r x) { return cell(x.of.value, x.in); }},
+      {{"spread", "spread", share, 0, "of the times, p10 to p90, in %", shown},
+       [](r x) { return cell(spread_of(x.of), share); }},
+      {{"peak", "peak", none, 3, "theoretical, by the architecture", shown},
+       [](r x) { return x.peak ? cell(x.peak->value, x.in) : cell(); }},
+      {{"share_of_peak", "of peak", share, 0, "in %", shown},
+       [](r x) { return x.peak ? cell(x.of.value / *x.peak->value, share) : cell(); }},
+      {{"ridge_point", "ridge", flops_per_byte, 2,
+        "ridge point in FLOP/B: work with less is memory-bound, with more compute-bound"},
+       [](r x) { return x.ridge_point; }},
+      {{"worst", "at p90", none, 11, "at the 90th percentile of the times, the slowest"},
+       [](r x) { return cell(x.of.worst, x.in); }},
+      {{"best", "at p10", none, 10}, [](r x) { return cell(x.of.best, x.in); }},
+      {data_column("amount", none), [](r x) { return x.from ? cell(x.from->amount) : cell(); }},
+      {data_column("times_ns"), [](r x) { return x.from ? cell(x.from->times) : cell(); }}};
+  return columns;
+}
+
+table peak_table(const std::vector<theoretical_peak>& peaks) {
+  using p = const theoretical_peak&;
+  const auto in = [](p x) {
+    return x.name == "memory" ? unit::bytes_per_second : unit::flops_per_second;
+  };
+  auto made = table_of<theoretical_peak>(
+      {"theoretical_peaks", "Theoretical peaks", "peak"},
+      {{{"name", "theoretical peak"}, [](p x) { return x.name; }},
+       {data_column("unit"), [in](p x) { return symbol_of(in(x)); }},
+       {{"value", "value", unit::none}, [in](p x) { return cell(x.value, in(x)); }},
+       {{"formula", "is"}, [](p x) { return x.formula; }}},
+      peaks);
+  if (peaks.empty()) made.where = in_data;
   return made;
 }
 
 fact clock_of(const calibration_record& record, const calibration_notes& notes) {
-  fact clock{"clock", "clock of the peaks", {}, ""};
+  fact clock{"clock", "clock of the peaks", {}};
   for (const auto& [name, value] : record.device.details) {
     if (name == "core clock, at most") {
       clock.value = value;
@@ -102,32 +176,47 @@ fact clock_of(const calibration_record& record, const calibration_notes& notes) 
 
 }  // namespace
 
+table ceiling_table(const std::vector<ceiling_figure>& figures,
+                    const std::vector<ceiling_record>* measured,
+                    const std::vector<theoretical_peak>& peaks) {
+  const device_ceilings all(figures);
+  std::vector<ceiling_row> rows;
+  for (const auto& figure : figures) {
+    const ceiling_record* from = nullptr;
+    if (measured != nullptr) {
+      from = &*std::ranges::find_if(*measured, [&](const auto& one) {
+        return one.what == figure.what && one.arithmetic == figure.arithmetic;
+      });
+    }
+    rows.push_back(
+        {figure, unit_in(figure.what), from, peak_of(figure, peaks), ridge_point_of(figure, all)});
+  }
+  return table_of({"ceilings", "Ceilings of the device", "ceiling"}, ceiling_columns(), rows);
+}
+
 document describe(const calibration_record& record, const calibration_notes& notes) {
   document made{"calibration", record.device.name, "", {}, {}, {}, "ceilings", ""};
   made.lines = {graphline::device_of(record.device), origin_of(record)};
   if (record.interrupted) {
-    made.findings.push_back(finding{"calibration_interrupted", finding_severity::failure});
+    made.findings.push_back({"calibration_interrupted", finding_severity::failure});
   }
   if (!notes.stale.empty()) {
     made.findings.push_back(
         finding{"stale_calibration", finding_severity::warning}.with("why", notes.stale));
   }
-  add_device(made, record.device);
-  add_environment(made, record.environment);
+  add_machine(made, record.device, record.environment);
   const auto figures = figures_of(record);
   const auto peaks = theoretical_peaks(record.device, notes.clock_mhz);
   made.parts.push_back(ceiling_table(figures, &record.ceilings, peaks));
   if (figures.empty()) made.parts.push_back(note{"Nothing was measured."});
-  auto at_clock = peak_table(peaks);
-  if (peaks.empty()) at_clock.where = in_data;
-  made.parts.push_back(std::move(at_clock));
+  made.parts.push_back(peak_table(peaks));
   facts more{"", "Notes", {}, shown};
   if (!peaks.empty()) more.list.push_back(clock_of(record, notes));
   more.list.push_back({"samples", "samples", samples_of(record), "of each ceiling"});
-  if (!notes.kept_in.empty()) more.list.push_back({"kept_in", "kept in", notes.kept_in, ""});
+  if (!notes.kept_in.empty()) more.list.push_back({"kept_in", "kept in", notes.kept_in});
   made.parts.push_back(std::move(more));
   made.parts.push_back(note{methods_of(record), in_text});
-  made.parts.push_back(facts{"", "", {{"interrupted", "", record.interrupted, ""}}, in_data});
+  made.parts.push_back(facts{"", "", {{"interrupted", "", record.interrupted}}, in_data});
   add_warnings(made.findings, record.warnings);
   return made;
 }

@@ -11,20 +11,9 @@ namespace graphline::report {
 namespace {
 
 std::string_view key_of(bound_verdict verdict) {
-  switch (verdict) {
-    case bound_verdict::holds:
-      return "holds";
-    case bound_verdict::fails:
-      return "fails";
-    case bound_verdict::open:
-      break;
-  }
-  return "open";
-}
-
-template <class T>
-cell plain(T number) {
-  return quantity{static_cast<double>(number), unit::none};
+  return verdict == bound_verdict::holds   ? "holds"
+         : verdict == bound_verdict::fails ? "fails"
+                                           : "open";
 }
 
 /// "holds", or in how many of its runs it held.
@@ -41,53 +30,43 @@ std::string outcome_of(const probe_summary& probe) {
 
 table probe_table(const capacity_summary& summary, const capacity_settings& how) {
   using enum unit;
-  const auto name = percentile_name(how.percentile);
-  table made{
-      "probes",
-      "Rates",
-      "rate",
-      "",
-      {{"rate", "frame/s", frames_per_second},
-       {"runs", "runs", none},
-       {"counted_frames", "frames", none},
-       {"dropped", "dropped", none},
-       {"late", "", none, 0, "", in_data},
-       {"late_share", "late %", share, 0,
-        "over the bound, dropped, or not waited for any longer in a run that was cut off", shown},
-       {"p50", "p50", duration, 1},
-       {"percentile", name, duration},
-       {"low", "from", duration, 0, "where the 95 % interval of the percentile begins"},
-       {"high", "to", duration},
-       {"clustering", "", none, 0, "", in_data},
-       {"verdict", "", {}, 0, "", in_data},
-       {"pooled", "", {}, 0, "", in_data},
-       {"held_in", "", none, 0, "", in_data},
-       {"queue_grew_in", "", none, 0, "", in_data},
-       {"cut_off", "", {}, 0, "", in_data},
-       {"outcome",
-        "verdict",
-        {},
-        0,
-        "a run holds when no more of its frames are late than may be; the first tenth of each "
-        "run is not counted; *: only to find about where, the estimate rests on the other runs",
-        shown}},
-      {}};
-  const bool drops = std::any_of(summary.probes.begin(), summary.probes.end(),
-                                 [](const auto& probe) { return probe.dropped > 0; });
-  if (!drops) made.columns[3].where = in_data;
+  using p = const probe_summary&;
+  const bool drops = std::ranges::any_of(summary.probes, [](p x) { return x.dropped > 0; });
   auto probes = summary.probes;
-  std::stable_sort(probes.begin(), probes.end(),
-                   [](const auto& a, const auto& b) { return a.rate < b.rate; });
-  for (const auto& probe : probes) {
-    const auto& times = probe.times;
-    made.rows.push_back(
-        {{quantity{probe.rate, frames_per_second}, plain(probe.runs.size()), plain(times.frames),
-          plain(probe.dropped), plain(times.late), quantity{times.late_share(), share},
-          cell(times.p50, duration), cell(times.value, duration), cell(times.low, duration),
-          cell(times.high, duration), plain(times.clustering), key_of(times.verdict), probe.pooled,
-          plain(probe.held), plain(probe.growing), probe.cut_off, outcome_of(probe)}});
-  }
-  return made;
+  std::ranges::stable_sort(probes, {}, &probe_summary::rate);
+  return table_of<probe_summary>(
+      {"probes", "Rates", "rate"},
+      {{{"rate", "frame/s", frames_per_second},
+        [](p x) { return cell(x.rate, frames_per_second); }},
+       {{"runs", "runs", none}, [](p x) { return x.runs.size(); }},
+       {{"counted_frames", "frames", none}, [](p x) { return x.times.frames; }},
+       {{"dropped", "dropped", none, 0, "", drops ? everywhere : in_data},
+        [](p x) { return x.dropped; }},
+       {data_column("late", none), [](p x) { return x.times.late; }},
+       {{"late_share", "late %", share, 0,
+         "over the bound, dropped, or not waited for any longer in a run that was cut off", shown},
+        [](p x) { return cell(x.times.late_share(), share); }},
+       {{"p50", "p50", duration, 1}, [](p x) { return cell(x.times.p50, duration); }},
+       {{"percentile", percentile_name(how.percentile), duration},
+        [](p x) { return cell(x.times.value, duration); }},
+       {{"low", "from", duration, 0, "where the 95 % interval of the percentile begins"},
+        [](p x) { return cell(x.times.low, duration); }},
+       {{"high", "to", duration}, [](p x) { return cell(x.times.high, duration); }},
+       {data_column("clustering", none), [](p x) { return x.times.clustering; }},
+       {data_column("verdict"), [](p x) { return key_of(x.times.verdict); }},
+       {data_column("pooled"), [](p x) { return x.pooled; }},
+       {data_column("held_in", none), [](p x) { return x.held; }},
+       {data_column("queue_grew_in", none), [](p x) { return x.growing; }},
+       {data_column("cut_off"), [](p x) { return x.cut_off; }},
+       {{"outcome",
+         "verdict",
+         {},
+         0,
+         "a run holds when no more of its frames are late than may be; the first tenth of each "
+         "run is not counted; *: only to find about where, the estimate rests on the other runs",
+         shown},
+        outcome_of}},
+      probes);
 }
 
 facts capacity_facts(const capacity_summary& summary) {
@@ -97,9 +76,9 @@ facts capacity_facts(const capacity_summary& summary) {
   if (of.rate) rate = estimate{{*of.rate, frames_per_second}, of.low, of.high};
   return {"capacity",
           "Capacity",
-          {{"value", "highest rate", rate, ""},
-           {"runs", "", plain(of.runs), ""},
-           {"frames", "", plain(of.frames), ""},
+          {{"value", "highest rate", rate},
+           {"runs", "", of.runs},
+           {"frames", "", of.frames},
            {"closed_loop", "closed loop", cell(summary.closed_loop, frames_per_second),
             "all frames due at once"}}};
 }
@@ -108,13 +87,13 @@ facts alone_facts(const bound_check& alone) {
   using enum unit;
   return {"alone",
           "",
-          {{"counted_frames", "", plain(alone.frames), ""},
-           {"late", "", plain(alone.late), ""},
-           {"p50", "", cell(alone.p50, duration), ""},
-           {"percentile", "", cell(alone.value, duration), ""},
-           {"low", "", cell(alone.low, duration), ""},
-           {"high", "", cell(alone.high, duration), ""},
-           {"verdict", "", key_of(alone.verdict), ""}},
+          {{"counted_frames", "", alone.frames},
+           {"late", "", alone.late},
+           {"p50", "", cell(alone.p50, duration)},
+           {"percentile", "", cell(alone.value, duration)},
+           {"low", "", cell(alone.low, duration)},
+           {"high", "", cell(alone.high, duration)},
+           {"verdict", "", key_of(alone.verdict)}},
           in_data};
 }
 
@@ -139,7 +118,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
     if (run.record.failure) add_failures(made, run.record, "");
   }
   if (record.interrupted) {
-    made.findings.push_back(finding{"capacity_interrupted", finding_severity::failure});
+    made.findings.push_back({"capacity_interrupted", finding_severity::failure});
   }
   made.parts.push_back(capacity_facts(summary));
   made.parts.push_back(probe_table(summary, how));
@@ -148,10 +127,10 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   if (summary.warning) made.findings.push_back(*summary.warning);
   made.parts.push_back(facts{"",
                              "",
-                             {{"percentile", "", percentile_name(how.percentile), ""},
-                              {"bound_ms", "", plain(static_cast<double>(how.bound) / 1e6), ""},
-                              {"within", "", plain(how.within), ""},
-                              {"interrupted", "", record.interrupted, ""}},
+                             {{"percentile", "", percentile_name(how.percentile)},
+                              {"bound_ms", "", static_cast<double>(how.bound) / 1e6},
+                              {"within", "", how.within},
+                              {"interrupted", "", record.interrupted}},
                              in_data});
   auto run = first.run;
   run.arrival = how.arrival;

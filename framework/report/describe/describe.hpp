@@ -8,8 +8,10 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
+#include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/record/calibration_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
@@ -56,6 +58,9 @@ struct calibration_notes {
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
+/// Latency, stages, and where the time of frames went; without frames only stages.
+void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
+
 /// The charts of a run of which there is something to draw.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
                     const std::vector<std::size_t>& page_frames);
@@ -66,6 +71,13 @@ void add_run_charts(document& to, const run_record& record, const run_analysis& 
 /// deadline, and as many evenly spaced ones as fit. `typical`, `slow` and `missed` name kept ones.
 timeline_chart timeline_of(const run_record& record, const attribution_summary& summary,
                            const std::vector<std::size_t>& asked, std::size_t budget = 1'200'000);
+
+/// Places what is in the chart so that edges lead on and lie straight, with few crossings, and that
+/// what passes a layer passes beside its nodes. Edges lead from lower to higher indices. After
+/// Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures"
+/// (1981): layers by the longest path, order by barycentres. A node that nothing leads to stands
+/// right before the first that it leads to.
+void lay_out(pipeline_chart& of);
 
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);
@@ -97,8 +109,8 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
 /// What ended a run before its time, as failures; `which` run it was: " under timing layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
 
-void add_device(document& to, const device_properties& device);
-void add_environment(document& to, const name_texts& environment);
+/// The device and its environment.
+void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
 /// Settings, device, environment and files that made a run.
 struct origin {
@@ -114,6 +126,12 @@ void add_origin(document& to, const run_record& record);
 
 /// How a pipeline is run, its parameters as one fact "params".
 std::vector<fact> settings_facts(const settings& run, const name_texts& parameters);
+
+/// A row for each ceiling, with the ridge points of those that count. `measured`: the samples and
+/// how they were made, in the order of the figures; null where a result does not keep them.
+table ceiling_table(const std::vector<ceiling_figure>& figures,
+                    const std::vector<ceiling_record>* measured = nullptr,
+                    const std::vector<theoretical_peak>& peaks = {});
 
 /// Pairs of names and texts.
 std::vector<fact> facts_of(const name_texts& pairs);

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
+#include "framework/analysis/diff/output_diff.hpp"
 #include "framework/analysis/diff/source_diff.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/sentences.hpp"
+#include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
 
@@ -17,23 +21,23 @@ template <class T>
 struct both {
   const T* before = nullptr;
   const T* after = nullptr;
+  const T& either() const { return before != nullptr ? *before : *after; }
 };
 
-std::optional<double> number_of(const cell* of) {
-  const auto number = of == nullptr ? std::nullopt : of->number();
-  return number ? std::optional(number->value) : std::nullopt;
-}
-
-/// after / before - 1; nothing unless both are known and there is something to be a part of.
-cell change_of(const both<cell>& of) {
-  const auto before = number_of(of.before);
-  const auto after = number_of(of.after);
-  if (!before || !after || *before == 0) return {};
-  return quantity{*after / *before - 1, unit::change};
-}
-
-cell copy_of(const cell* of) {
-  return of == nullptr ? cell() : *of;
+/// The first's in its order, then what only the second has; by what `key` gives of each.
+template <class T, class Key>
+std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after, Key key) {
+  std::vector<both<T>> list;
+  std::map<std::string, std::size_t> places;
+  for (const auto& one : before) {
+    if (places.emplace(std::invoke(key, one), list.size()).second) list.push_back({&one, nullptr});
+  }
+  for (const auto& one : after) {
+    const auto [place, is_new] = places.emplace(std::invoke(key, one), list.size());
+    if (is_new) list.emplace_back();
+    list[place->second].after = &one;
+  }
+  return list;
 }
 
 template <class Part>
@@ -43,6 +47,29 @@ std::vector<const Part*> parts_of(const document& of) {
     if (const auto* some = std::get_if<Part>(&part)) list.push_back(some);
   }
   return list;
+}
+
+/// Facts or tables of one key.
+template <class Part, class Visit>
+void for_both(const document& before, const document& after, Visit visit) {
+  for (const auto* first : parts_of<Part>(before)) {
+    for (const auto* second : parts_of<Part>(after)) {
+      if (first->key == second->key) visit(*first, *second);
+    }
+  }
+}
+
+std::optional<double> number_of(const cell& of) {
+  const auto number = of.number();
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+/// after / before - 1; nothing unless both are known and there is something to be a part of.
+cell change_of(const cell& of_before, const cell& of_after) {
+  const auto before = number_of(of_before);
+  const auto after = number_of(of_after);
+  if (!before || !after || *before == 0) return {};
+  return {*after / *before - 1, unit::change};
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -64,90 +91,63 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-std::string key_of(const named_row& of) {
-  return of.name;
-}
-
-std::string key_of(const fact& of) {
-  return of.key;
-}
-
-/// The first's in its order, then what only the second has; by `key_of`.
-template <class T>
-std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after) {
-  std::vector<both<T>> list;
-  std::map<std::string, std::size_t> places;
-  for (const auto& one : before) {
-    if (places.emplace(key_of(one), list.size()).second) list.push_back({&one, nullptr});
-  }
-  for (const auto& one : after) {
-    const auto [place, is_new] = places.emplace(key_of(one), list.size());
-    if (is_new) list.emplace_back();
-    list[place->second].after = &one;
-  }
-  return list;
-}
-
-std::optional<double> number_in(const row& of, const table& in, const std::string& key) {
-  const auto at = std::find_if(in.columns.begin(), in.columns.end(),
-                               [&](const column& one) { return one.key == key; });
-  return number_of(&of.cells[static_cast<std::size_t>(at - in.columns.begin())]);
+double number_in(const row& of, const table& in, const std::string& key) {
+  const auto at = std::ranges::find(in.columns, key, &column::key) - in.columns.begin();
+  return number_of(of.cells[static_cast<std::size_t>(at)]).value_or(0);
 }
 
 /// Whether the ranges of two values lie apart.
-cell beyond_range(const column& of, const table& in, const both<named_row>& rows) {
-  if (rows.before == nullptr || rows.after == nullptr) return {};
+bool beyond_range(const column& of, const table& in, const row& before, const row& after) {
   const auto ends = [&](const row& one) -> std::pair<double, double> {
-    return std::minmax({number_in(one, in, of.range.first).value_or(0),
-                        number_in(one, in, of.range.second).value_or(0)});
+    return std::minmax({number_in(one, in, of.range.first), number_in(one, in, of.range.second)});
   };
-  const auto first = ends(*rows.before->of);
-  const auto second = ends(*rows.after->of);
+  const auto first = ends(before);
+  const auto second = ends(after);
   return first.second < second.first || second.second < first.first;
 }
 
 /// Whether the words that decide it are the same in both: else their numbers are of two kinds.
-bool is_of_one_kind(const table& in, const both<named_row>& rows) {
-  if (rows.before == nullptr || rows.after == nullptr) return false;
+bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if (!in.columns[c].decides) continue;
-    if (shown_value(rows.before->of->cells[c]) != shown_value(rows.after->of->cells[c])) {
-      return false;
-    }
+    if (shown_value(before.cells[c]) != shown_value(after.cells[c])) return false;
   }
   return true;
+}
+
+bool has_numbers_to_compare(const column& of) {
+  return of.compared && of.in;
 }
 
 table diff_of(const table& before, const table& after) {
   table made{before.key,          before.title, before.row_key, before.part_key,
              {before.columns[0]}, {},           before.where};
-  std::vector<std::size_t> compared;
-  for (std::size_t c = 0; c < before.columns.size(); ++c) {
-    const auto& column = before.columns[c];
-    if (!column.compared || !column.in) continue;
-    compared.push_back(c);
+  for (const auto& column : before.columns) {
+    if (!has_numbers_to_compare(column)) continue;
     made.columns.push_back({column.key + "_before", column.title + " before", column.in});
     made.columns.push_back({column.key + "_after", "after", column.in});
     made.columns.push_back({column.key + "_change", "change %", unit::change});
     if (column.range.first.empty()) continue;
     made.columns.push_back({column.key + "_beyond_range", "beyond spread"});
   }
-  const auto first = named_rows(before);
-  const auto second = named_rows(after);
-  for (const auto& pair : joined(first, second)) {
-    const auto* some = pair.before == nullptr ? pair.after : pair.before;
-    row made_row{{some->of->cells.front()}, some->of->level};
-    const bool same_kind = is_of_one_kind(before, pair);
-    for (const auto c : compared) {
-      const both<cell> cells{pair.before ? &pair.before->of->cells[c] : nullptr,
-                             pair.after ? &pair.after->of->cells[c] : nullptr};
-      made_row.cells.push_back(copy_of(cells.before));
-      made_row.cells.push_back(copy_of(cells.after));
-      made_row.cells.push_back(same_kind ? change_of(cells) : cell());
-      if (before.columns[c].range.first.empty()) continue;
-      made_row.cells.push_back(beyond_range(before.columns[c], before, pair));
+  const auto rows_before = named_rows(before);
+  const auto rows_after = named_rows(after);
+  for (const auto& pair : joined(rows_before, rows_after, &named_row::name)) {
+    const auto* first = pair.before ? pair.before->of : nullptr;
+    const auto* second = pair.after ? pair.after->of : nullptr;
+    const bool in_both = first != nullptr && second != nullptr;
+    const bool same_kind = in_both && is_of_one_kind(before, *first, *second);
+    row line{{pair.either().of->cells.front()}, pair.either().of->level};
+    for (std::size_t c = 0; c < before.columns.size(); ++c) {
+      const auto& column = before.columns[c];
+      if (!has_numbers_to_compare(column)) continue;
+      line.cells.push_back(first ? first->cells[c] : cell());
+      line.cells.push_back(second ? second->cells[c] : cell());
+      line.cells.push_back(same_kind ? change_of(first->cells[c], second->cells[c]) : cell());
+      if (column.range.first.empty()) continue;
+      line.cells.push_back(in_both ? cell(beyond_range(column, before, *first, *second)) : cell());
     }
-    made.rows.push_back(std::move(made_row));
+    made.rows.push_back(std::move(line));
   }
   return made;
 }
@@ -160,79 +160,52 @@ std::vector<fact> figures_of(const document& of) {
   for (const auto* some : parts_of<facts>(of)) {
     if (some->folded || (some->where & shown) == 0) continue;
     for (const auto& one : some->list) {
-      if (number_of(&one.value) && !one.title.empty()) list.push_back(one);
+      if (number_of(one.value) && !one.title.empty()) list.push_back(one);
     }
   }
   return list;
 }
 
 table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
-  table made{"figures",
-             "Figures",
-             "name",
-             "",
-             {{"name", "figure"},
-              {"unit", "", {}, 0, "", in_data},
-              {"before", "before", unit::none},
-              {"after", "after", unit::none},
-              {"change", "change %", unit::change}},
-             {}};
-  for (const auto& pair : joined(before, after)) {
-    const both<cell> cells{pair.before ? &pair.before->value : nullptr,
-                           pair.after ? &pair.after->value : nullptr};
-    const auto& some = *(pair.before ? pair.before : pair.after);
-    made.rows.push_back({{some.title, symbol_of(some.value.number()->in), copy_of(cells.before),
-                          copy_of(cells.after), change_of(cells)}});
-  }
-  return made;
+  using b = const both<fact>&;
+  const auto value = [](const fact* of) { return of ? of->value : cell(); };
+  return table_of<both<fact>>(
+      {"figures", "Figures", "name"},
+      {{{"name", "figure"}, [](b x) { return x.either().title; }},
+       {data_column("unit"), [](b x) { return symbol_of(x.either().value.number()->in); }},
+       {{"before", "before", unit::none}, [=](b x) { return value(x.before); }},
+       {{"after", "after", unit::none}, [=](b x) { return value(x.after); }},
+       {{"change", "change %", unit::change},
+        [=](b x) { return change_of(value(x.before), value(x.after)); }}},
+      joined(before, after, &fact::key));
 }
 
-/// What is nested as "params.batch".
-std::vector<fact> flattened(const std::vector<fact>& list) {
-  std::vector<fact> flat;
-  for (const auto& one : list) {
-    const auto name = one.title.empty() ? one.key : one.title;
+/// What is nested as "params.batch". Dates of results are never the same.
+name_texts texts_of(const facts& of) {
+  name_texts flat;
+  for (const auto& one : of.list) {
+    const auto name = of.key + '.' + (one.title.empty() ? one.key : one.title);
     if (const auto* nested = std::get_if<std::vector<named_value>>(&one.value.value)) {
       for (const auto& inner : *nested) {
-        const auto whole = name + '.' + inner.key;
-        flat.push_back({whole, whole, inner, ""});
+        flat.emplace_back(name + '.' + inner.key, shown_value(inner));
       }
-    } else {
-      flat.push_back({name, name, one.value, ""});
+    } else if (name != "environment.date") {
+      flat.emplace_back(name, shown_value(one.value));
     }
   }
   return flat;
 }
 
-/// Facts that are not the same in both; dates of results are never the same.
-void add_differences(table& to, const facts& before, const facts& after) {
-  const auto first = flattened(before.list);
-  const auto second = flattened(after.list);
-  for (const auto& pair : joined(first, second)) {
-    const auto* some = pair.before == nullptr ? pair.after : pair.before;
-    const auto text = [](const fact* of) { return of == nullptr ? "-" : shown_value(of->value); };
-    if (text(pair.before) == text(pair.after) ||
-        (before.key == "environment" && some->key == "date")) {
-      continue;
-    }
-    to.rows.push_back({{before.key + '.' + some->title, text(pair.before), text(pair.after)}});
-  }
-}
-
 /// Words of rows that are compared.
-void add_differences(table& to, const table& before, const table& after) {
-  const auto first = named_rows(before);
-  const auto second = named_rows(after);
-  for (std::size_t c = 0; c < before.columns.size(); ++c) {
-    const auto& column = before.columns[c];
-    if (!column.compared || column.in) continue;
-    for (const auto& pair : joined(first, second)) {
-      if (pair.before == nullptr || pair.after == nullptr) continue;
-      const auto one = shown_value(pair.before->of->cells[c]);
-      const auto other = shown_value(pair.after->of->cells[c]);
-      if (one != other) to.rows.push_back({{pair.before->name + ", " + column.title, one, other}});
+name_texts texts_of(const table& of) {
+  name_texts list;
+  for (std::size_t c = 0; c < of.columns.size(); ++c) {
+    if (!of.columns[c].compared || of.columns[c].in) continue;
+    for (const auto& one : named_rows(of)) {
+      list.emplace_back(one.name + ", " + of.columns[c].title, shown_value(one.of->cells[c]));
     }
   }
+  return list;
 }
 
 std::vector<source_record> sources_of(const facts& of) {
@@ -247,26 +220,26 @@ table differences(const document& before, const document& after) {
              "Differs",
              "name",
              "",
-             {{"name", "differs"}, {"before", "before"}, {"after", "after"}},
-             {}};
-  for (const auto* first : parts_of<table>(before)) {
-    for (const auto* second : parts_of<table>(after)) {
-      if (first->key == second->key) add_differences(made, *first, *second);
+             {{"name", "differs"}, {"before", "before"}, {"after", "after"}}};
+  const auto add = [&](const name_texts& first, const name_texts& second, bool only_in_both) {
+    for (const auto& pair : joined(first, second, &name_texts::value_type::first)) {
+      if (only_in_both && !(pair.before && pair.after)) continue;
+      const auto one = pair.before ? pair.before->second : "-";
+      const auto other = pair.after ? pair.after->second : "-";
+      if (one != other) made.rows.push_back({{pair.either().first, one, other}});
     }
-  }
-  for (const auto* first : parts_of<facts>(before)) {
-    for (const auto* second : parts_of<facts>(after)) {
-      if (first->key != second->key || !first->folded) continue;
-      if (first->key != "sources") {
-        add_differences(made, *first, *second);
-        continue;
-      }
-      for (const auto& change : graphline::differences(sources_of(*first), sources_of(*second))) {
-        made.rows.push_back(
-            {{change.name, change.texts.before.value_or("-"), change.texts.after.value_or("-")}});
-      }
+  };
+  for_both<table>(before, after, [&](const table& first, const table& second) {
+    add(texts_of(first), texts_of(second), true);
+  });
+  for_both<facts>(before, after, [&](const facts& first, const facts& second) {
+    if (!first.folded) return;
+    if (first.key != "sources") return add(texts_of(first), texts_of(second), false);
+    for (const auto& [name, texts] :
+         graphline::differences(sources_of(first), sources_of(second))) {
+      made.rows.push_back({{name, texts.before.value_or("-"), texts.after.value_or("-")}});
     }
-  }
+  });
   return made;
 }
 
@@ -278,9 +251,9 @@ std::string answer(const table& rows) {
   const row* most = nullptr;
   double by = 0;
   for (const auto& one : rows.rows) {
-    const auto before = number_of(&one.cells[1]);
-    const auto after = number_of(&one.cells[2]);
-    const auto change = number_of(&one.cells[3]);
+    const auto before = number_of(one.cells[1]);
+    const auto after = number_of(one.cells[2]);
+    const auto change = number_of(one.cells[3]);
     if (one.level > 0 || !before || !after || !change) continue;
     const double size = std::abs(rows.columns[1].in == unit::none ? *change : *after - *before);
     if (size < by) continue;
@@ -300,12 +273,12 @@ std::string answer(const table& rows) {
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
   const auto second = figures_of(after);
-  for (const auto& pair : joined(first, second)) {
-    if (pair.before == nullptr || pair.before->key != before.headline || !pair.after) continue;
-    const auto change = change_of({&pair.before->value, &pair.after->value});
-    return fmt::format("{} {}, after {}{}", pair.before->title, shown_value(pair.before->value),
-                       shown_value(pair.after->value),
-                       change.known() ? ", " + shown_value(change) : "");
+  const auto one = std::ranges::find(first, before.headline, &fact::key);
+  const auto other = std::ranges::find(second, before.headline, &fact::key);
+  if (one != first.end() && other != second.end()) {
+    const auto change = change_of(one->value, other->value);
+    return fmt::format("{} {}, after {}{}", one->title, shown_value(one->value),
+                       shown_value(other->value), change.known() ? ", " + shown_value(change) : "");
   }
   return "no latency to compare: one of the runs has too few frames, or was overloaded";
 }
@@ -352,6 +325,68 @@ void add_tables(document& made, const document& before, const document& after) {
   }
 }
 
+// ---- Outputs of runs ----------------------------------------------------------------------------
+
+std::string words_of(const output_change& of) {
+  switch (of.found) {
+    case output_fate::same:
+      return "the same";
+    case output_fate::other_type:
+      return "of another shape or type, so not compared";
+    case output_fate::only_before:
+      return "only before";
+    case output_fate::only_after:
+      return "only after";
+    case output_fate::differs:
+      break;
+  }
+  if (!of.largest) return "differs by checksum; the files hold no values to tell by how much";
+  const auto values = counted(static_cast<std::int64_t>(of.compared), "value");
+  if (*of.largest == 0)
+    return fmt::format("differs by checksum, but not in {} saved of it", values);
+  auto text = fmt::format("differs by up to {:.2g}", *of.largest);
+  if (of.relative) text += fmt::format(", {:.2g} of the largest value", *of.relative);
+  return text + fmt::format(" (of {} compared)", values);
+}
+
+std::string not_finite(const output_change& of) {
+  if (of.finite_before && of.finite_after) return "";
+  return fmt::format("; holds NaN or infinity {}", of.finite_after    ? "before"
+                                                   : of.finite_before ? "after"
+                                                                      : "in both");
+}
+
+table output_table(const std::vector<output_change>& outputs) {
+  using o = const output_change&;
+  return table_of<output_change>(
+      {"outputs", "Outputs", ""},
+      {{{"tensor", "output"}, [](o x) { return x.tensor; }},
+       {{"words", "", {}, 0, "", shown}, [](o x) { return words_of(x) + not_finite(x); }},
+       {data_column("found"), [](o x) { return x.found; }},
+       {data_column("values_compared"), [](o x) { return x.compared; }},
+       {data_column("largest_difference"), [](o x) { return cell(x.largest); }},
+       {data_column("of_largest_value"), [](o x) { return cell(x.relative); }},
+       {data_column("finite_before"), [](o x) { return x.finite_before; }},
+       {data_column("finite_after"), [](o x) { return x.finite_after; }}},
+      outputs);
+}
+
+/// Settings that change what is computed, or which frame is the last: "frames, params.batch".
+std::string causes_of_other_outputs(const run_record& before, const run_record& after) {
+  std::vector<std::string> names;
+  const auto add = [&names](bool differs, const std::string& name) {
+    if (differs) names.push_back(name);
+  };
+  add(before.run.seed != after.run.seed, "seed");
+  add(before.run.frames != after.run.frames, "frames");
+  add(before.run.warmup != after.run.warmup, "warmup");
+  for (const auto& parameter : before.parameters) {
+    add(std::ranges::find(after.parameters, parameter) == after.parameters.end(),
+        "params." + parameter.first);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 document diff(const document& before, const document& after, const std::string& file_before,
@@ -363,9 +398,9 @@ document diff(const document& before, const document& after, const std::string& 
   }
   made.parts.push_back(facts{"",
                              "",
-                             {{"of", "", "graphline." + before.kind + "/1", ""},
-                              {"before", "", file_before, ""},
-                              {"after", "", file_after, ""}},
+                             {{"of", "", "graphline." + before.kind + "/1"},
+                              {"before", "", file_before},
+                              {"after", "", file_after}},
                              in_data});
   if (judged != nullptr) {
     made.lines.push_back(fmt::format("{}: {}", before.title, judged->answer));
@@ -394,6 +429,20 @@ document diff(const document& before, const document& after, const std::string& 
   }
   add_troubles(made, before, file_before);
   add_troubles(made, after, file_after);
+  return made;
+}
+
+document diff(const analyzed_run& before, const analyzed_run& after) {
+  auto made = diff(describe(before.record, before.analysis), describe(after.record, after.analysis),
+                   before.file, after.file);
+  const auto outputs = compare(before.record.outputs, after.record.outputs);
+  const auto differs = [](const output_change& one) { return one.found == output_fate::differs; };
+  made.parts.push_back(output_table(outputs));
+  const auto causes = causes_of_other_outputs(before.record, after.record);
+  if (std::ranges::any_of(outputs, differs) && !causes.empty()) {
+    made.parts.push_back(
+        note{"outputs: of the last frame; what else differs may be why: " + causes});
+  }
   return made;
 }
 

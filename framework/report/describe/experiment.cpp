@@ -1,11 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "framework/analysis/run/frame_period.hpp"
-#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
@@ -14,10 +14,6 @@
 namespace graphline::report {
 
 namespace {
-
-std::string count_of(std::size_t n, std::string_view noun) {
-  return counted(static_cast<std::int64_t>(n), noun);
-}
 
 // ---- What ran -----------------------------------------------------------------------------------
 
@@ -43,52 +39,56 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-/// Those of the pairs that are the same in all; `of` gives them of a run.
+/// Those of the first run's facts that are the same in all; `of` gives them of a run.
 template <class Get>
-name_texts shared(const std::vector<const run_record*>& runs, const std::set<std::string>& varied,
-                  Get of) {
-  name_texts list = of(*runs.front());
+std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
+  auto list = of(*runs.front());
   for (const auto* run : runs) {
-    const name_texts own = of(*run);
-    std::erase_if(list, [&](const auto& one) {
-      return varied.contains(one.first) || one.second.empty() ||
-             std::ranges::find(own, one) == own.end();
+    const auto own = of(*run);
+    std::erase_if(list, [&](const fact& one) {
+      const auto same = std::ranges::find(own, one.key, &fact::key);
+      return same == own.end() || shown_value(same->value) != shown_value(one.value);
     });
   }
   return list;
 }
 
-/// How a run was carried out, by setting; a text is empty where it is not worth a word.
-name_texts aspects_of(const run_record& record) {
+/// How a run was carried out, in words by setting; those worth none are left out.
+std::vector<fact> aspects_of(const run_record& record) {
   const auto& run = record.run;
-  return {{"strategy", std::string(to_word(run.strategy))},
-          {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
-          {"timing", fmt::format("timing {}", to_word(run.timing))},
-          {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
-          {"wait", fmt::format("wait {}", to_word(run.wait))},
-          {"priorities", run.priorities ? "" : "priorities off"},
-          {"arrival", run.arrival == arrival::closed ? "" : arrival_of(run)},
-          {"deadline",
-           run.deadline ? "deadline " + format_duration(static_cast<double>(*run.deadline)) : ""}};
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) {
-    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  name_texts list = {{"strategy", std::string(to_word(run.strategy))},
+                     {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
+                     {"timing", fmt::format("timing {}", to_word(run.timing))},
+                     {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
+                     {"wait", fmt::format("wait {}", to_word(run.wait))}};
+  if (!run.priorities) list.emplace_back("priorities", "priorities off");
+  if (run.arrival != arrival::closed) list.emplace_back("arrival", arrival_of(run));
+  if (run.deadline) {
+    list.emplace_back("deadline",
+                      "deadline " + to_text({static_cast<double>(*run.deadline), unit::duration}));
   }
-  return text;
+  return facts_of(list);
 }
 
-/// What holds for all of these runs: "async, graphs stage; batch=1".
+/// Without empty parts.
+std::string joined(std::vector<std::string> parts) {
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// What holds for all of these runs, and is not varied: "async, graphs stage; batch=1".
 std::string way_of(const std::vector<const run_record*>& runs,
                    const std::set<std::string>& varied) {
-  std::string text;
-  for (const auto& [key, words] : shared(runs, varied, aspects_of)) {
-    text += (text.empty() ? "" : ", ") + words;
+  std::vector<std::string> words;
+  for (const auto& one : shared(runs, aspects_of)) {
+    if (!varied.contains(one.key)) words.push_back(shown_value(one.value));
   }
-  const auto parameters = [](const run_record& run) { return run.parameters; };
-  return joined({text, parameters_of(shared(runs, varied, parameters))});
+  name_texts parameters;
+  const auto all = [](const run_record& run) { return facts_of(run.parameters); };
+  for (const auto& one : shared(runs, all)) {
+    if (!varied.contains(one.key)) parameters.emplace_back(one.key, shown_value(one.value));
+  }
+  return joined({fmt::format("{}", fmt::join(words, ", ")), parameters_of(parameters)});
 }
 
 /// "45 frames after 5 warm-up", where that holds for all of these runs; else empty.
@@ -101,15 +101,6 @@ std::string frames_of(const std::vector<const run_record*>& runs) {
   return fmt::format("{} after {} warm-up", counted(first.frames, "frame"), first.warmup);
 }
 
-/// Settings and parameters that set configurations apart: not to be told as common to all.
-std::set<std::string> varied_keys(const experiment_record& record) {
-  std::set<std::string> keys;
-  for (const auto& configuration : record.configurations) {
-    for (const auto& [key, value] : configuration.assignments) keys.insert(key);
-  }
-  return keys;
-}
-
 /// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up"; of an experiment
 /// that ended within a block "4 of 6 trials of 2 blocks, in random order".
 std::string extent_of(const experiment_record& record, const std::vector<member_runs>& members) {
@@ -118,15 +109,14 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
   const auto configurations = record.configurations.size();
   const auto trials = record.trials.size();
   const auto all = blocks.size() * configurations;
-  const auto in_blocks = count_of(blocks.size(), "block");
+  const auto in_blocks = counted(blocks.size(), "block");
   std::string text;
   if (configurations == 1) {
-    text = count_of(trials, "trial");
+    text = counted(trials, "trial");
   } else if (trials < all) {
-    text =
-        fmt::format("{} of {} of {}, in random order", trials, count_of(all, "trial"), in_blocks);
+    text = fmt::format("{} of {} of {}, in random order", trials, counted(all, "trial"), in_blocks);
   } else {
-    text = fmt::format("{} of {} in random order", in_blocks, count_of(configurations, "trial"));
+    text = fmt::format("{} of {} in random order", in_blocks, counted(configurations, "trial"));
   }
   if (members.size() == 1) {
     const auto frames = frames_of(members.front().runs);
@@ -141,7 +131,10 @@ std::vector<std::string> heading_of(const experiment_record& record) {
   if (!record.description.empty()) lines.front() += ": " + record.description;
   const auto members = runs_by_member(record);
   if (members.empty()) return lines;
-  const auto varied = varied_keys(record);
+  std::set<std::string> varied;  // what sets configurations apart is not common to all
+  for (const auto& configuration : record.configurations) {
+    for (const auto& [key, value] : configuration.assignments) varied.insert(key);
+  }
   const auto& first = members.front().runs;
   if (members.size() == 1) {
     lines.push_back(subject_of(*first.front()));
@@ -208,7 +201,7 @@ void add_members_without_frames(document& to, const experiment_view& of) {
   for (const auto& [member, count] : trials) {
     to.findings.push_back(warning("member_without_frames")
                               .with("member", member)
-                              .with("trials", count_of(count, "trial"))
+                              .with("trials", counted(count, "trial"))
                               .with("which", count == 1 ? "it does" : "they do"));
   }
 }
@@ -219,24 +212,24 @@ void add_restrictions(document& to, const experiment_view& of) {
   add_members_without_frames(to, of);
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
     auto left_out =
-        warning("trials_left_out").with("trials", count_of(summary.trials_left_out, "trial"));
+        warning("trials_left_out").with("trials", counted(summary.trials_left_out, "trial"));
     if (of.record.how.repeat_affected && !summary.machine.affected_blocks.empty()) {
       left_out.with("disturbed", "disturbed (machine noise)");
     }
     to.findings.push_back(std::move(left_out));
   }
   const bool to_compare = !of.record.pairs.empty();
-  const bool with_intervals = std::ranges::any_of(
-      summary.comparisons, [](const comparison& c) { return c.ratio_range.has_value(); });
+  const auto without_interval = [](const comparison& one) { return !one.ratio_range; };
   if (summary.complete_blocks == 0) {
     to.findings.push_back(warning("no_complete_block"));
   } else if (to_compare && summary.counted_blocks < least_blocks) {
     const bool counts_less = summary.counted_blocks < summary.complete_blocks;
     to.findings.push_back(warning("too_few_blocks")
-                              .with("blocks", count_of(summary.counted_blocks,
-                                                       counts_less ? "block" : "complete block"))
+                              .with("blocks", counted(summary.counted_blocks,
+                                                      counts_less ? "block" : "complete block"))
                               .with("needed", std::to_string(least_blocks)));
-  } else if (to_compare && !with_intervals) {
+  } else if (!summary.comparisons.empty() &&
+             std::ranges::all_of(summary.comparisons, without_interval)) {
     to.findings.push_back(warning("times_of_zero"));
   }
 }
@@ -251,7 +244,8 @@ bool any_member(const experiment_summary& summary, Predicate holds) {
 }
 
 void add_notes(document& to, const experiment_view& of) {
-  const auto& [record, analysis, summary, labels, several] = of;
+  const auto& record = of.record;
+  const auto& summary = of.summary;
   std::string missing;
   const auto add = [&](const std::string& what, std::size_t needed) {
     missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", what, needed);
@@ -289,69 +283,49 @@ void add_notes(document& to, const experiment_view& of) {
 
 // ---- How it was made ----------------------------------------------------------------------------
 
-template <class T>
-cell number_cell(const T& number) {
-  return quantity{static_cast<double>(number), unit::none};
-}
-
 /// What no configuration sets, and all runs have in common.
 std::vector<fact> settings_of_all(const experiment_record& record) {
-  const auto settings_of = [](const run_record& run) {
+  std::vector<const run_record*> runs;
+  for (const auto& [name, of] : runs_by_member(record))
+    runs.insert(runs.end(), of.begin(), of.end());
+  return shared(runs, [](const run_record& run) {
     auto list = settings_facts(run.run, {});
     std::erase_if(list, [](const fact& one) { return one.key == "params"; });
     for (const auto& [name, value] : run.parameters) {
-      list.push_back({"params." + name, "params." + name, value, ""});
+      list.push_back({"params." + name, "params." + name, value});
     }
     return list;
-  };
-  auto list = settings_of(record.trials.front().members.front());
-  for (const auto& [name, runs] : runs_by_member(record)) {
-    for (const auto* run : runs) {
-      const auto own = settings_of(*run);
-      std::erase_if(list, [&](const fact& one) {
-        return std::ranges::none_of(own, [&](const fact& other) {
-          return other.key == one.key && shown_value(other.value) == shown_value(one.value);
-        });
-      });
-    }
-  }
-  return list;
+  });
 }
 
 void add_origin(document& to, const experiment_record& record) {
   const auto& how = record.how;
-  constexpr auto folded = in_page | in_data;
-  to.parts.push_back(facts{"settings",
-                           "Settings of the experiment",
-                           {{"trials", "trials", number_cell(how.trials), ""},
-                            {"time_limit", "time limit", cell(how.time_limit, unit::duration), ""},
-                            {"narrow_to", "narrow to", cell(how.narrow_to, unit::none), ""},
-                            {"margin", "margin", number_cell(how.margin), ""},
-                            {"tail", "tail", number_cell(how.tail), ""},
-                            {"seed", "seed", std::to_string(how.seed), ""},
-                            {"fresh_processes", "fresh processes", how.fresh_processes, ""},
-                            {"repeat_affected", "repeat affected", how.repeat_affected, ""}},
-                           folded,
-                           true});
-  if (!record.files.empty()) {
-    to.parts.push_back(facts{"files", "Checksums", facts_of(record.files), folded, true});
-  }
+  const auto add = [&](const char* key, const char* title, std::vector<fact> list,
+                       unsigned where = not_in_text) {
+    to.parts.push_back(facts{key, title, std::move(list), where, true});
+  };
+  add("settings", "Settings of the experiment",
+      {{"trials", "trials", how.trials},
+       {"time_limit", "time limit", cell(how.time_limit, unit::duration)},
+       {"narrow_to", "narrow to", how.narrow_to},
+       {"margin", "margin", how.margin},
+       {"tail", "tail", how.tail},
+       {"seed", "seed", std::to_string(how.seed)},
+       {"fresh_processes", "fresh processes", how.fresh_processes},
+       {"repeat_affected", "repeat affected", how.repeat_affected}});
+  if (!record.files.empty()) add("files", "Checksums", facts_of(record.files));
   if (record.trials.empty()) return;
   const auto& first = record.trials.front().members.front();
-  to.parts.push_back(facts{"run", "Settings of all runs", settings_of_all(record), folded, true});
-  add_device(to, first.device);
-  add_environment(to, first.environment);
+  add("run", "Settings of all runs", settings_of_all(record));
+  add_machine(to, first.device, first.environment);
   if (record.calibration) {
-    to.parts.push_back(facts{"calibration",
-                             "Calibration",
-                             {{"date", "date", record.calibration->date, ""},
-                              {"stale", "stale", record.calibration->stale, ""}},
-                             folded,
-                             true});
+    add("calibration", "Calibration",
+        {{"date", "date", record.calibration->date},
+         {"stale", "stale", record.calibration->stale}});
   }
-  facts sources{"sources", "Files", {}, in_page, true};
-  for (const auto& [file, text] : record.sources) sources.list.push_back({file, file, text, ""});
-  to.parts.push_back(std::move(sources));
+  std::vector<fact> sources;
+  for (const auto& [file, text] : record.sources) sources.push_back({file, file, text});
+  add("sources", "Files", std::move(sources), in_page);
 }
 
 }  // namespace

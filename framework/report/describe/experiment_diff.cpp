@@ -13,10 +13,6 @@ namespace {
 
 using enum unit;
 
-std::string name_in(const experiment_diff& found, figure what) {
-  return what == figure::tail ? percentile_name(found.tail.before) : std::string(to_word(what));
-}
-
 /// "2 of 4 configurations faster, 1 same, 1 inconclusive", by p50.
 std::string answer(const experiment_diff& found, const experiment_labels& labels) {
   std::vector<const configuration_change*> changes;
@@ -48,31 +44,21 @@ std::string answer(const experiment_diff& found, const experiment_labels& labels
 
 /// A table for each metric.
 table change_table(const experiment_diff& found, figure what, const experiment_labels& labels) {
-  const auto in = what == figure::throughput ? frames_per_second : duration;
-  table made{std::string(to_word(what)),
-             name_in(found, what),
-             "configuration",
-             "",
-             {{"configuration", name_in(found, what)},
-              {"before", "before", in},
-              {"after", "after", in},
-              {"change", "change %", change},
-              {"interval", "95 % interval", change},
-              {"verdict", "verdict"},
-              {"trials_before", "", none, 0, "", in_data},
-              {"trials_after", "", none, 0, "", in_data}},
-             {}};
-  for (const auto& one : found.changes) {
-    if (one.figure != what) continue;
-    const auto& range = one.ratio_range;
-    made.rows.push_back(
-        {{labels.of(one.who), cell(one.values.before, in), cell(one.values.after, in),
-          cell(one.relative(), change),
-          range ? cell(span_of{range->low - 1, range->high - 1, change}) : cell(),
-          verdict_cell(one.verdict), quantity{static_cast<double>(one.trials.before)},
-          quantity{static_cast<double>(one.trials.after)}}});
-  }
-  return made;
+  using c = const configuration_change&;
+  const auto in = unit_of(what);
+  auto changes = found.changes;
+  std::erase_if(changes, [&](c x) { return x.figure != what; });
+  return table_of<configuration_change>(
+      {std::string(to_word(what)), name_of(what, found.tail.before), "configuration"},
+      {{{"configuration", name_of(what, found.tail.before)}, [&](c x) { return labels.of(x.who); }},
+       {{"before", "before", in}, [=](c x) { return cell(x.values.before, in); }},
+       {{"after", "after", in}, [=](c x) { return cell(x.values.after, in); }},
+       {{"change", "change %", change}, [](c x) { return cell(x.relative(), change); }},
+       {{"interval", "95 % interval", change}, [](c x) { return change_cell(x.ratio_range); }},
+       {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
+       {data_column("trials_before", none), [](c x) { return x.trials.before; }},
+       {data_column("trials_after", none), [](c x) { return x.trials.after; }}},
+      changes);
 }
 
 note notes_of(const experiment_diff& found) {
@@ -117,9 +103,9 @@ document diff(const experiment_record& before, const experiment_record& after,
   judged.parts.push_back(notes_of(found));
   judged.parts.push_back(facts{"",
                                "",
-                               {{"margin", "", quantity{found.margin}, ""},
-                                {"only_before", "", found.only_before, ""},
-                                {"only_after", "", found.only_after, ""}},
+                               {{"margin", "", found.margin},
+                                {"only_before", "", found.only_before},
+                                {"only_after", "", found.only_after}},
                                in_data});
   return diff(describe(before), describe(after), found.files.before, found.files.after, &judged);
 }

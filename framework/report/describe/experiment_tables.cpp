@@ -1,10 +1,12 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/experiment/comparison_text.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
+#include "framework/report/json/json_text.hpp"
 
 namespace graphline::report {
 
@@ -12,176 +14,134 @@ namespace {
 
 using enum unit;
 
-template <class T>
-cell whole(T number) {
-  return quantity{static_cast<double>(number), none};
-}
-
-cell time_cell(const std::optional<double>& ns) {
-  return {ns, duration};
-}
-
-std::optional<double> as_double(const std::optional<nanoseconds>& ns) {
-  return ns ? std::optional(static_cast<double>(*ns)) : std::nullopt;
-}
-
-/// Of a ratio or its interval, as a part that it is off 1.
-cell change_cell(double ratio) {
-  return quantity{ratio - 1, change};
-}
-cell change_cell(const std::optional<interval>& ratio) {
-  if (!ratio) return {};
-  return span_of{ratio->low - 1, ratio->high - 1, change};
-}
-
 /// In two digits, since it is a rough figure.
 cell more_trials_cell(const comparison& of) {
   if (!of.ratio_range || !of.more_trials) return {};
   std::int64_t step = 1;
   while (*of.more_trials >= 100 * step) step *= 10;
-  return whole((*of.more_trials + step / 2) / step * step);
+  return (*of.more_trials + step / 2) / step * step;
+}
+
+cell median_cell(const std::optional<distribution>& times) {
+  return times ? cell(times->percentile(0.5), duration) : cell();
+}
+
+/// A table for people with these columns of each pipeline of each configuration.
+table member_table(const experiment_view& of, std::string key, std::string title,
+                   const member_columns& columns) {
+  table made{std::move(key), std::move(title), "configuration", "", columns_of(columns), {}, shown};
+  made.titled = true;
+  for (const auto& member : of.compared()) {
+    made.rows.push_back(row_of(member, columns));
+    made.rows.back().apart = member.apart;
+  }
+  return made;
 }
 
 // ---- The answer ---------------------------------------------------------------------------------
 
-constexpr std::string_view names_of_metrics[] = {"p50", "tail", "throughput"};
-
-column metric_column(figure what, const experiment_view& of) {
-  const std::string key(names_of_metrics[static_cast<std::size_t>(what)]);
-  if (what == figure::throughput) return {key, "frame/s", frames_per_second};
-  return {key, what == figure::p50 ? key : percentile_name(of.record.how.tail), duration};
-}
-
 cell value_of(figure what, const member_summary& of) {
-  switch (what) {
-    case figure::p50:
-      return time_cell(median_of(of.end_to_end));
-    case figure::tail:
-      return time_cell(as_double(of.tail));
-    case figure::throughput:
-      break;
-  }
-  return {of.throughput, frames_per_second};
+  if (what == figure::throughput) return {of.throughput, frames_per_second};
+  return what == figure::p50 ? median_cell(of.end_to_end) : cell(of.tail, duration);
 }
 
-/// What the tables of the answer say of each metric.
+const comparison* comparison_of(const experiment_view& of, const compared_member& member,
+                                figure what) {
+  return member.pair == nullptr ? nullptr : find_comparison(of.summary, *member.pair, what);
+}
+
+/// What the tables of the answer say of a metric.
 struct shown_metric {
   figure what;
   bool with_change = true;
   bool with_interval = false;
 };
 
-class answer_tables {
- public:
-  explicit answer_tables(const experiment_view& of) : of_(of) {
-    for (const auto& found : of.summary.comparisons) {
-      intervals_ = intervals_ || found.ratio_range.has_value();
-    }
+void add_metric(member_columns& to, const experiment_view& of, const shown_metric& metric) {
+  using m = const compared_member&;
+  const auto what = metric.what;
+  const std::string key(to_word(what));
+  const auto& comparisons = of.summary.comparisons;
+  const bool compares = !comparisons.empty();
+  // Of what is not compared nothing is missing.
+  const bool intervals = std::ranges::any_of(
+      comparisons, [](const comparison& one) { return one.ratio_range.has_value(); });
+  const auto otherwise = [intervals](m x) { return x.pair || !intervals ? cell() : cell(""); };
+  const auto judged = [&of, what](m x) {
+    const auto* found = comparison_of(of, x, what);
+    return found != nullptr && found->ratio_range ? found : nullptr;
+  };
+  to.push_back({{key, what == figure::throughput ? "frame/s" : name_of(what, of.record.how.tail),
+                 unit_of(what)},
+                [&of, what](m x) { return value_of(what, of.of(x.who)); }});
+  if (metric.with_change) {
+    const bool says_baseline = metric.with_interval && compares;
+    to.push_back({{key + "_change", "change %", change, 0,
+                   metric.with_interval ? "against the baseline" : ""},
+                  [=, &of](m x) {
+                    if (const auto* found = comparison_of(of, x, what)) {
+                      return cell(found->ratio - 1, change);
+                    }
+                    const bool baseline = says_baseline && !x.pair && of.is_baseline(x.who);
+                    return baseline ? cell("baseline") : otherwise(x);
+                  }});
   }
-
-  table answer() const {
-    const bool compares = !of_.summary.comparisons.empty();
-    const bool all = !compares || of_.labels.many();  // in one table
-    std::vector<shown_metric> metrics = {{figure::p50, true, true}};
-    if (all) metrics.insert(metrics.end(), {{figure::tail, false}, {figure::throughput, false}});
-    auto made = table_of("answer", all ? "end to end" : "end to end, the median frame", metrics);
-    made.columns.push_back(
-        {"more_trials", "more trials", none, 0,
-         "about so many further trials of each configuration would decide what is inconclusive"});
-    // Histograms are for few rows.
-    made.columns.push_back({"histogram",
-                            "histogram",
-                            {},
-                            10,
-                            "of end-to-end times, fastest on the left, all rows on one scale"});
-    made.columns.back().shared_scale = true;
-    if (of_.labels.many()) made.columns.back().where = in_page;
-    std::size_t at = 0;
-    for (const auto& group : of_.groups()) {
-      for (const auto& member : group) {
-        auto& cells = made.rows[at++].cells;
-        const auto* found = comparison_of(member, figure::p50);
-        cells.push_back(found == nullptr ? cell() : more_trials_cell(*found));
-        const auto& times = of_.of(member.who).end_to_end;
-        cells.push_back(sampled{times ? std::make_shared<const distribution>(*times) : nullptr});
-      }
-    }
-    return made;
+  if (metric.with_interval) {
+    to.push_back({{key + "_interval", "95 % interval", change, 0,
+                   fmt::format("of the change, by bootstrap over {} blocks; simultaneous 95 % "
+                               "intervals of all comparisons",
+                               of.summary.counted_blocks)},
+                  [=](m x) {
+                    const auto* found = judged(x);
+                    return found ? change_cell(found->ratio_range) : otherwise(x);
+                  }});
   }
+  to.push_back({{key + "_verdict",
+                 "verdict",
+                 {},
+                 metric.with_change ? 0 : 1,
+                 metric.with_interval
+                     ? fmt::format("same: the whole interval is within {:g} %; inconclusive: the "
+                                   "blocks do not tell",
+                                   100 * of.record.how.margin)
+                     : ""},
+                [=](m x) {
+                  const auto* found = judged(x);
+                  return found ? verdict_cell(found->verdict) : otherwise(x);
+                }});
+}
 
-  table slow_frames_and_throughput() const {
-    return table_of("slow_frames", "slow frames, and throughput",
-                    {{figure::tail}, {figure::throughput}});
-  }
+table answer(const experiment_view& of) {
+  using m = const compared_member&;
+  const bool all = of.summary.comparisons.empty() || of.labels.many();  // in one table
+  auto columns = of.names();
+  add_metric(columns, of, {figure::p50, true, true});
+  if (all) add_metric(columns, of, {figure::tail, false});
+  if (all) add_metric(columns, of, {figure::throughput, false});
+  columns.push_back(
+      {{"more_trials", "more trials", none, 0,
+        "about so many further trials of each configuration would decide what is inconclusive"},
+       [&of](m x) {
+         const auto* found = comparison_of(of, x, figure::p50);
+         return found == nullptr ? cell() : more_trials_cell(*found);
+       }});
+  columns.push_back(
+      {{.key = "histogram",
+        .title = "histogram",
+        .rank = 10,
+        .help = "of end-to-end times, fastest on the left, all rows on one scale",
+        .where = of.labels.many() ? in_page : everywhere,  // histograms are for few rows
+        .shared_scale = true},
+       [&of](m x) { return samples_of(of.of(x.who).end_to_end); }});
+  return member_table(of, "answer", all ? "end to end" : "end to end, the median frame", columns);
+}
 
- private:
-  table table_of(std::string key, std::string title,
-                 const std::vector<shown_metric>& metrics) const {
-    table made{std::move(key), std::move(title), "configuration", "", of_.name_columns(), {},
-               shown};
-    made.titled = true;
-    for (const auto& metric : metrics) add_columns(made.columns, metric);
-    for (const auto& group : of_.groups()) {
-      bool apart = !made.rows.empty();
-      for (const auto& member : group) {
-        row line{of_.name_cells(member.who)};
-        line.apart = std::exchange(apart, false);
-        for (const auto& metric : metrics) add_cells(line.cells, metric, member);
-        made.rows.push_back(std::move(line));
-      }
-    }
-    return made;
-  }
-
-  void add_columns(std::vector<column>& to, const shown_metric& metric) const {
-    const std::string key(names_of_metrics[static_cast<std::size_t>(metric.what)]);
-    to.push_back(metric_column(metric.what, of_));
-    if (metric.with_change) {
-      to.push_back({key + "_change", "change %", change, 0,
-                    metric.with_interval ? "against the baseline" : ""});
-    }
-    if (metric.with_interval) {
-      to.push_back({key + "_interval", "95 % interval", change, 0,
-                    fmt::format("of the change, by bootstrap over {} blocks; simultaneous 95 % "
-                                "intervals of all comparisons",
-                                of_.summary.counted_blocks)});
-    }
-    to.push_back({key + "_verdict",
-                  "verdict",
-                  {},
-                  metric.with_change ? 0 : 1,
-                  metric.with_interval
-                      ? fmt::format("same: the whole interval is within {:g} %; inconclusive: the "
-                                    "blocks do not tell",
-                                    100 * of_.record.how.margin)
-                      : ""});
-  }
-
-  void add_cells(std::vector<cell>& to, const shown_metric& metric,
-                 const compared_member& member) const {
-    const auto* found = comparison_of(member, metric.what);
-    to.push_back(value_of(metric.what, of_.of(member.who)));
-    // Of what is not compared nothing is missing.
-    const auto otherwise = member.pair == nullptr && intervals_ ? cell("") : cell();
-    if (metric.with_change) {
-      const bool baseline = metric.with_interval && !of_.summary.comparisons.empty() &&
-                            member.pair == nullptr && of_.is_baseline(member.who);
-      to.push_back(found != nullptr ? change_cell(found->ratio)
-                   : baseline       ? cell("baseline")
-                                    : otherwise);
-    }
-    const bool judged = found != nullptr && found->ratio_range;
-    if (metric.with_interval) to.push_back(judged ? change_cell(found->ratio_range) : otherwise);
-    to.push_back(judged ? verdict_cell(found->verdict) : otherwise);
-  }
-
-  const comparison* comparison_of(const compared_member& member, figure what) const {
-    return member.pair == nullptr ? nullptr : find_comparison(of_.summary, *member.pair, what);
-  }
-
-  const experiment_view& of_;
-  bool intervals_ = false;
-};
+table slow_frames_and_throughput(const experiment_view& of) {
+  auto columns = of.names();
+  add_metric(columns, of, {figure::tail});
+  add_metric(columns, of, {figure::throughput});
+  return member_table(of, "slow_frames", "slow frames, and throughput", columns);
+}
 
 // ---- Stages -------------------------------------------------------------------------------------
 
@@ -194,129 +154,211 @@ bool matters(const experiment_view& of, const stage_comparison& found) {
   return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
 }
 
-const member_summary::stage* find_stage(const member_summary& in, const std::string& name) {
-  const auto found = std::ranges::find(in.stages, name, &member_summary::stage::name);
-  return found == in.stages.end() ? nullptr : &*found;
-}
-
 /// Each stage of a pipeline in every configuration that times it. Times have units of their own:
 /// a launch beside what was launched would read as next to nothing.
 table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
-  table made{fmt::format("stages_{}", number),
-             of.several_at_once ? "stages of " + pipeline + ", the median of each"
-                                : "stages, the median of each",
-             "stage",
-             "",
-             {{"stage", "stage"}},
-             {},
-             shown};
-  made.titled = true;
-  std::vector<const member_summary*> members;
+  std::vector<column_of<std::string>> columns = {
+      {{"stage", "stage"}, [](const std::string& name) { return name; }}};
   std::vector<std::string> stages;  // a parameter may give a configuration some that others lack
   for (const auto& who : of.labels.all()) {
     const auto& member = of.of(who);
-    const auto is_timed = [](const auto& stage) { return median_of(stage.times).has_value(); };
+    const auto is_timed = [](const auto& stage) { return median_cell(stage.times).known(); };
     if (member.name != pipeline || std::ranges::none_of(member.stages, is_timed)) continue;
-    members.push_back(&member);
-    made.columns.push_back({fmt::format("{}", members.size()), of.short_name(who)});
+    columns.push_back({{fmt::format("{}", columns.size()), of.short_name(who)},
+                       [&member](const std::string& name) {
+                         const auto found =
+                             std::ranges::find(member.stages, name, &member_summary::stage::name);
+                         return found == member.stages.end() ? cell() : median_cell(found->times);
+                       }});
     for (const auto& stage : member.stages) {
       if (is_timed(stage) && std::ranges::find(stages, stage.name) == stages.end()) {
         stages.push_back(stage.name);
       }
     }
   }
-  for (const auto& name : stages) {
-    row line{{name}};
-    for (const auto* member : members) {
-      const auto* stage = find_stage(*member, name);
-      line.cells.push_back(stage == nullptr ? cell() : time_cell(median_of(stage->times)));
-    }
-    made.rows.push_back(std::move(line));
-  }
-  return made;
-}
-
-/// Against each baseline, the largest changes first.
-table changed_stages(const experiment_view& of) {
-  table made{"changed_stages",
-             "stages that changed",
-             "stage",
-             "",
-             {{"stage", "stage"},
-              {"configuration", "configuration"},
-              {"reference", "against"},
-              {"p50", "p50", duration},
-              {"change", "change %", change},
-              {"interval", "95 % interval", change},
-              {"verdict", "verdict"}},
-             {},
-             shown};
+  auto made = table_of({fmt::format("stages_{}", number),
+                        of.several_at_once ? "stages of " + pipeline + ", the median of each"
+                                           : "stages, the median of each",
+                        "stage"},
+                       columns, stages);
+  made.where = shown;
   made.titled = true;
-  std::vector<const stage_comparison*> changes;
-  for (const auto& found : of.summary.stage_comparisons) {
-    if (matters(of, found)) changes.push_back(&found);
-  }
-  std::ranges::stable_sort(changes, [](const auto* one, const auto* other) {
-    return std::abs(one->difference) > std::abs(other->difference);
-  });
-  for (const auto* found : changes) {
-    const auto& stage = of.of(found->pair.what).stages[found->stage];
-    made.rows.push_back(
-        {{stage.name, of.labels.of(found->pair.what), of.labels.of(found->pair.reference),
-          time_cell(median_of(stage.times)), change_cell(found->ratio),
-          change_cell(found->ratio_range), verdict_cell(found->verdict)}});
-  }
   return made;
 }
 
-// ---- Costs --------------------------------------------------------------------------------------
+/// What is compared with what: the columns that comparisons begin with in data.
+template <class Comparison>
+std::vector<column_of<Comparison>> pair_columns(const experiment_record& record) {
+  std::vector<column_of<Comparison>> list;
+  const auto add = [&](const char* name, const char* member,
+                       configuration_member compared_pair::*which) {
+    list.push_back({data_column(name), [&record, which](const Comparison& x) {
+                      return record.configurations[(x.pair.*which).configuration].name;
+                    }});
+    list.push_back({data_column(member), [&record, which](const Comparison& x) {
+                      const auto& who = x.pair.*which;
+                      return record.configurations[who.configuration].members[who.member];
+                    }});
+  };
+  add("configuration", "member", &compared_pair::what);
+  add("reference", "reference_member", &compared_pair::reference);
+  return list;
+}
+
+cell range_cell(const std::optional<interval>& range, double size = 1) {
+  return range ? cell(span_of{range->low / size, range->high / size, none}) : cell();
+}
+
+/// All are data; people see those that matter, against each baseline, the largest changes first.
+table stage_comparisons(const experiment_view& of) {
+  using c = const stage_comparison&;
+  const auto stage_of = [&of](c x) -> const auto& {
+    return of.of(x.pair.what).stages[x.stage];
+  };
+  std::vector<column_of<stage_comparison>> columns = {
+      {{"stage", "stage"}, [=](c x) { return stage_of(x).name; }},
+      {{"what", "configuration", {}, 0, "", shown},
+       [&of](c x) { return of.labels.of(x.pair.what); }},
+      {{"against", "against", {}, 0, "", shown},
+       [&of](c x) { return of.labels.of(x.pair.reference); }},
+      {{"p50", "p50", duration, 0, "", shown}, [=](c x) { return median_cell(stage_of(x).times); }},
+      {{"change", "change %", change, 0, "", shown}, [](c x) { return cell(x.ratio - 1, change); }},
+      {{"interval", "95 % interval", change, 0, "", shown},
+       [](c x) { return change_cell(x.ratio_range); }},
+      {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
+      {data_column("difference_ms"), [](c x) { return x.difference / 1e6; }},
+      {data_column("ratio"), [](c x) { return x.ratio; }},
+      {data_column("ratio_interval"), [](c x) { return range_cell(x.ratio_range); }}};
+  const auto pairs = pair_columns<stage_comparison>(of.record);
+  columns.insert(columns.end(), pairs.begin(), pairs.end());
+  auto found = of.summary.stage_comparisons;
+  std::ranges::stable_sort(found, std::greater<>(), [](c x) { return std::abs(x.difference); });
+  auto made = table_of({"stage_comparisons", "stages that changed", "stage"}, columns, found);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!matters(of, found[i])) made.rows[i].where = in_data;
+  }
+  made.titled = true;
+  return made;
+}
+
+// ---- Figures of each pipeline -------------------------------------------------------------------
+
+cell in_ms(const auto& ns) {
+  return ns ? cell(milliseconds(*ns)) : cell();
+}
+
+cell deadline_of(const std::optional<deadline_summary>& of) {
+  if (!of) return {};
+  std::vector<named_value> list = {{"limit_ms", quantity{milliseconds(of->limit)}},
+                                   {"missed", quantity{static_cast<double>(of->missed)}}};
+  if (of->median_late) list.push_back({"median_late_ms", quantity{milliseconds(*of->median_late)}});
+  if (of->worst_late) list.push_back({"worst_late_ms", quantity{milliseconds(*of->worst_late)}});
+  return list;
+}
 
 cell share_of(std::size_t some, std::size_t all) {
-  return quantity{static_cast<double>(some) / static_cast<double>(all), share};
+  return all == 0 ? cell() : cell(static_cast<double>(some) / static_cast<double>(all), share);
 }
 
-const std::vector<column_of<member_summary>>& cost_columns() {
-  using m = const member_summary&;
+/// What people see of a pipeline beside its times, and all that programs do.
+const std::vector<column_of<member_summary>>& member_figures() {
+  using s = const member_summary&;
   static const std::vector<column_of<member_summary>> columns = {
-      {{"trials", "trials", none}, [](m x) { return whole(x.trials); }},
-      {{"stddev", "stddev", duration, 0, "over trials, of their medians"},
-       [](m x) { return x.end_to_end ? time_cell(x.between_trials) : cell(); }},
+      {{"trials", "trials", none}, [](s x) { return x.trials; }},
+      {data_column("end_to_end"), [](s x) { return samples_of(x.end_to_end); }},
+      {data_column("tail_ms"), [](s x) { return in_ms(x.tail); }},
+      {data_column("stddev_over_trials_ms"), [](s x) { return in_ms(x.between_trials); }},
+      {{"stddev", "stddev", duration, 0, "over trials, of their medians", shown},
+       [](s x) { return x.end_to_end ? cell(x.between_trials, duration) : cell(); }},
+      {data_column("trial_medians_ns"),
+       [](s x) { return whole_numbers(x.trial_medians.begin(), x.trial_medians.end()); }},
+      {data_column("throughput"), [](s x) { return cell(x.throughput, frames_per_second); }},
       {{"cores", "cores", none, 0, "busy on average while frames ran, by the whole process"},
-       [](m x) { return cell(x.cores, none); }},
-      {{"device_bytes", "device memory", bytes},
-       [](m x) {
-         return x.device_bytes > 0 ? cell(quantity{static_cast<double>(x.device_bytes), bytes})
-                                   : cell();
-       }},
-      {{"late", "late %", share},
-       [](m x) {
+       [](s x) { return cell(x.cores); }},
+      {data_column("device_bytes"), [](s x) { return x.device_bytes; }},
+      {{"device_memory", "device memory", bytes, 0, "", shown},
+       [](s x) { return x.device_bytes > 0 ? cell(x.device_bytes, bytes) : cell(); }},
+      {data_column("due"), [](s x) { return x.due; }},
+      {data_column("dropped"), [](s x) { return x.dropped; }},
+      {data_column("deadline"), [](s x) { return deadline_of(x.deadline); }},
+      {{"late_share", "late %", share, 0, "", shown},
+       [](s x) {
          return x.deadline && x.end_to_end ? share_of(x.deadline->missed, x.end_to_end->count())
                                            : cell();
        }},
-      {{"dropped", "dropped %", share},
-       [](m x) { return x.due > 0 ? share_of(x.dropped, x.due) : cell(); }}};
+      {{"dropped_share", "dropped %", share, 0, "", shown},
+       [](s x) { return share_of(x.dropped, x.due); }}};
   return columns;
+}
+
+/// A configuration, and below it each of its pipelines. What a row of the other level does not have
+/// is left out of it.
+table configuration_table(const experiment_view& of) {
+  table made{"configurations", "", "configuration", "member", {}, {}, in_data};
+  made.columns = {{"name"}, {"id"}, {"assignments"}};
+  for (const auto& one : member_figures()) made.columns.push_back(one.is);
+  for (auto& one : made.columns) one.optional = true;
+  for (std::size_t c = 0; c < of.record.configurations.size(); ++c) {
+    const auto& [name, assignments, members] = of.record.configurations[c];
+    row line{{name, experiment_labels::id(c), parameters_fact(assignments).value}};
+    line.cells.resize(made.columns.size());
+    made.rows.push_back(std::move(line));
+    for (const auto& member : of.summary.configurations[c].members) {
+      made.rows.push_back({{member.name, cell(), cell()}, 1});
+      auto figures = row_of(member, member_figures()).cells;
+      std::ranges::move(figures, std::back_inserter(made.rows.back().cells));
+    }
+  }
+  return made;
+}
+
+table stage_times(const experiment_view& of) {
+  table made{"stages",
+             "",
+             "stage",
+             "",
+             {{"stage"}, {"configuration"}, {"member"}, {"on"}, {"measure"}, {"times"}},
+             {},
+             in_data};
+  for (const auto& who : of.labels.all()) {
+    for (const auto& stage : of.of(who).stages) {
+      made.rows.push_back(
+          {{stage.name, of.record.configurations[who.configuration].name, of.of(who).name, stage.on,
+            stage.what ? cell(key_of(*stage.what)) : cell(),
+            stage.what ? cell(samples_of(stage.times)) : cell()}});
+    }
+  }
+  return made;
+}
+
+table comparison_table(const experiment_view& of) {
+  using c = const comparison&;
+  const auto size = [](c x) { return x.figure == figure::throughput ? 1 : 1e6; };
+  auto columns = pair_columns<comparison>(of.record);
+  const std::vector<column_of<comparison>> figures = {
+      {{"figure"}, [](c x) { return x.figure; }},
+      {{"unit"}, [](c x) { return x.figure == figure::throughput ? "frame/s" : "ms"; }},
+      {{"value"}, [=](c x) { return x.value / size(x); }},
+      {{"reference_value"}, [=](c x) { return x.reference / size(x); }},
+      {{"difference"}, [=](c x) { return x.difference / size(x); }},
+      {{"difference_interval"}, [=](c x) { return range_cell(x.difference_range, size(x)); }},
+      {{"ratio"}, [](c x) { return x.ratio; }},
+      {{"ratio_interval"}, [](c x) { return range_cell(x.ratio_range); }},
+      {{"verdict"}, [](c x) { return x.verdict; }},
+      {{"more_trials"}, [](c x) { return cell(x.more_trials); }}};
+  columns.insert(columns.end(), figures.begin(), figures.end());
+  auto made = table_of({"comparisons", "", "configuration"}, columns, of.summary.comparisons);
+  made.where = in_data;
+  return made;
 }
 
 }  // namespace
 
-cell verdict_cell(verdict what) {
-  const auto is = what == verdict::faster   ? judgment::kind::good
-                  : what == verdict::slower ? judgment::kind::bad
-                                            : judgment::kind::faint;
-  return judgment{std::string(to_word(what)), is};
-}
-
-std::optional<double> median_of(const std::optional<distribution>& times) {
-  return times ? as_double(times->percentile(0.5)) : std::nullopt;
-}
-
 void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
-  const answer_tables tables(of);
-  to.parts.push_back(tables.answer());
+  to.parts.push_back(answer(of));
   if (!of.summary.comparisons.empty() && !of.labels.many()) {
-    to.parts.push_back(tables.slow_frames_and_throughput());
+    to.parts.push_back(slow_frames_and_throughput(of));
   }
 }
 
@@ -334,38 +376,61 @@ void add_stages(document& to, const experiment_view& of) {
     if (of.labels.many()) made.where = in_page;
     to.parts.push_back(std::move(made));
   }
-  auto changed = changed_stages(of);
-  if (timed && changed.rows.empty() && of.labels.many()) {
+  auto changed = stage_comparisons(of);
+  const auto is_shown = [](const row& one) { return one.where == everywhere; };
+  if (timed && of.labels.many() && std::ranges::none_of(changed.rows, is_shown)) {
     to.parts.push_back(
-        note{"stages: none is known to have changed; --json and --html have their "
-             "times"});
+        note{"stages: none is known to have changed; --json and --html have their times"});
   }
   to.parts.push_back(std::move(changed));
 }
 
 void add_costs(document& to, const experiment_view& of) {
-  table made{"costs", "beside time", "configuration", "", of.name_columns(), {}, shown};
-  made.titled = true;
   const auto members = of.labels.all();
-  auto columns = cost_columns();
   // As many for each where all blocks are complete; the heading says how many.
-  const auto same_trials = [&](const auto& who) {
-    return of.of(who).trials == of.of(members.front()).trials;
-  };
-  const auto none_dropped = [&](const auto& who) { return of.of(who).dropped == 0; };
-  if (std::ranges::all_of(members, none_dropped)) columns.pop_back();
-  if (std::ranges::all_of(members, same_trials)) columns.erase(columns.begin());
-  for (const auto& one : columns) made.columns.push_back(one.is);
-  for (const auto& who : members) {
-    row line{of.name_cells(who)};
-    for (const auto& one : columns) line.cells.push_back(one.value(of.of(who)));
-    made.rows.push_back(std::move(line));
+  const bool same_trials = std::ranges::all_of(
+      members, [&](const auto& who) { return of.of(who).trials == of.of(members.front()).trials; });
+  const bool none_dropped =
+      std::ranges::all_of(members, [&](const auto& who) { return of.of(who).dropped == 0; });
+  auto columns = of.names();
+  const auto names = static_cast<std::ptrdiff_t>(columns.size());
+  for (const auto& one : member_figures()) {
+    if ((one.is.where & shown) == 0 || (same_trials && one.is.key == "trials") ||
+        (none_dropped && one.is.key == "dropped_share")) {
+      continue;
+    }
+    columns.push_back(
+        {one.is, [&of, &one](const compared_member& x) { return one.value(of.of(x.who)); }});
   }
+  table made{"costs", "beside time", "configuration", "", columns_of(columns), {}, shown};
+  made.titled = true;
+  for (const auto& who : members) made.rows.push_back(row_of({who}, columns));
   const bool any = std::ranges::any_of(made.rows, [&](const row& line) {
-    const auto first = line.cells.end() - static_cast<std::ptrdiff_t>(columns.size());
-    return std::any_of(first, line.cells.end(), [](const cell& one) { return one.known(); });
+    return std::any_of(line.cells.begin() + names, line.cells.end(), std::mem_fn(&cell::known));
   });
   if (any) to.parts.push_back(std::move(made));
+}
+
+void add_data(document& to, const experiment_view& of) {
+  const auto& summary = of.summary;
+  const auto& blocks = summary.machine.affected_blocks;
+  to.parts.push_back(facts{"",
+                           "",
+                           {{"complete_blocks", "", summary.complete_blocks},
+                            {"counted_blocks", "", summary.counted_blocks},
+                            {"trials_left_out", "", summary.trials_left_out},
+                            {"stopped", "", of.record.stopped},
+                            {"interrupted", "", of.record.interrupted},
+                            {"failure", "", of.record.failure}},
+                           in_data});
+  to.parts.push_back(facts{"steadiness",
+                           "",
+                           {{"drift", "", summary.machine.drift},
+                            {"affected_blocks", "", whole_numbers(blocks.begin(), blocks.end())}},
+                           in_data});
+  to.parts.push_back(configuration_table(of));
+  to.parts.push_back(stage_times(of));
+  to.parts.push_back(comparison_table(of));
 }
 
 }  // namespace graphline::report

@@ -4,7 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
+
+#include "framework/base/utf8.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
 
@@ -19,54 +25,51 @@ bool experiment_view::is_baseline(const configuration_member& who) const {
   return std::ranges::find(record.pairs, who, &compared_pair::reference) != record.pairs.end();
 }
 
-std::vector<std::vector<compared_member>> experiment_view::groups() const {
-  std::vector<std::vector<compared_member>> result;
+std::vector<compared_member> experiment_view::compared() const {
+  std::vector<compared_member> result;
   std::vector<compared_member> others;
   for (const auto& who : labels.all()) {
     if (is_baseline(who)) {
-      auto& group = result.emplace_back();
-      group.push_back({who});
+      result.push_back({who, nullptr, !result.empty()});
       for (const auto& pair : record.pairs) {
-        if (pair.reference == who) group.push_back({pair.what, &pair});
+        if (pair.reference == who) result.push_back({pair.what, &pair});
       }
     } else if (std::ranges::find(record.pairs, who, &compared_pair::what) == record.pairs.end()) {
       others.push_back({who});
     }
   }
-  if (!others.empty()) result.push_back(std::move(others));
+  if (!others.empty()) others.front().apart = !result.empty();
+  result.insert(result.end(), others.begin(), others.end());
   return result;
 }
 
-std::vector<column> experiment_view::name_columns() const {
-  std::vector<column> columns;
-  if (several_at_once) columns.push_back({"pipeline", "pipeline"});
+member_columns experiment_view::names() const {
+  using m = const compared_member&;
+  member_columns columns;
+  if (several_at_once) {
+    columns.push_back({{"pipeline", "pipeline"}, [this](m x) {
+                         return record.configurations[x.who.configuration].members[x.who.member];
+                       }});
+  }
   if (labels.by_id()) {
-    columns.push_back({"id", "id"});
+    columns.push_back(
+        {{"id", "id"}, [](m x) { return experiment_labels::id(x.who.configuration); }});
   } else if (labels.named()) {
-    columns.push_back({"configuration", "configuration"});
+    columns.push_back({{"configuration", "configuration"},
+                       [this](m x) { return labels.name(x.who.configuration); }});
   } else {
-    for (const auto& key : labels.keys()) columns.push_back({key, key});
+    for (std::size_t i = 0; i < labels.keys().size(); ++i) {
+      const auto& key = labels.keys()[i];
+      columns.push_back(
+          {{key, key}, [this, i](m x) { return labels.values(x.who.configuration)[i]; }});
+    }
   }
   return columns;
 }
 
-std::vector<cell> experiment_view::name_cells(const configuration_member& who) const {
-  std::vector<cell> cells;
-  if (several_at_once)
-    cells.push_back(record.configurations[who.configuration].members[who.member]);
-  if (labels.by_id()) {
-    cells.push_back(experiment_labels::id(who.configuration));
-  } else if (labels.named()) {
-    cells.push_back(labels.name(who.configuration));
-  } else {
-    for (const auto& value : labels.values(who.configuration)) cells.push_back(value);
-  }
-  return cells;
-}
-
 std::string experiment_view::short_name(const configuration_member& who) const {
+  const auto cells = row_of({who}, names()).cells;
   std::string text;
-  const auto cells = name_cells(who);
   for (std::size_t i = several_at_once ? 1 : 0; i < cells.size(); ++i) {
     text += (text.empty() ? "" : " ") + shown_value(cells[i]);
   }
@@ -81,9 +84,7 @@ table id_table(const experiment_labels& labels, const std::vector<compared_pair>
   for (std::size_t c = 0; c < labels.size(); ++c) {
     row line{{experiment_labels::id(c)}};
     if (labels.named()) line.cells.push_back(labels.name(c));
-    for (const auto& value : labels.values(c)) {
-      line.cells.push_back(value.empty() ? cell() : cell(value));
-    }
+    for (const auto& value : labels.values(c)) line.cells.push_back(unless_empty(value));
     std::vector<std::string> references;
     bool baseline = false;
     for (const auto& [what, reference] : pairs) {
@@ -97,6 +98,96 @@ table id_table(const experiment_labels& labels, const std::vector<compared_pair>
                                              : cell());
     made.rows.push_back(std::move(line));
   }
+  return made;
+}
+
+std::string name_of(figure what, double tail) {
+  return what == figure::tail ? percentile_name(tail) : std::string(to_word(what));
+}
+
+unit unit_of(figure what) {
+  return what == figure::throughput ? unit::frames_per_second : unit::duration;
+}
+
+cell change_cell(const std::optional<interval>& ratio) {
+  return ratio ? cell(span_of{ratio->low - 1, ratio->high - 1, unit::change}) : cell();
+}
+
+cell verdict_cell(verdict what) {
+  const auto is = what == verdict::faster   ? judgment::kind::good
+                  : what == verdict::slower ? judgment::kind::bad
+                                            : judgment::kind::faint;
+  return judgment{std::string(to_word(what)), is};
+}
+
+// ---- What an experiment will do -----------------------------------------------------------------
+
+namespace {
+
+/// "45 s", "1 min 20 s", "2 h 5 min": to the second, minute.
+std::string rough_duration(double ns) {
+  const auto seconds = static_cast<std::int64_t>(std::ceil(ns * 1e-9));
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+double time_of_all(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  const auto block = std::accumulate(trial_times.begin(), trial_times.end(), nanoseconds{0});
+  return static_cast<double>(block) * static_cast<double>(planned.how.trials);
+}
+
+/// "45 frames", "30 to 300 frames".
+std::string frames_of(const experiment_plan& planned) {
+  std::int64_t least = planned.configurations.front().members.front().run.frames;
+  std::int64_t most = least;
+  for (const auto& configuration : planned.configurations) {
+    for (const plan& p : configuration.members) {
+      least = std::min(least, p.run.frames);
+      most = std::max(most, p.run.frames);
+    }
+  }
+  return least == most ? counted(most, "frame") : fmt::format("{} to {} frames", least, most);
+}
+
+std::string rules(const experiment_settings& how) {
+  std::string text = fmt::format("{} of each configuration, in random order (seed {})",
+                                 counted(how.trials, "trial"), how.seed);
+  if (how.narrow_to) {
+    text += fmt::format("; fewer when every interval is within {:.3g} %", 100 * *how.narrow_to);
+  }
+  if (how.time_limit) {
+    text +=
+        fmt::format("; none begins after {}", rough_duration(static_cast<double>(*how.time_limit)));
+  }
+  if (how.fresh_processes) text += "; each in a process of its own";
+  if (how.repeat_affected) text += "; disturbed blocks are repeated";
+  return text;
+}
+
+}  // namespace
+
+std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  return fmt::format("{}: {}, {} of {} each: about {}", printable(planned.name),
+                     counted(planned.configurations.size(), "configuration"),
+                     counted(planned.how.trials, "trial"), frames_of(planned),
+                     rough_duration(time_of_all(planned, trial_times)));
+}
+
+document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+  document made{"experiment", planned.name, planned.description, {}, {}, {}, ""};
+  made.lines = {in_brief(planned, trial_times), planned.description};
+  std::erase(made.lines, "");
+  std::vector<experiment_configuration> configurations;
+  for (const auto& one : planned.configurations) configurations.push_back(one.what);
+  auto rows = id_table(experiment_labels(configurations), planned.pairs);
+  rows.columns.insert(rows.columns.end() - 1, {"trial", "a trial", unit::duration});
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    auto& cells = rows.rows[i].cells;
+    cells.insert(cells.end() - 1, cell(trial_times[i], unit::duration));
+  }
+  made.parts.push_back(std::move(rows));
+  made.parts.push_back(note{rules(planned.how)});
   return made;
 }
 

@@ -13,7 +13,9 @@ namespace graphline::report {
 struct compared_member {
   configuration_member who;
   const compared_pair* pair = nullptr;
+  bool apart = false;  ///< the first of those that are compared with something else
 };
+using member_columns = std::vector<column_of<compared_member>>;
 
 /// An experiment with what its tables and charts look up in it. Refers to both, which outlive it.
 struct experiment_view {
@@ -25,12 +27,11 @@ struct experiment_view {
   bool is_baseline(const configuration_member& who) const;
 
   /// The rows of comparisons: each baseline with all that is compared with it, then the others.
-  std::vector<std::vector<compared_member>> groups() const;
+  std::vector<compared_member> compared() const;
 
   /// The columns that name a pipeline of a configuration: the pipeline, of several at once, then
   /// the id, or what varies, or the name that was given.
-  std::vector<column> name_columns() const;
-  std::vector<cell> name_cells(const configuration_member& who) const;
+  member_columns names() const;
 
   /// The last of these in one text: "sync 2".
   std::string short_name(const configuration_member& who) const;
@@ -45,19 +46,25 @@ struct experiment_view {
 /// What the ids stand for, and what each configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
 
+/// "p95" for the tail.
+std::string name_of(figure what, double tail);
+unit unit_of(figure what);
+
+/// Of a ratio's interval, as a part that it is off 1.
+cell change_cell(const std::optional<interval>& ratio);
+
+/// In the colors of good and bad news.
 cell verdict_cell(verdict what);
 
-std::optional<double> median_of(const std::optional<distribution>& times);
-
-/// What people and programs see, in tables.
+/// What people see in tables.
 void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
-void add_sweep(document& to, const experiment_view& of);
 
 /// Every figure and comparison, for programs.
 void add_data(document& to, const experiment_view& of);
 
+void add_sweep(document& to, const experiment_view& of);
 void add_comparisons_chart(document& to, const experiment_view& of);
 void add_trials_chart(document& to, const experiment_view& of);
 void add_distributions_chart(document& to, const experiment_view& of);

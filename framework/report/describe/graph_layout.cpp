@@ -1,19 +1,19 @@
-#include "framework/report/describe/graph_layout.hpp"
-
 #include <algorithm>
 #include <limits>
 
-namespace graphline {
+#include "framework/report/describe/describe.hpp"
+
+namespace graphline::report {
 
 namespace {
 
 constexpr int sweeps = 12;
 
 /// The longest way to each node, in edges.
-std::vector<std::size_t> layers_of(std::size_t nodes, std::vector<graph_edge> edges) {
+std::vector<std::size_t> layers_of(std::size_t nodes, std::vector<pipeline_chart::edge> edges) {
   std::vector<std::size_t> layer(nodes, 0);
   std::vector<bool> led_to(nodes, false);
-  std::sort(edges.begin(), edges.end(), [](auto a, auto b) { return a.from < b.from; });
+  std::ranges::sort(edges, {}, &pipeline_chart::edge::from);
   for (const auto& edge : edges) {
     layer[edge.to] = std::max(layer[edge.to], layer[edge.from] + 1);
     led_to[edge.to] = true;
@@ -30,9 +30,9 @@ std::vector<std::size_t> layers_of(std::size_t nodes, std::vector<graph_edge> ed
 /// The graph with a bend in each layer that an edge passes, so that every edge is one layer long.
 class layered_graph {
  public:
-  layered_graph(std::size_t nodes, const std::vector<graph_edge>& edges)
-      : real_(nodes), layer_(layers_of(nodes, edges)), before_(nodes), after_(nodes) {
-    for (const auto& edge : edges) {
+  explicit layered_graph(const pipeline_chart& of)
+      : real_(of.nodes.size()), layer_(layers_of(real_, of.edges)), before_(real_), after_(real_) {
+    for (const auto& edge : of.edges) {
       std::size_t last = edge.from;
       std::vector<std::size_t> bends;
       for (auto at = layer_[edge.from] + 1; at < layer_[edge.to]; ++at) {
@@ -87,17 +87,16 @@ class layered_graph {
     for (auto& row : row_) row -= least;
   }
 
-  graph_layout result() const {
-    graph_layout made;
-    const auto place = [&](std::size_t i) { return graph_place{layer_[i], row_[i]}; };
-    for (std::size_t i = 0; i < real_; ++i) made.nodes.push_back(place(i));
-    for (const auto& bends : bends_) {
-      made.bends.emplace_back();
-      for (const auto i : bends) made.bends.back().push_back(place(i));
+  void write(pipeline_chart& to) const {
+    for (std::size_t i = 0; i < real_; ++i) {
+      to.nodes[i].layer = layer_[i];
+      to.nodes[i].row = row_[i];
     }
-    made.layers = order_.size();
-    for (const auto row : row_) made.rows = std::max(made.rows, row + 1);
-    return made;
+    for (std::size_t i = 0; i < bends_.size(); ++i) {
+      for (const auto bend : bends_[i]) to.edges[i].bends.emplace_back(layer_[bend], row_[bend]);
+    }
+    to.layers = order_.size();
+    to.rows = row_.empty() ? 0 : *std::ranges::max_element(row_) + 1;
   }
 
  private:
@@ -189,11 +188,11 @@ class layered_graph {
 
 }  // namespace
 
-graph_layout lay_out(std::size_t nodes, const std::vector<graph_edge>& edges) {
-  layered_graph graph(nodes, edges);
+void lay_out(pipeline_chart& of) {
+  layered_graph graph(of);
   graph.uncross();
   graph.straighten();
-  return graph.result();
+  graph.write(of);
 }
 
-}  // namespace graphline
+}  // namespace graphline::report

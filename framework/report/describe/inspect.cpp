@@ -40,18 +40,16 @@ const std::vector<column_of<piece>>& piece_columns() {
   using enum unit;
   using p = const piece&;
   static const std::vector<column_of<piece>> columns = {
-      {{"name", "stage"}, [](p x) -> cell { return x.name; }},
+      {{"name", "stage"}, [](p x) { return x.name; }},
       {{"kind", "kind", {}, 11},
        [](p x) {
          if (x.layer != nullptr) return cell(x.layer->kind);
          return x.stage != nullptr ? cell(x.stage->kind) : cell();
        }},
-      {{"on", "", {}, 0, "", in_data},
-       [](p x) { return x.stage != nullptr ? cell(to_word(x.stage->on)) : cell(); }},
-      {{"inserted", "", {}, 0, "", in_data},
-       [](p x) { return x.stage != nullptr ? cell(x.stage->inserted) : cell(); }},
+      {data_column("on"), [](p x) { return x.stage ? cell(x.stage->on) : cell(); }},
+      {data_column("inserted"), [](p x) { return x.stage ? cell(x.stage->inserted) : cell(); }},
       {{"shape", "output", {}, 1, "", shown}, shape_of},
-      {{"output", "", {}, 0, "", in_data}, output_of},
+      {data_column("output"), output_of},
       {{"parameters", "params", count}, [](p x) { return cell(x.of.parameters, count); }},
       {{"macs", "MACs", count, 2}, [](p x) { return cell(x.of.macs, count); }},
       {{"flops", "FLOPs", flops, 0, "2 for each MAC, 1 for any other arithmetic operation"},
@@ -88,7 +86,7 @@ document describe(const cost_summary& summary) {
   std::erase(made.lines, "");
   const auto left_out = [&](std::string_view key, const std::vector<std::size_t>& stages) {
     if (stages.empty()) return;
-    finding found{key, finding_severity::note};
+    finding found{key};
     for (const auto s : stages) found.subjects.push_back(summary.stages[s].name);
     made.findings.push_back(std::move(found));
   };

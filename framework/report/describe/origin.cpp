@@ -10,10 +10,6 @@ namespace graphline::report {
 
 namespace {
 
-cell whole(std::int64_t number) {
-  return quantity{static_cast<double>(number), unit::none};
-}
-
 std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json& of) {
   if (of.is_boolean()) return of.get<bool>();
   if (of.is_number()) return quantity{of.get<double>(), unit::none};
@@ -23,13 +19,12 @@ std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json&
 std::vector<fact> device_facts(const device_properties& device) {
   std::vector<named_value> details;
   for (const auto& [name, text] : device.details) details.push_back({name, text});
-  return {{"backend", "backend", device.backend, ""},
-          {"name", "name", device.name, ""},
-          {"memory_bytes", "memory",
-           quantity{static_cast<double>(device.memory_bytes), unit::bytes}, ""},
-          {"compute_threads", "compute threads", whole(device.compute_threads), ""},
-          {"priority_levels", "priority levels", whole(device.priority_levels), ""},
-          {"details", "details", std::move(details), ""}};
+  return {{"backend", "backend", device.backend},
+          {"name", "name", device.name},
+          {"memory_bytes", "memory", cell(device.memory_bytes, unit::bytes)},
+          {"compute_threads", "compute threads", device.compute_threads},
+          {"priority_levels", "priority levels", device.priority_levels},
+          {"details", "details", std::move(details)}};
 }
 
 }  // namespace
@@ -39,21 +34,21 @@ std::vector<fact> settings_facts(const settings& run, const name_texts& given) {
   const auto json = settings_json(run, given);
   for (const auto& [key, value] : json.items()) {
     list.push_back(key == "params" ? parameters_fact(given)
-                                   : fact{key, key, named_value{key, value_of(value)}, ""});
+                                   : fact{key, key, named_value{key, value_of(value)}});
   }
   return list;
 }
 
 std::vector<fact> facts_of(const name_texts& pairs) {
   std::vector<fact> list;
-  for (const auto& [name, text] : pairs) list.push_back({name, name, text, ""});
+  for (const auto& [name, text] : pairs) list.push_back({name, name, text});
   return list;
 }
 
 fact parameters_fact(const name_texts& given) {
   std::vector<named_value> values;
   for (const auto& [name, value] : given) values.push_back({name, value_of(typed(value))});
-  return {"params", "params", std::move(values), ""};
+  return {"params", "params", std::move(values)};
 }
 
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {
@@ -74,31 +69,22 @@ void add_failures(document& to, const run_record& record, const std::string& whi
   if (record.interrupted) to.findings.push_back(ended("interrupted"));
 }
 
-void add_device(document& to, const device_properties& device) {
-  to.parts.push_back(facts{"device", "Device", device_facts(device), in_page | in_data, true});
-}
-
-void add_environment(document& to, const name_texts& environment) {
-  to.parts.push_back(
-      facts{"environment", "Environment", facts_of(environment), in_page | in_data, true});
+void add_machine(document& to, const device_properties& device, const name_texts& environment) {
+  to.parts.push_back(facts{"device", "Device", device_facts(device), not_in_text, true});
+  to.parts.push_back(facts{"environment", "Environment", facts_of(environment), not_in_text, true});
 }
 
 void add_origin(document& to, const origin& of) {
-  to.parts.push_back(facts{"settings", "Settings", settings_facts(of.run, of.parameters),
-                           in_page | in_data, true});
-  add_device(to, of.device);
-  add_environment(to, of.environment);
+  to.parts.push_back(
+      facts{"settings", "Settings", settings_facts(of.run, of.parameters), not_in_text, true});
+  add_machine(to, of.device, of.environment);
   if (of.conditions) {
     to.parts.push_back(facts{"conditions", "Machine during the run",
-                             facts_of(graphline::facts_of(*of.conditions)), in_page | in_data,
-                             true});
+                             facts_of(graphline::facts_of(*of.conditions)), not_in_text, true});
   }
   if (of.source) {
-    to.parts.push_back(facts{"sources",
-                             "Files",
-                             {{of.source->file, of.source->file, of.source->text, ""}},
-                             in_page,
-                             true});
+    to.parts.push_back(facts{
+        "sources", "Files", {{of.source->file, of.source->file, of.source->text}}, in_page, true});
   }
 }
 

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
-#include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/report/describe/ceilings.hpp"
+#include "framework/analysis/roofline/ceiling_label.hpp"
 #include "framework/report/describe/describe.hpp"
 
 namespace graphline::report {
@@ -27,8 +25,8 @@ std::optional<double> share_of_part(const roofline_stage& held, const run_summar
   return *held.share_of_path * *parts[part].share;
 }
 
-/// The precisions that stages and parts compute in.
-std::set<precision> precisions_used(const roofline_summary& summary) {
+/// The rates of the precisions that stages and parts compute in; all where none computes.
+std::vector<compute_ceiling> rates_used(const roofline_summary& summary) {
   std::set<precision> found;
   const auto add = [&](const roofline_metrics& of) {
     if (of.cost.flops.value_or(0) > 0) found.insert(of.cost.arithmetic);
@@ -37,7 +35,11 @@ std::set<precision> precisions_used(const roofline_summary& summary) {
     if (stage.parts.empty()) add(stage.figures);
     for (const auto& part : stage.parts) add(part);
   }
-  return found;
+  auto rates = summary.compute;
+  std::erase_if(rates, [&](const compute_ceiling& of) {
+    return !found.empty() && !found.contains(of.arithmetic);
+  });
+  return rates;
 }
 
 // ---- Stages and parts ---------------------------------------------------------------------------
@@ -53,38 +55,33 @@ struct piece {
 
 const std::vector<column_of<piece>>& piece_columns() {
   using enum unit;
-  constexpr auto hidden = in_page | in_data;
   using p = const piece&;
   static const std::vector<column_of<piece>> columns = {
-      {{"name", "stage"}, [](p x) -> cell { return x.name; }},
-      {{"kind", "kind", {}, 0, "", hidden},
+      {{"name", "stage"}, [](p x) { return x.name; }},
+      {{"kind", "kind", {}, 0, "", not_in_text},
        [](p x) { return x.part == nullptr ? cell(x.stage.kind) : cell(); }},
-      {{"on", "", {}, 0, "", in_data}, [](p x) -> cell { return to_word(x.stage.on); }},
-      {{"kernel", "kernel", {}, 0, "", hidden},
-       [](p x) { return x.part && !x.part->choice.empty() ? cell(x.part->choice) : cell(); }},
-      {{"precision", "precision", {}, 0, "", hidden},
-       [](p x) {
-         return x.stage.on == side::device ? cell(to_word(x.of.cost.arithmetic)) : cell();
-       }},
+      {data_column("on"), [](p x) { return x.stage.on; }},
+      {{"kernel", "kernel", {}, 0, "", not_in_text},
+       [](p x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
+      {{"precision", "precision", {}, 0, "", not_in_text},
+       [](p x) { return x.stage.on == side::device ? cell(x.of.cost.arithmetic) : cell(); }},
       {{"flops", "FLOPs", flops, 4}, [](p x) { return cell(x.of.cost.flops, flops); }},
       {{"bytes", "bytes", bytes, 5, "", shown},
        [](p x) { return cell(bytes_of(x.of.cost), bytes); }},
-      {{"bytes_read", "", bytes, 0, "", in_data},
-       [](p x) { return cell(x.of.cost.bytes_read, bytes); }},
-      {{"bytes_written", "", bytes, 0, "", in_data},
+      {data_column("bytes_read", bytes), [](p x) { return cell(x.of.cost.bytes_read, bytes); }},
+      {data_column("bytes_written", bytes),
        [](p x) { return cell(x.of.cost.bytes_written, bytes); }},
       {{"intensity", "FLOP/B", flops_per_byte, 3},
        [](p x) { return cell(x.of.intensity, flops_per_byte); }},
-      {{"bound", "limit", {}, 2}, [](p x) { return x.of.by ? cell(to_word(*x.of.by)) : cell(); }},
-      {{"memory_time", "", duration, 0, "", in_data},
-       [](p x) { return cell(x.of.memory_time, duration); }},
-      {{"compute_time", "", duration, 0, "", in_data},
+      {{"bound", "limit", {}, 2}, [](p x) { return x.of.by; }},
+      {data_column("memory_time", duration), [](p x) { return cell(x.of.memory_time, duration); }},
+      {data_column("compute_time", duration),
        [](p x) { return cell(x.of.compute_time, duration); }},
       {{"roofline_time", "bound", duration, 0,
         "roofline time, the larger of bytes over bandwidths and FLOPs over rate; for a stage with "
         "parts, their sum"},
        [](p x) { return cell(x.of.roofline_time, duration); }},
-      {{"best_roofline_time", "", duration, 0, "", in_data},
+      {data_column("best_roofline_time", duration),
        [](p x) { return cell(x.of.best_roofline_time, duration); }},
       {{"measured", "p50", duration, 0, "the median measured time; for parts, under timing layers",
         everywhere, true},
@@ -92,7 +89,7 @@ const std::vector<column_of<piece>>& piece_columns() {
       {{"ratio", "ratio", ratio, 0, "p50 over bound; docs/roofline.md says what it means",
         everywhere, true},
        [](p x) { return cell(x.of.ratio, ratio); }},
-      {{"below_roofline", "", {}, 0, "", in_data},
+      {data_column("below_roofline"),
        [](p x) { return x.stage.on == side::device ? cell(x.of.below_roofline) : cell(); }},
       {{"share_of_critical_path", "path", share, 1, "% of the critical path of a frame"},
        [](p x) { return cell(x.share, share); }}};
@@ -162,19 +159,16 @@ facts totals(const roofline_analysis& analysis) {
 
 /// The ceilings that the rooflines rest on.
 facts ceilings_used(const roofline_summary& summary, const calibration& from) {
-  const auto used = precisions_used(summary);
   facts made{"", "Ceilings", {}, shown};
-  made.list.push_back({"memory", "memory",
-                       quantity{summary.bandwidth.value, unit::bytes_per_second},
+  made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
                        label_of(summary.bandwidth.what, precision::float32)});
-  for (const auto& of : summary.compute) {
-    if (!used.empty() && !used.contains(of.arithmetic)) continue;
+  for (const auto& of : rates_used(summary)) {
     const auto name = std::string(to_word(of.arithmetic));
-    made.list.push_back({name, name, quantity{of.rate.value, unit::flops_per_second},
+    made.list.push_back({name, name, cell(of.rate.value, unit::flops_per_second),
                          fmt::format("{}; ridge point {}", label_of(of.rate.what, of.arithmetic),
                                      to_text({of.ridge_point, unit::flops_per_byte}))});
   }
-  made.list.push_back({"calibrated", "calibrated", from.date, ""});
+  made.list.push_back({"calibrated", "calibrated", from.date});
   return made;
 }
 
@@ -199,36 +193,20 @@ std::string words_of(const roofline_metrics& of, const std::optional<double>& of
   return text;
 }
 
-/// Nothing for what does not compute, moves no bytes or was not measured.
-std::optional<roofline_chart::point> point_of(const roofline_metrics& of,
-                                              const std::optional<double>& share) {
-  const auto rate = rate_over(of.cost, of.measured);
-  if (!rate || of.intensity.value_or(0) <= 0) return std::nullopt;
-  roofline_chart::point made;
-  made.intensity = *of.intensity;
-  made.rate = *rate;
-  made.measured = *of.measured;
-  made.bound_rate = rate_over(of.cost, of.roofline_time);
-  made.ratio = of.ratio;
-  made.share = share;
-  made.words = words_of(of, share, *rate);
-  return made;
-}
-
 chart chart_of(const run_record& run, const roofline_summary& summary, const run_summary& layers) {
   roofline_chart drawn;
   drawn.bandwidth = summary.bandwidth.value;
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto& held = summary.stages[i];
     const auto& stage = run.stages[held.stage];
+    // Not for what does not compute, moves no bytes or was not measured.
     const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
                          const std::string& part) {
-      auto point = point_of(of, share);
-      if (!point) return false;
-      point->stage = stage.name;
-      point->part = part;
-      point->group = i;
-      drawn.points.push_back(std::move(*point));
+      const auto rate = rate_over(of.cost, of.measured);
+      if (!rate || of.intensity.value_or(0) <= 0) return false;
+      drawn.points.push_back({stage.name, part, i, *of.intensity, *rate, *of.measured,
+                              rate_over(of.cost, of.roofline_time), of.ratio, share,
+                              words_of(of, share, *rate)});
       return true;
     };
     if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
@@ -237,13 +215,10 @@ chart chart_of(const run_record& run, const roofline_summary& summary, const run
       add(held.parts[p], share_of_part(held, layers, p), stage.parts[p].name);
     }
   }
-  const auto used = precisions_used(summary);
-  for (const auto& of : summary.compute) {
-    if (!used.empty() && !used.contains(of.arithmetic)) continue;
+  for (const auto& of : rates_used(summary)) {
     drawn.ceilings.push_back({std::string(to_word(of.arithmetic)), of.rate.value, of.ridge_point});
   }
-  std::sort(drawn.ceilings.begin(), drawn.ceilings.end(),
-            [](const auto& a, const auto& b) { return a.rate < b.rate; });
+  std::ranges::sort(drawn.ceilings, {}, &roofline_chart::ceiling::rate);
   return {"roofline", "Roofline",
           "Achieved FLOP/s over FLOPs per byte moved, both logarithmic. Left of a ridge point "
           "memory bandwidth is the ceiling, right of it the rate of the arithmetic. A point above "
@@ -264,11 +239,8 @@ document describe(const roofline_record& record, const roofline_analysis& analys
   add_failures(made, record.layers, " under timing layers");
   if (run.calibration) {
     const auto& from = *run.calibration;
-    made.parts.push_back(facts{"calibration",
-                               "",
-                               {{"date", "", from.date, ""}, {"stale", "", from.stale, ""}},
-                               in_data,
-                               true});
+    made.parts.push_back(facts{
+        "calibration", "", {{"date", "", from.date}, {"stale", "", from.stale}}, in_data, true});
   }
   if (analysis.roofline) {
     const auto& summary = *analysis.roofline;
@@ -282,21 +254,21 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     made.parts.push_back(ceilings_used(summary, *run.calibration));
     made.parts.push_back(chart_of(run, summary, analysis.layers));
     auto ceilings = ceiling_table(run.calibration->ceilings);
-    ceilings.where = in_page | in_data;
+    ceilings.where = not_in_text;
     made.parts.push_back(std::move(ceilings));
     std::vector<std::string> first;
     for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
-    made.parts.push_back(facts{"", "", {{"by_gain", "", first, ""}}, in_data});
+    made.parts.push_back(facts{"", "", {{"by_gain", "", first}}, in_data});
   } else {
-    made.findings.push_back(finding{"no_roofline", finding_severity::failure});
+    made.findings.push_back({"no_roofline", finding_severity::failure});
   }
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   const auto& failure = run.failure ? run.failure : record.layers.failure;
-  made.parts.push_back(facts{"",
-                             "",
-                             {{"interrupted", "", run.interrupted || record.layers.interrupted, ""},
-                              {"failure", "", failure ? cell(*failure) : cell(), ""}},
-                             in_data});
+  made.parts.push_back(facts{
+      "",
+      "",
+      {{"interrupted", "", run.interrupted || record.layers.interrupted}, {"failure", "", failure}},
+      in_data});
   add_origin(made, run);
   return made;
 }

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "framework/analysis/run/graph_cost.hpp"
+#include "framework/analysis/run/operations.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
-#include "framework/report/describe/run_tables.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
@@ -42,7 +44,7 @@ fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::si
                          in_words(*deadline.worst_late));
   }
   if (dropped > 0) words += fmt::format("; {} more dropped", dropped);
-  return {"deadline_missed", "deadline missed", whole(deadline.missed), words};
+  return {"deadline_missed", "deadline missed", deadline.missed, words};
 }
 
 fact queue_fact(const run_record& record, const load_summary& load) {
@@ -53,7 +55,7 @@ fact queue_fact(const run_record& record, const load_summary& load) {
                          wait->why_unsettled().empty() ? in_words(wait->median()) : "-",
                          in_words(wait->max()));
   }
-  return {"dropped", "frames dropped", whole(load.dropped), words};
+  return {"dropped", "frames dropped", load.dropped, words};
 }
 
 std::string launch_words(const graph_cost_summary& cost) {
@@ -83,7 +85,7 @@ fact graph_fact(const graph_cost_summary& cost) {
   if (cost.first_launch && *cost.first_launch > 0) {
     words += fmt::format(", first launch {} above later ones", in_words(*cost.first_launch));
   }
-  return {"graphs", "graphs", whole(cost.graphs), words + "; " + launch_words(cost)};
+  return {"graphs", "graphs", cost.graphs, words + "; " + launch_words(cost)};
 }
 
 facts summary_facts(const run_record& record, const run_summary& summary) {
@@ -95,62 +97,84 @@ facts summary_facts(const run_record& record, const run_summary& summary) {
   }
   if (summary.load) made.list.push_back(queue_fact(record, *summary.load));
   const auto& memory = record.memory;
-  made.list.push_back({"device_peak", "device memory",
-                       quantity{static_cast<double>(memory.device_peak_bytes), bytes}, "at peak"});
-  made.list.push_back({"pinned_peak", "pinned memory",
-                       quantity{static_cast<double>(memory.pinned_peak_bytes), bytes}, "at peak"});
+  made.list.push_back(
+      {"device_peak", "device memory", cell(memory.device_peak_bytes, bytes), "at peak"});
+  made.list.push_back(
+      {"pinned_peak", "pinned memory", cell(memory.pinned_peak_bytes, bytes), "at peak"});
   if (const auto cost = graph_cost_of(record)) made.list.push_back(graph_fact(*cost));
   return made;
 }
 
 table output_table(const run_record& record) {
-  table made{"outputs",
-             "Outputs of the last frame",
-             "",
-             "",
-             {{"tensor", "output"},
-              {"type", "type", {}, 0, "", shown},
-              {"shape", "", {}, 0, "", in_data},
-              {"dtype", "", {}, 0, "", in_data},
-              {"checksum", "checksum"},
-              {"finite", "", {}, 0, "", in_data}},
-             {}};
-  for (const auto& one : record.outputs) {
-    const auto& extents = one.type.shape.extents();
-    made.rows.push_back(
-        {{one.tensor, to_string(one.type), std::vector<nanoseconds>(extents.begin(), extents.end()),
-          to_string(one.type.element), one.checksum, one.finite}});
+  using o = const output_record&;
+  return table_of<output_record>(
+      {"outputs", "Outputs of the last frame", ""},
+      {{{"tensor", "output"}, [](o x) { return x.tensor; }},
+       {{"type", "type", {}, 0, "", shown}, [](o x) { return to_string(x.type); }},
+       {data_column("shape"),
+        [](o x) {
+          const auto& extents = x.type.shape.extents();
+          return whole_numbers(extents.begin(), extents.end());
+        }},
+       {data_column("dtype"), [](o x) { return to_string(x.type.element); }},
+       {{"checksum", "checksum"}, [](o x) { return x.checksum; }},
+       {data_column("finite"), [](o x) { return x.finite; }}},
+      record.outputs);
+}
+
+/// As a trace of each stage alone saw them; in planned order.
+table operation_table(const run_record& record) {
+  table made{
+      "operations",
+      "Operations",
+      "stage",
+      "",
+      {{"stage", "stage"},
+       {"operation", "operation"},
+       {"calls_per_frame", "calls", none},
+       {"median", "each", duration, 0, "the median call"},
+       {"together", "all", duration, 0, "all calls in a frame, the median"}},
+  };
+  made.titled = true;
+  std::int64_t runs = 0;
+  for (const auto& stage : record.stages) {
+    runs = std::max(runs, stage.traced_runs);
+    for (const auto& one : operations_of(stage)) {
+      made.rows.push_back({{stage.name, one.name, one.calls, cell(one.median, duration),
+                            cell(one.together, duration)}});
+    }
+  }
+  if (runs > 0) {
+    made.title = fmt::format("Operations, traced in {} of each stage alone (tracing slows it)",
+                             counted(runs, "run"));
   }
   return made;
 }
 
 table graph_table(const run_record& record) {
-  table made{"graphs",
-             "",
-             "graph",
-             "",
-             {{"name", ""},
-              {"nodes", "", none},
-              {"operations", "", none},
-              {"executables", "", none},
-              {"capture", "", duration},
-              {"instantiate", "", duration},
-              {"first_launch", "", duration},
-              {"later_launch", "", duration},
-              {"launch", "", duration},
-              {"eager", "", duration}},
-             {},
-             in_data};
-  for (const auto& one : record.graphs) {
-    const auto time = [](nanoseconds ns) { return quantity{static_cast<double>(ns), duration}; };
-    const auto median = [](const std::vector<nanoseconds>& of) {
-      return cell(median_of_repetitions(of), duration);
-    };
-    made.rows.push_back(
-        {{one.name, whole(one.nodes.size()), whole(one.operations), whole(one.executables),
-          time(one.capture), time(one.instantiate), time(one.first_launch),
-          median(one.later_launch), median(one.launch), median(one.eager)}});
-  }
+  using g = const graph_record&;
+  const auto time = [](const char* key, nanoseconds graph_record::*member) {
+    return column_of<graph_record>{{key, "", duration},
+                                   [member](g x) { return cell(x.*member, duration); }};
+  };
+  const auto median = [](const char* key, std::vector<nanoseconds> graph_record::*member) {
+    return column_of<graph_record>{{key, "", duration}, [member](g x) {
+                                     return cell(median_of_repetitions(x.*member), duration);
+                                   }};
+  };
+  auto made = table_of<graph_record>({"graphs", "", "graph"},
+                                     {{{"name"}, [](g x) { return x.name; }},
+                                      {{"nodes"}, [](g x) { return x.nodes.size(); }},
+                                      {{"operations"}, [](g x) { return x.operations; }},
+                                      {{"executables"}, [](g x) { return x.executables; }},
+                                      time("capture", &graph_record::capture),
+                                      time("instantiate", &graph_record::instantiate),
+                                      time("first_launch", &graph_record::first_launch),
+                                      median("later_launch", &graph_record::later_launch),
+                                      median("launch", &graph_record::launch),
+                                      median("eager", &graph_record::eager)},
+                                     record.graphs);
+  made.where = in_data;
   return made;
 }
 
@@ -163,40 +187,39 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
     to.parts.push_back(facts{std::move(key), "", std::move(list), in_data});
   };
   const auto& memory = record.memory;
-  add("memory", {{"device_peak_bytes", "", whole(memory.device_peak_bytes), ""},
-                 {"pinned_bytes", "", whole(memory.pinned_bytes), ""},
-                 {"device_bytes", "", whole(memory.device_bytes), ""},
-                 {"pinned_peak_bytes", "", whole(memory.pinned_peak_bytes), ""},
-                 {"allocations", "", whole(memory.allocations), ""}});
-  add("", {{"end_to_end", "", std::move(times), ""}});
-  add("throughput", {{"unit", "", "frame/s", ""},
-                     {"value", "", cell(summary.throughput, frames_per_second), ""}});
+  add("memory", {{"device_peak_bytes", "", memory.device_peak_bytes},
+                 {"pinned_bytes", "", memory.pinned_bytes},
+                 {"device_bytes", "", memory.device_bytes},
+                 {"pinned_peak_bytes", "", memory.pinned_peak_bytes},
+                 {"allocations", "", memory.allocations}});
+  add("", {{"end_to_end", "", std::move(times)}});
+  add("throughput",
+      {{"unit", "", "frame/s"}, {"value", "", cell(summary.throughput, frames_per_second)}});
   if (const auto& why = summary.why_no_throughput; !why.empty()) {
-    std::get<facts>(to.parts.back()).list.push_back({"why_absent", "", why, ""});
+    std::get<facts>(to.parts.back()).list.push_back({"why_absent", "", why});
   }
   if (const auto& deadline = summary.deadline) {
-    add("deadline", {{"limit", "", cell(std::optional(deadline->limit), duration), ""},
-                     {"missed", "", whole(deadline->missed), ""},
-                     {"median_late", "", cell(deadline->median_late, duration), ""},
-                     {"worst_late", "", cell(deadline->worst_late, duration), ""}});
+    add("deadline", {{"limit", "", cell(deadline->limit, duration)},
+                     {"missed", "", deadline->missed},
+                     {"median_late", "", cell(deadline->median_late, duration)},
+                     {"worst_late", "", cell(deadline->worst_late, duration)}});
   }
   if (const auto& load = summary.load) {
     const auto growth = summary.overload ? summary.overload->growth : std::nullopt;
-    add("load", {{"due", "", whole(load->due), ""},
-                 {"dropped", "", whole(load->dropped), ""},
-                 {"found_full", "", whole(record.load.found_full), ""},
-                 {"longest_queue", "", whole(record.load.longest_queue), ""},
-                 {"offered", "", cell(load->offered, frames_per_second), ""},
-                 {"overloaded", "", summary.overload.has_value(), ""},
-                 {"latency_growth", "", cell(growth, duration), ""},
-                 {"queue_wait", "", samples_of(load->queue_wait, queue_wait_times(record)), ""}});
+    add("load", {{"due", "", load->due},
+                 {"dropped", "", load->dropped},
+                 {"found_full", "", record.load.found_full},
+                 {"longest_queue", "", record.load.longest_queue},
+                 {"offered", "", cell(load->offered, frames_per_second)},
+                 {"overloaded", "", summary.overload.has_value()},
+                 {"latency_growth", "", cell(growth, duration)},
+                 {"queue_wait", "", samples_of(load->queue_wait, queue_wait_times(record))}});
   }
-  add("clock", {{"error_ns", "", whole(record.clock_error), ""},
-                {"drift_ns", "", whole(record.clock_drift), ""}});
-  add("", {{"stage_time_is", "", meaning_of(record.run.timing), ""},
-           {"processor_time_ms", "", whole(static_cast<double>(record.processor_time) / 1e6), ""},
-           {"interrupted", "", record.interrupted, ""},
-           {"failure", "", record.failure ? cell(*record.failure) : cell(), ""}});
+  add("clock", {{"error_ns", "", record.clock_error}, {"drift_ns", "", record.clock_drift}});
+  add("", {{"stage_time_is", "", meaning_of(record.run.timing)},
+           {"processor_time_ms", "", static_cast<double>(record.processor_time) / 1e6},
+           {"interrupted", "", record.interrupted},
+           {"failure", "", record.failure}});
 }
 
 /// How the tables are to be read.
@@ -231,18 +254,10 @@ document describe(const run_record& record, const run_analysis& analysis,
   made.lines = heading_of(record, fmt::format("timing {}", to_word(record.run.timing)));
   add_failures(made, record, "");
   made.findings.insert(made.findings.end(), summary.findings.begin(), summary.findings.end());
-  if (summary.end_to_end) {
-    made.parts.push_back(latency_facts(analysis));
-    made.parts.push_back(end_to_end_table(analysis));
-    made.parts.push_back(stage_table(record, analysis));
-    if (analysis.attribution) {
-      add_attribution(made, record, *analysis.attribution);
-      const auto found = attribution_findings(record, *analysis.attribution);
-      made.findings.insert(made.findings.end(), found.begin(), found.end());
-    }
-  } else {
-    made.parts.push_back(note{"No frame was measured."});
-    made.parts.push_back(stage_table(record, analysis));
+  add_run_tables(made, record, analysis);
+  if (analysis.attribution) {
+    const auto found = attribution_findings(record, *analysis.attribution);
+    made.findings.insert(made.findings.end(), found.begin(), found.end());
   }
   made.parts.push_back(summary_facts(record, summary));
   if (page_frames) add_run_charts(made, record, analysis, *page_frames);

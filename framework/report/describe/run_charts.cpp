@@ -5,7 +5,6 @@
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/describe/graph_layout.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
@@ -216,21 +215,6 @@ void add_graph(pipeline_chart& to, const run_record& record) {
     to.edges.push_back({inputs + *tensors[i].writer, to.nodes.size(), {i}, {}, {}});
     to.nodes.push_back({"output", i});
   }
-}
-
-void lay_out(pipeline_chart& of) {
-  std::vector<graph_edge> ends;
-  for (const auto& edge : of.edges) ends.push_back({edge.from, edge.to});
-  const auto layout = graphline::lay_out(of.nodes.size(), ends);
-  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
-    of.nodes[i].layer = layout.nodes[i].layer;
-    of.nodes[i].row = layout.nodes[i].row;
-  }
-  for (std::size_t i = 0; i < of.edges.size(); ++i) {
-    for (const auto& bend : layout.bends[i]) of.edges[i].bends.emplace_back(bend.layer, bend.row);
-  }
-  of.layers = layout.layers;
-  of.rows = layout.rows;
 }
 
 chart pipeline_of(const run_record& record, const run_analysis& analysis) {

@@ -1,21 +1,17 @@
-#include "framework/report/describe/run_tables.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
+#include "framework/base/units.hpp"
+#include "framework/report/describe/describe.hpp"
 #include "framework/report/terminal/heading.hpp"
 
 namespace graphline::report {
 
-using enum unit;
-
-sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
-  return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};
-}
-
 namespace {
+
+using enum unit;
 
 /// A figure of a sample, as every table of a run has them.
 struct statistic {
@@ -49,8 +45,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-}  // namespace
-
+/// A row of the figures, and below the percentiles the ends of their intervals.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
@@ -60,15 +55,15 @@ table end_to_end_table(const run_analysis& analysis) {
   for (const auto& one : statistics(times)) {
     made.columns.push_back({one.title, one.title, duration});
     values.cells.push_back(cell(one.of(times), duration));
-    const auto interval = std::find_if(
-        analysis.intervals.begin(), analysis.intervals.end(),
-        [&](const percentile_interval& of) { return percentile_name(of.p) == one.title; });
+    const auto interval =
+        std::ranges::find(analysis.intervals, one.title,
+                          [](const percentile_interval& of) { return percentile_name(of.p); });
     const bool known = interval != analysis.intervals.end();
     from.cells.push_back(known ? cell(interval->low, duration) : cell(""));
     to.cells.push_back(known ? cell(interval->high, duration) : cell(""));
   }
   made.columns.push_back({"histogram", "histogram", {}, 11});
-  values.cells.push_back(samples_of(times, {}));
+  values.cells.push_back(samples_of(times));
   from.cells.emplace_back("");
   to.cells.emplace_back("");
   made.rows.push_back(std::move(values));
@@ -85,179 +80,280 @@ facts latency_facts(const run_analysis& analysis) {
   facts made{"latency", "Latency", {}, in_page};
   for (const auto& one : statistics(times)) {
     if (one.title == "stddev" || one.title == "min") continue;
-    made.list.push_back({one.title, "end to end " + one.title, cell(one.of(times), duration), ""});
+    made.list.push_back({one.title, "end to end " + one.title, cell(one.of(times), duration)});
   }
   return made;
 }
-
-namespace {
 
 const roofline_stage* roofline_of(const run_analysis& analysis, std::size_t stage) {
   if (!analysis.roofline) return nullptr;
   const auto& list = analysis.roofline->stages;
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [stage](const auto& one) { return one.stage == stage; });
+  const auto found = std::ranges::find(list, stage, &roofline_stage::stage);
   return found == list.end() ? nullptr : &*found;
 }
 
-class stage_rows {
- public:
-  stage_rows(const run_record& record, const run_analysis& analysis)
-      : record_(record),
-        analysis_(analysis),
-        statistics_(statistics(analysis.summary.end_to_end)) {}
-
-  table made() const {
-    table made{"stages", "Stages", "stage", "part", columns(), {}};
-    for (std::size_t s = 0; s < record_.stages.size(); ++s) {
-      const auto& stage = record_.stages[s];
-      const auto& summary = analysis_.summary.stages[s];
-      const auto* held = roofline_of(analysis_, s);
-      made.rows.push_back(row_of_stage(stage, summary, held));
-      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-        const auto* metrics = held && p < held->parts.size() ? &held->parts[p] : nullptr;
-        made.rows.push_back(row_of_part(stage.parts[p], summary.parts[p], metrics));
-      }
-    }
-    return made;
-  }
-
- private:
-  std::vector<column> columns() const {
-    std::vector<column> list = {{"name", "stage"},
-                                {"kind", "kind", {}, 0, "", not_in_text},
-                                {"on", "", {}, 0, "", in_data},
-                                {"stream", "stream", {}, 0, "", not_in_text},
-                                {"copy", "", {}, 0, "", in_data},
-                                {"kernel", "kernel", {}, 16, "", everywhere},
-                                {"time_is", "time is", {}, 3, "", shown, true}};
-    for (auto& one : list) one.optional = one.key != "name";
-    list.back().decides = true;
-    for (const auto& one : statistics_) {
-      list.push_back({one.title, one.title, duration, one.rank, "", shown, one.title == "p50"});
-    }
-    const bool parts = record_.run.timing == timing_method::layers;
-    list.push_back({"share", "share %", share, 1,
-                    fmt::format("% of the mean end-to-end time{}; overlapping stages can exceed "
-                                "100 %",
-                                parts ? " (of parts: of their stage)" : "")});
-    list.push_back({"roofline_time", "bound", duration, 4,
-                    record_.calibration
-                        ? fmt::format("roofline time at the ceilings calibrated on {}",
-                                      record_.calibration->date.substr(0, 10))
-                        : ""});
-    list.push_back({"bound", "", {}, 0, "", in_data});
-    list.push_back({"ratio", "ratio", ratio, 1, "p50 over bound"});
-    for (auto one = list.end() - 3; one != list.end(); ++one) one->optional = true;
-    list.push_back({"enqueue", "enqueue", duration, 3, "", shown});
-    list.push_back({"histogram", "histogram", {}, 11, "", shown});
-    for (const char* key :
-         {"device_time", "synchronized_time", "enqueue_time", "cpu_time", "device_span"}) {
-      list.push_back({key, "", {}, 0, "", in_data});
-      list.back().optional = true;
-    }
-    return list;
-  }
-
-  void add_times(row& to, const std::optional<distribution>& times) const {
-    for (const auto& one : statistics_) {
-      to.cells.push_back(times ? cell(one.of(*times), duration) : cell());
-    }
-  }
-
-  static void add_roofline(row& to, const roofline_metrics* of) {
-    to.cells.push_back(of ? cell(of->roofline_time, duration) : cell());
-    to.cells.push_back(of && of->by ? cell(to_word(*of->by)) : cell());
-    to.cells.push_back(of ? cell(of->ratio, ratio) : cell());
-  }
-
-  /// Of the time that stands for a stage, and all that was measured of it.
-  row row_of_stage(const stage_record& stage, const stage_summary& summary,
-                   const roofline_stage* held) const {
-    const auto& columns = summary.columns;
-    const auto times = columns.empty() ? std::nullopt : columns.front().times;
-    const auto enqueue = columns.size() > 1 ? columns[1].times : std::nullopt;
-    row made{{stage.name, stage.kind, to_word(stage.on),
-              stage.stream.empty() ? cell() : cell(stage.stream), stage.copy ? cell(true) : cell(),
-              cell(), times ? cell(short_name(columns.front().what)) : cell()}};
-    add_times(made, times);
-    made.cells.push_back(cell(summary.share, share));
-    add_roofline(made, held ? &held->figures : nullptr);
-    made.cells.push_back(enqueue ? cell(std::optional(enqueue->mean()), duration) : cell(""));
-    made.cells.push_back(samples_of(times, {}));
-    for (const auto what : {measure::device_time, measure::synchronized_time, measure::enqueue_time,
-                            measure::cpu_time}) {
-      const auto found = std::find_if(columns.begin(), columns.end(),
-                                      [what](const auto& one) { return one.what == what; });
-      made.cells.push_back(
-          found == columns.end() ? cell() : cell(samples_of(found->times, times_of(stage, what))));
-    }
-    if (stage.busy.empty()) {
-      made.cells.emplace_back();
-    } else {
-      auto spans = lengths(stage.device);
-      const auto of_spans = distribution::of(spans);
-      made.cells.push_back(samples_of(of_spans, std::move(spans)));
-    }
-    if (!times) made.where = in_data;
-    return made;
-  }
-
-  row row_of_part(const part_record& part, const stage_summary::part& summary,
-                  const roofline_metrics* held) const {
-    row made{{part.name, cell(), cell(), cell(), cell(),
-              part.choice.empty() ? cell() : cell(part.choice), cell("")},
-             1};
-    add_times(made, summary.times);
-    made.cells.push_back(cell(summary.share, share));
-    add_roofline(made, held);
-    made.cells.emplace_back();
-    made.cells.push_back(samples_of(summary.times, {}));
-    made.cells.push_back(summary.times ? cell(samples_of(summary.times, device_times(part)))
-                                       : cell());
-    for (int rest = 0; rest < 4; ++rest) made.cells.emplace_back();
-    if (!summary.times) made.where = in_data;
-    return made;
-  }
-
-  const run_record& record_;
-  const run_analysis& analysis_;
-  std::vector<statistic> statistics_;
+/// A stage, by the time that stands for it and all that was measured of it, or a part of one.
+struct stage_row {
+  const stage_record& stage;
+  const part_record* part;
+  const std::vector<stage_summary::column>& measured;  ///< of the stage
+  const std::optional<distribution>& times;
+  std::optional<double> share;
+  const roofline_metrics* roofline;
 };
+
+cell measured_times(const stage_row& x, measure what) {
+  if (x.part != nullptr) {
+    if (what != measure::device_time || !x.times) return {};
+    return samples_of(x.times, device_times(*x.part));
+  }
+  const auto found = std::ranges::find(x.measured, what, &stage_summary::column::what);
+  if (found == x.measured.end()) return {};
+  return samples_of(found->times, times_of(x.stage, what));
+}
+
+/// The spans between events, where they hold more than the stage.
+cell spans_of(const stage_row& x) {
+  if (x.part != nullptr || x.stage.busy.empty()) return {};
+  auto spans = lengths(x.stage.device);
+  const auto of_spans = distribution::of(spans);
+  return samples_of(of_spans, std::move(spans));
+}
+
+std::vector<column_of<stage_row>> stage_columns(const run_record& record,
+                                                const std::vector<statistic>& statistics) {
+  using r = const stage_row&;
+  std::vector<column_of<stage_row>> list = {
+      {{"name", "stage"}, [](r x) { return x.part ? x.part->name : x.stage.name; }},
+      {{"kind", "kind", {}, 0, "", not_in_text},
+       [](r x) { return x.part ? cell() : cell(x.stage.kind); }},
+      {data_column("on"), [](r x) { return x.part ? cell() : cell(x.stage.on); }},
+      {{"stream", "stream", {}, 0, "", not_in_text},
+       [](r x) { return x.part ? cell() : unless_empty(x.stage.stream); }},
+      {data_column("copy"), [](r x) { return !x.part && x.stage.copy ? cell(true) : cell(); }},
+      {{"kernel", "kernel", {}, 16},
+       [](r x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
+      {{.key = "time_is",
+        .title = "time is",
+        .rank = 3,
+        .where = shown,
+        .compared = true,
+        .decides = true},
+       [](r x) {
+         if (x.part) return cell("");
+         return x.times ? cell(short_name(x.measured.front().what)) : cell();
+       }}};
+  for (const auto& one : statistics) {
+    list.push_back({{one.title, one.title, duration, one.rank, "", shown, one.title == "p50"},
+                    [one](r x) { return x.times ? cell(one.of(*x.times), duration) : cell(); }});
+  }
+  const bool parts = record.run.timing == timing_method::layers;
+  const std::vector<column_of<stage_row>> rest = {
+      {{"share", "share %", share, 1,
+        fmt::format("% of the mean end-to-end time{}; overlapping stages can exceed 100 %",
+                    parts ? " (of parts: of their stage)" : "")},
+       [](r x) { return cell(x.share, share); }},
+      {{"roofline_time", "bound", duration, 4,
+        record.calibration ? fmt::format("roofline time at the ceilings calibrated on {}",
+                                         record.calibration->date.substr(0, 10))
+                           : ""},
+       [](r x) { return x.roofline ? cell(x.roofline->roofline_time, duration) : cell(); }},
+      {data_column("bound"), [](r x) { return x.roofline ? cell(x.roofline->by) : cell(); }},
+      {{"ratio", "ratio", ratio, 1, "p50 over bound"},
+       [](r x) { return x.roofline ? cell(x.roofline->ratio, ratio) : cell(); }},
+      {{"enqueue", "enqueue", duration, 3, "", shown},
+       [](r x) {
+         if (x.part) return cell();
+         const bool known = x.measured.size() > 1 && x.measured[1].times;
+         return known ? cell(x.measured[1].times->mean(), duration) : cell("");
+       }},
+      {{"histogram", "histogram", {}, 11, "", shown}, [](r x) { return samples_of(x.times); }}};
+  list.insert(list.end(), rest.begin(), rest.end());
+  for (const auto what : {measure::device_time, measure::synchronized_time, measure::enqueue_time,
+                          measure::cpu_time}) {
+    list.push_back(
+        {data_column(std::string(key_of(what))), [what](r x) { return measured_times(x, what); }});
+  }
+  list.push_back({data_column("device_span"), spans_of});
+  for (auto& one : list) one.is.optional = one.is.key != "name";
+  return list;
+}
+
+/// Stages in planned order, each with its parts; those that were not timed in data only.
+table stage_table(const run_record& record, const run_analysis& analysis) {
+  const auto columns = stage_columns(record, statistics(analysis.summary.end_to_end));
+  table made{"stages", "Stages", "stage", "part", columns_of(columns)};
+  const auto add = [&](const stage_row& one, int level) {
+    made.rows.push_back(row_of(one, columns, level));
+    if (!one.times) made.rows.back().where = in_data;
+  };
+  const std::optional<distribution> none;
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const auto& stage = record.stages[s];
+    const auto& summary = analysis.summary.stages[s];
+    const auto& measured = summary.columns;
+    const auto* held = roofline_of(analysis, s);
+    add({stage, nullptr, measured, measured.empty() ? none : measured.front().times, summary.share,
+         held ? &held->figures : nullptr},
+        0);
+    for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+      const bool is_held = held && p < held->parts.size();
+      add({stage, &stage.parts[p], measured, summary.parts[p].times, summary.parts[p].share,
+           is_held ? &held->parts[p] : nullptr},
+          1);
+    }
+  }
+  return made;
+}
+
+// ---- Where the time of frames went --------------------------------------------------------------
+
+constexpr double least_share = 0.01;
+
+/// Whether a row takes so little in every column that it need not stand alone.
+bool is_small(const attribution_row& of, const attribution_summary& summary) {
+  const auto little = [](double part, double whole) { return part < least_share * whole; };
+  return little(of.all, summary.end_to_end.all) && little(of.typical, summary.end_to_end.typical) &&
+         little(of.slowest, summary.end_to_end.slowest);
+}
+
+/// Few frames have none that are typical, to compare the slowest with.
+bool has_groups(const run_record& record) {
+  return record.frames.size() >= samples_needed(0.5);
+}
+
+std::string groups_text(const attribution_summary& summary) {
+  const auto count = [](const std::vector<std::size_t>& frames) {
+    return counted(static_cast<std::int64_t>(frames.size()), "frame");
+  };
+  return fmt::format("the {} around the median; slowest: 1 %, {}", count(summary.typical_frames),
+                     count(summary.slowest_frames));
+}
+
+table attribution_table(const run_record& record, const attribution_summary& summary) {
+  const bool groups = has_groups(record);
+  const auto in_groups = groups ? everywhere : in_data;
+  table made{
+      "attribution",
+      "Where the time of a frame goes",
+      "",
+      "",
+      {{"name", "stage", {}, 0, "", shown},
+       data_column("stage"),
+       data_column("what"),
+       {"goes_to", "goes to", {}, 0, "", shown},
+       {"mean", "mean", duration, 2},
+       {"typical", "typical", duration, 0, groups ? groups_text(summary) : "", in_groups},
+       {"slowest", "slowest", duration, 0, "", in_groups},
+       {.key = "more",
+        .title = "more",
+        .in = duration,
+        .help = "slowest minus typical",
+        .where = groups ? shown : in_data,
+        .is_signed = true},
+       {"of_more", "more %", change, 1, "", groups ? shown : in_data}},
+  };
+  made.titled = true;
+  const double whole_more = summary.end_to_end.slowest - summary.end_to_end.typical;
+  // Where slow frames are hardly slower there is nothing to take parts of.
+  const bool parts = whole_more > least_share * summary.end_to_end.typical;
+  const auto add = [&](std::string name, cell stage, cell what, std::string_view goes_to,
+                       const auto& of) {
+    const double more = of.slowest - of.typical;
+    made.rows.push_back(
+        {{std::move(name), std::move(stage), std::move(what), goes_to, cell(of.all, duration),
+          cell(of.typical, duration), cell(of.slowest, duration), cell(more, duration),
+          parts ? cell(more / whole_more, change) : cell()}});
+  };
+  const auto small = std::count_if(summary.rows.begin(), summary.rows.end(),
+                                   [&](const auto& one) { return is_small(one, summary); });
+  attribution_row others;
+  for (const auto& one : summary.rows) {
+    const auto name = one.stage ? record.stages[*one.stage].name : "the frame";
+    add(name, one.stage ? cell(name) : cell(), one.what, in_words(one.what), one);
+    if (small < 2 || !is_small(one, summary)) continue;
+    made.rows.back().where = in_data;
+    others.all += one.all;
+    others.typical += one.typical;
+    others.slowest += one.slowest;
+  }
+  if (small > 1) {
+    add(fmt::format("{} others", small), cell(), cell(), "under 1 % each", others);
+    made.rows.back().where = shown;
+  }
+  add(summary.why_no_queue.empty() ? "end to end" : "begin to end", cell(), cell(), "",
+      summary.end_to_end);
+  made.rows.back().where = shown;
+  return made;
+}
+
+/// With the lower bounds of it.
+void add_attribution(document& to, const run_record& record, const attribution_summary& summary) {
+  to.parts.push_back(attribution_table(record, summary));
+  std::vector<nanoseconds> slowest(summary.slowest_frames.begin(), summary.slowest_frames.end());
+  const auto time = [](auto ns) { return cell(ns, duration); };
+  to.parts.push_back(facts{"attributed",
+                           "",
+                           {{"why_no_queue", "", summary.why_no_queue},
+                            {"mean", "", time(summary.end_to_end.all)},
+                            {"typical", "", time(summary.end_to_end.typical)},
+                            {"slowest", "", time(summary.end_to_end.slowest)},
+                            {"residual_mean", "", time(summary.residual.all)},
+                            {"residual_typical", "", time(summary.residual.typical)},
+                            {"residual_slowest", "", time(summary.residual.slowest)},
+                            {"residual_largest", "", time(summary.largest_residual)},
+                            {"typical_frames", "", summary.typical_frames.size()},
+                            {"slowest_frames", "", std::move(slowest)},
+                            {"median_frame", "", summary.median_frame}},
+                           in_data});
+  std::vector<std::string> path;
+  for (const auto stage : summary.bound_of_median.stages) path.push_back(record.stages[stage].name);
+  to.parts.push_back(facts{"lower_bound",
+                           "",
+                           {{"running", "", time(summary.running)},
+                            {"this_schedule", "", time(summary.bound)},
+                            {"any_schedule", "", time(summary.bound_of_any)},
+                            {"limited_by", "", summary.bound_of_median.by},
+                            {"stages", "", std::move(path)}},
+                           in_data});
+  table on_path{"path",
+                "On and off the critical path",
+                "stage",
+                "",
+                {{"name", "stage"},
+                 {"on_path", "on the path", duration, 0, "bound the frame, on average"},
+                 {"off_path", "off the path", duration, 0, "hidden by overlap"},
+                 {"share_of_frames", "of frames", share, 0, "that the stage bound"}},
+                {},
+                not_in_text};
+  for (std::size_t i = 0; i < summary.stages.size(); ++i) {
+    const auto& stage = summary.stages[i];
+    on_path.rows.push_back({{record.stages[i].name, time(stage.on_path), time(stage.off_path),
+                             cell(stage.share_of_frames, share)}});
+  }
+  to.parts.push_back(std::move(on_path));
+  if (!summary.why_no_queue.empty()) {
+    to.parts.push_back(note{"without queue wait: " + summary.why_no_queue});
+  }
+  if (summary.largest_residual != 0) {
+    to.parts.push_back(
+        note{fmt::format("residual: rows overlap by up to {} in a frame, where the clocks disagree",
+                         format_duration(static_cast<double>(summary.largest_residual)))});
+  }
+}
 
 }  // namespace
 
-table stage_table(const run_record& record, const run_analysis& analysis) {
-  return stage_rows(record, analysis).made();
-}
-
-/// As a trace of each stage alone saw them; in planned order.
-table operation_table(const run_record& record) {
-  table made{"operations",
-             "Operations",
-             "stage",
-             "",
-             {{"stage", "stage"},
-              {"operation", "operation"},
-              {"calls_per_frame", "calls", none},
-              {"median", "each", duration, 0, "the median call"},
-              {"together", "all", duration, 0, "all calls in a frame, the median"}},
-             {}};
-  made.titled = true;
-  std::int64_t runs = 0;
-  for (const auto& stage : record.stages) {
-    runs = std::max(runs, stage.traced_runs);
-    for (const auto& one : operations_of(stage)) {
-      made.rows.push_back({{stage.name, one.name, whole(one.calls),
-                            quantity{static_cast<double>(one.median), duration},
-                            quantity{static_cast<double>(one.together), duration}}});
-    }
+void add_run_tables(document& to, const run_record& record, const run_analysis& analysis) {
+  if (!analysis.summary.end_to_end) {
+    to.parts.push_back(note{"No frame was measured."});
+    to.parts.push_back(stage_table(record, analysis));
+    return;
   }
-  if (runs > 0) {
-    made.title = fmt::format("Operations, traced in {} of each stage alone (tracing slows it)",
-                             counted(runs, "run"));
-  }
-  return made;
+  to.parts.push_back(latency_facts(analysis));
+  to.parts.push_back(end_to_end_table(analysis));
+  to.parts.push_back(stage_table(record, analysis));
+  if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
 }
 
 }  // namespace graphline::report

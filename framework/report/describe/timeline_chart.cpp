@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <map>
 #include <numeric>
 
@@ -165,23 +165,17 @@ std::vector<std::size_t> frames_beyond(const std::optional<nanoseconds>& limit,
   return result;
 }
 
-/// Fills the room that is left. Multiples of the golden ratio, less their whole parts, lie evenly
-/// however many of them are taken (Weyl's sequence).
+/// Fills the room that is left, with all frames where it is enough. Numbers with their bits in
+/// reverse lie evenly however many of them are taken (van der Corput's sequence).
 void keep_evenly_spaced(kept_frames& frames, std::size_t total) {
-  constexpr double golden = 0.6180339887498949;
-  double at = 0;
-  for (std::size_t i = 0; i < total; ++i) {
-    if (!frames.keep(static_cast<std::size_t>(at * static_cast<double>(total)))) return;
-    at = std::fmod(at + golden, 1.0);
+  const auto end = std::bit_ceil(total);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (at < total && !frames.keep(at)) return;
+    auto bit = end / 2;
+    for (; (at & bit) != 0; bit /= 2) at -= bit;
+    at += bit;
   }
-}
-
-/// Keeps all frames; says whether there was room.
-bool keep_all(kept_frames& frames, std::size_t total) {
-  for (std::size_t i = 0; i < total; ++i) {
-    if (!frames.keep(i)) return false;
-  }
-  return true;
 }
 
 std::vector<timeline_chart::stage> stages_of(const run_record& record) {
@@ -201,22 +195,17 @@ timeline_chart timeline_of(const run_record& record, const attribution_summary& 
   const auto times = end_to_end_times(record);
   const auto slow = slowest_first(times);
 
-  kept_frames everything(record, budget);
-  const bool all = keep_all(everything, times.size());
-  kept_frames chosen(record, budget);
-  kept_frames& frames = all ? everything : chosen;
+  kept_frames frames(record, budget);
   timeline_chart made;
   for (const auto frame : asked) {
     if (frame >= times.size()) continue;
     frames.keep_anyhow(frame);
     made.asked.push_back(frame);
   }
-  if (!all) {
-    constexpr std::size_t around = 10;
-    frames.keep_with_neighbors(summary.median_frame);
-    for (const auto frame : slow) frames.keep_with_neighbors(frame);
-    frames.keep_around(summary.median_frame, around);
-  }
+  constexpr std::size_t around = 10;
+  frames.keep_with_neighbors(summary.median_frame);
+  for (const auto frame : slow) frames.keep_with_neighbors(frame);
+  frames.keep_around(summary.median_frame, around);
   made.stages = stages_of(record);
   made.total = times.size();
   made.median = summary.median_frame;
@@ -225,7 +214,7 @@ timeline_chart timeline_of(const run_record& record, const attribution_summary& 
   made.slow = frames.keep_some(slow);
   made.typical = frames.keep_some(some_of(summary.typical_frames, most_typical));
   made.missed = frames.keep_some(some_of(frames_beyond(record.run.deadline, times), most_missed));
-  if (!all) keep_evenly_spaced(frames, times.size());
+  keep_evenly_spaced(frames, times.size());
   made.deadline = record.run.deadline;
   made.clock_error = record.clock_error;
   std::move(frames).write(made);
