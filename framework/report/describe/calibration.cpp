@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "framework/analysis/roofline/ceilings.hpp"
-#include "framework/analysis/roofline/device_ceilings.hpp"
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/experiment/comparison_text.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/json/json_text.hpp"

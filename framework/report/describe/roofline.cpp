@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "framework/analysis/roofline/ceiling_label.hpp"
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/report/describe/describe.hpp"
 
 namespace graphline::report {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "framework/analysis/run/graph_cost.hpp"
-#include "framework/analysis/run/operations.hpp"
+#include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
