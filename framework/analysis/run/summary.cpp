@@ -234,8 +234,7 @@ bool is_more_launch_bound(const launch_times& times, const launch_times& other) 
 finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages) {
   finding made{worst.busy ? "device_waits_for_host" : "device_time_may_hold_waits",
                finding_severity::warning,
-               {std::move(stage)},
-               {}};
+               {std::move(stage)}};
   made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
   if (stages > 1) made.with("stages", stages);
   return made;
