@@ -14,11 +14,8 @@ using namespace testing_kinds;
 
 /// Allocations of a run of that many frames, all threads counted.
 long allocations_of(session& s, timing_method method, std::int64_t frames) {
-  run_options options;
-  options.timing = method;
-  options.frames = frames;
   const long before = counted_new::allocations;
-  EXPECT_FALSE(s.run(options).failure);
+  EXPECT_FALSE(s.run({.timing = method, .frames = frames}).failure);
   return counted_new::allocations - before;
 }
 
@@ -40,10 +37,9 @@ void expect_none_per_frame(const pipeline_spec& spec, const stage_registry& regi
 TEST(frame_loop, allocates_nothing_per_frame) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();
-  pipeline_spec spec;
-  spec.name = {"path"};
-  spec.stages = {make_stage("a", "device_parts", {}), make_stage("b", "cpu_mix", {"a"}),
-                 make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})};
+  auto spec =
+      pipeline_of({make_stage("a", "device_parts", {}), make_stage("b", "cpu_mix", {"a"}),
+                   make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})});
   for (const auto how : {strategy::serial, strategy::async}) {
     for (const auto& graphs : graph_mode_words) {
       if (how == strategy::serial && graphs.second == graph_mode::frame) continue;
@@ -71,11 +67,8 @@ long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t mo
   spec.stages = stages;
   session s(plan_for_host(spec, registry), *dev);
   const auto bytes_of = [&s](std::int64_t frames) {
-    run_options options;
-    options.timing = timing_method::event;
-    options.frames = frames;
     const long before = counted_new::bytes;
-    const run_record record = s.run(options);
+    const run_record record = s.run({.timing = timing_method::event, .frames = frames});
     EXPECT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
     return counted_new::bytes - before;
   };

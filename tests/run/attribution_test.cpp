@@ -17,29 +17,22 @@ namespace {
 using namespace testing_kinds;
 
 /// Both sides hand each other work, two device stages may run at once, and so may a CPU stage.
-pipeline_spec back_and_forth(strategy how, graph_mode graphs, std::int64_t in_flight) {
-  pipeline_spec spec;
-  spec.name = {"back and forth"};
-  spec.stages = {make_stage("in", "cpu_mix", {}),
-                 make_stage("left", "device_parts", {"in"}),
-                 make_stage("right", "device_mix", {"in"}),
-                 make_stage("beside", "cpu_mix", {}),
-                 make_stage("middle", "cpu_mix", {"left"}),
-                 make_stage("last", "device_mix", {"middle", "right"}),
-                 make_stage("out", "cpu_mix", {"last", "beside"})};
-  spec.run.strategy = how;
-  spec.run.graphs = graphs;
-  spec.run.in_flight = in_flight;
-  spec.run.frames = 6;
-  spec.run.warmup = 1;
+pipeline_spec back_and_forth(const way& w) {
+  auto spec =
+      pipeline_of({make_stage("in", "cpu_mix", {}), make_stage("left", "device_parts", {"in"}),
+                   make_stage("right", "device_mix", {"in"}), make_stage("beside", "cpu_mix", {}),
+                   make_stage("middle", "cpu_mix", {"left"}),
+                   make_stage("last", "device_mix", {"middle", "right"}),
+                   make_stage("out", "cpu_mix", {"last", "beside"})},
+                  6, 1);
+  w.set(spec.run);
   return spec;
 }
 
 std::string text_of(const run_record& record, const frame_attribution& path) {
-  std::string text = std::string(to_word(record.run.strategy)) + ", graphs " +
-                     std::string(to_word(record.run.graphs)) + ", timing " +
-                     std::string(to_word(record.run.timing)) + ", " +
-                     std::to_string(record.run.in_flight) + " in flight:";
+  const settings& run = record.run;
+  std::string text = name_of({run.strategy, run.in_flight, run.graphs, run.wait}) + ", timing " +
+                     std::string(to_word(run.timing)) + ":";
   for (const auto& piece : path.pieces) {
     text += " " + std::string(to_word(piece.what)) + " ";
     if (piece.stage) text += record.stages[*piece.stage].name + " ";
@@ -85,24 +78,14 @@ void expect_sound(const run_record& record) {
 }
 
 TEST(attribution_of_a_run, adds_up_under_every_strategy_graph_mode_and_method) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   int runs = 0;
-  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
-    for (const auto graphs : {graph_mode::off, graph_mode::stage, graph_mode::frame}) {
-      for (const std::int64_t in_flight : {1, 3}) {
-        if (how == strategy::serial && (graphs == graph_mode::frame || in_flight > 1)) continue;
-        session s(plan_for_host(back_and_forth(how, graphs, in_flight), registry), *dev);
-        for (const auto method : s.timing_methods()) {
-          run_options options;
-          options.timing = method;
-          const run_record record = s.run(options);
-          ASSERT_FALSE(record.failure) << *record.failure;
-          ASSERT_EQ(record.frames.size(), 6U);
-          expect_sound(record);
-          ++runs;
-        }
-      }
+  for (const way& w : every_way({1, 3})) {
+    host_session s(back_and_forth(w));
+    for (const auto method : s.timing_methods()) {
+      const run_record record = whole_run(s, {.timing = method});
+      ASSERT_EQ(record.frames.size(), 6U);
+      expect_sound(record);
+      ++runs;
     }
   }
   EXPECT_GT(runs, 40);

@@ -38,15 +38,25 @@ calibration_options quick() {
   return options;
 }
 
+/// On a fresh device.
+class calibration : public testing::Test {
+ protected:
+  calibration_record run(const calibration_options& options = quick(),
+                         const stage_registry& kinds = builtin_stages()) {
+    return calibrate(kinds, *device_, options);
+  }
+
+  std::unique_ptr<device> device_ = open_host_device(1);
+};
+
 const ceiling_record& measured(const calibration_record& record, ceiling what) {
   const auto found = std::ranges::find(record.ceilings, what, &ceiling_record::what);
   if (found == record.ceilings.end()) throw std::out_of_range(std::string(to_word(what)));
   return *found;
 }
 
-TEST(calibrate, measures_every_ceiling_of_a_host_device_in_order) {
-  const auto d = open_host_device(1);
-  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+TEST_F(calibration, measures_every_ceiling_of_a_host_device_in_order) {
+  const calibration_record record = run();
   EXPECT_FALSE(record.interrupted);
   EXPECT_EQ(record.device.backend, "host");
   EXPECT_EQ(record.device.compute_threads, 1);
@@ -66,9 +76,8 @@ TEST(calibrate, measures_every_ceiling_of_a_host_device_in_order) {
   EXPECT_EQ(found, all);
 }
 
-TEST(calibrate, says_of_how_much_each_time_is) {
-  const auto d = open_host_device(1);
-  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+TEST_F(calibration, says_of_how_much_each_time_is) {
+  const calibration_record record = run();
   EXPECT_EQ(measured(record, ceiling::read).amount, 4004);  // with the sum
   EXPECT_EQ(measured(record, ceiling::write).amount, 4000);
   EXPECT_EQ(measured(record, ceiling::copy).amount, 8000);
@@ -84,9 +93,8 @@ TEST(calibrate, says_of_how_much_each_time_is) {
   EXPECT_EQ(measured(record, ceiling::round_trip).amount, 1);
 }
 
-TEST(calibrate, says_what_ran_and_what_carried_it_out) {
-  const auto d = open_host_device(1);
-  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+TEST_F(calibration, says_what_ran_and_what_carried_it_out) {
+  const calibration_record record = run();
   EXPECT_THAT(measured(record, ceiling::read).how, StartsWith("3.91 KiB read; sums by "));
   EXPECT_THAT(measured(record, ceiling::write).how, StartsWith("3.91 KiB written; "));
   EXPECT_THAT(measured(record, ceiling::copy).how, StartsWith("3.91 KiB read and written; "));
@@ -97,17 +105,15 @@ TEST(calibrate, says_what_ran_and_what_carried_it_out) {
             "a graph that fills 256 bytes, its end awaited by spin");
 }
 
-TEST(calibrate, names_the_libraries_that_computed_once_and_the_program) {
-  const auto d = open_host_device(1);
-  const calibration_record record = calibrate(builtin_stages(), *d, quick());
+TEST_F(calibration, names_the_libraries_that_computed_once_and_the_program) {
+  const calibration_record record = run();
   EXPECT_THAT(record.environment, Contains(Pair("oneDNN", testing::_)).Times(1));
   EXPECT_THAT(record.environment, Contains(Pair("graphline", testing::_)).Times(1));
   EXPECT_THAT(record.environment, Contains(Pair("date", EndsWith("Z"))).Times(1));
-  EXPECT_THAT(stale_reasons(record, d->properties(), record.environment), ElementsAre());
+  EXPECT_THAT(stale_reasons(record, device_->properties(), record.environment), ElementsAre());
 }
 
-TEST(calibrate, tells_before_each_measurement_how_far_it_is) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, tells_before_each_measurement_how_far_it_is) {
   auto options = quick();
   std::vector<std::string> told;
   std::int64_t last = -1;
@@ -117,20 +123,19 @@ TEST(calibrate, tells_before_each_measurement_how_far_it_is) {
     last = done;
     told.push_back(what);
   };
-  calibrate(builtin_stages(), *d, options);
+  run(options);
   EXPECT_EQ(told.size(), 18U);  // six to prepare, two rounds
   EXPECT_EQ(told.front(), "preparing memory");
   EXPECT_EQ(told[6], "measuring memory");
   EXPECT_EQ(told.back(), "measuring costs of the host");
 }
 
-TEST(calibrate, leaves_out_what_it_has_no_kind_for_and_says_so) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, leaves_out_what_it_has_no_kind_for_and_says_so) {
   stage_registry few;
   few.add(copy_kind());
   few.add(spin_kind());
   few.add(network_kind());
-  const calibration_record record = calibrate(few, *d, quick());
+  const calibration_record record = run(quick(), few);
   EXPECT_THAT(record.warnings, Contains(StartsWith("memory was left out: ")));
   EXPECT_THAT(record.warnings, Contains(HasSubstr("unknown kind 'traffic'")));
   EXPECT_EQ(record.ceilings.front().what, ceiling::host_to_device_pinned);
@@ -149,43 +154,40 @@ stage_kind narrow_traffic(std::size_t most, int& refused) {
   return kind;
 }
 
-TEST(calibrate, takes_half_of_what_there_is_no_room_for) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, takes_half_of_what_there_is_no_room_for) {
   int refused = 0;
   stage_registry kinds;
   kinds.add(narrow_traffic(1500, refused));
   kinds.add(network_kind());
   kinds.add(copy_kind());
   kinds.add(spin_kind());
-  const calibration_record record = calibrate(kinds, *d, quick());
+  const calibration_record record = run(quick(), kinds);
   EXPECT_EQ(refused, 2);
   EXPECT_EQ(measured(record, ceiling::copy).amount, 2000);
   EXPECT_EQ(measured(record, ceiling::convolution).amount, 2 * 8 * 8 * 25 * 36);
 }
 
-TEST(calibrate, gives_up_after_an_eighth_and_says_what_was_in_the_way_first) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, gives_up_after_an_eighth_and_says_what_was_in_the_way_first) {
   int refused = 0;
   stage_registry kinds;
   kinds.add(narrow_traffic(400, refused));
   kinds.add(network_kind());
   kinds.add(copy_kind());
   kinds.add(spin_kind());
-  const calibration_record record = calibrate(kinds, *d, quick());
+  const calibration_record record = run(quick(), kinds);
   EXPECT_EQ(refused, 4);
   EXPECT_THAT(record.warnings, Contains(HasSubstr("there is no room for float32 [1000]")));
   EXPECT_EQ(record.ceilings.front().what, ceiling::host_to_device_pinned);
 }
 
-TEST(calibrate, comes_back_with_what_was_measured_before_a_stop) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, comes_back_with_what_was_measured_before_a_stop) {
   auto options = quick();
   stop_request stop;
   options.stop = &stop;
   options.on_progress = [&](const std::string&, std::int64_t done, std::int64_t) {
     if (done == 7) stop.raise();  // after the first samples of memory
   };
-  const calibration_record record = calibrate(builtin_stages(), *d, options);
+  const calibration_record record = run(options);
   EXPECT_TRUE(record.interrupted);
   ASSERT_EQ(record.ceilings.size(), 3U);
   EXPECT_EQ(record.ceilings[0].what, ceiling::read);
@@ -194,24 +196,22 @@ TEST(calibrate, comes_back_with_what_was_measured_before_a_stop) {
   EXPECT_EQ(record.ceilings[0].times.size(), 3U);
 }
 
-TEST(calibrate, measures_nothing_once_it_was_stopped) {
-  const auto d = open_host_device(1);
+TEST_F(calibration, measures_nothing_once_it_was_stopped) {
   auto options = quick();
   stop_request stop;
   stop.raise();
   options.stop = &stop;
-  const calibration_record record = calibrate(builtin_stages(), *d, options);
+  const calibration_record record = run(options);
   EXPECT_TRUE(record.interrupted);
   EXPECT_TRUE(record.ceilings.empty());
   EXPECT_TRUE(record.warnings.empty());
 }
 
-TEST(calibrate, leaves_the_device_its_memory) {
-  const auto d = open_host_device(1);
-  const auto before = d->usage();
-  calibrate(builtin_stages(), *d, quick());
-  EXPECT_EQ(d->usage().device_bytes, before.device_bytes);
-  EXPECT_EQ(d->usage().pinned_bytes, before.pinned_bytes);
+TEST_F(calibration, leaves_the_device_its_memory) {
+  const auto before = device_->usage();
+  run();
+  EXPECT_EQ(device_->usage().device_bytes, before.device_bytes);
+  EXPECT_EQ(device_->usage().pinned_bytes, before.pinned_bytes);
 }
 
 TEST(calibration_pipelines, ask_for_the_precision_in_their_network) {

@@ -24,9 +24,7 @@ class session_probe : public ::testing::Test {
       if (frame == stop_at_) stop_.raise();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-    pipeline_spec spec;
-    spec.name = {"small"};
-    spec.stages = {make_stage("a", "cpu_mix", {})};
+    auto spec = pipeline_of({make_stage("a", "cpu_mix", {})});
     spec.run.arrival = how_.arrival;
     spec.run.rate = 1;
     spec.run.warmup = 1;

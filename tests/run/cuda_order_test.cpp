@@ -68,18 +68,12 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
   ASSERT_EQ(expected.size(), 9U);
   const std::uint64_t first = fake_cuda::seed().value_or(1);
   for (std::uint64_t seed = first; seed < first + 3; ++seed) {
-    for (const auto& [word, graphs] : graph_mode_words) {
-      for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
-        for (const std::int64_t in_flight : {1, 3}) {
-          if (how == strategy::serial && (in_flight > 1 || graphs == graph_mode::frame)) continue;
-          fake_cuda::reset();
-          fake_cuda::shuffle(seed);
-          const auto cuda = open_cuda_device(0);
-          EXPECT_EQ(seen_by(forked(graphs, how, in_flight), "cuda", *cuda), expected)
-              << "graphs " << word << ", " << to_word(how) << ", " << in_flight
-              << " in flight, seed " << seed;
-        }
-      }
+    for (const way& w : every_way({1, 3})) {
+      fake_cuda::reset();
+      fake_cuda::shuffle(seed);
+      const auto cuda = open_cuda_device(0);
+      EXPECT_EQ(seen_by(forked(w.graphs, w.how, w.in_flight), "cuda", *cuda), expected)
+          << name_of(w) << ", seed " << seed;
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
 #include "framework/plan/planner.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -81,34 +82,54 @@ class kernel_stage final : public device_stage {
   std::int64_t salt_;
 };
 
+inline stage_registry kinds(hook h = {}) {
+  auto registry = make_registry(std::move(h));
+  stage_kind kind = *registry.find("device_parts");
+  kind.name = "kernels";
+  kind.make_device["cuda"] = [](device&, const stage_config& c) {
+    return std::make_unique<kernel_stage>(c.arguments.integer("salt"));
+  };
+  registry.add(std::move(kind));
+  return registry;
+}
+
+inline plan plan_for(const pipeline_spec& spec, const stage_registry& registry,
+                     const std::string& backend) {
+  diagnostics found;
+  plan p = make_plan(spec, registry, {.backend = backend}, found);
+  found.throw_if_errors();
+  return p;
+}
+
+/// What a `fake_session` stands on.
+struct own_cuda {
+  explicit own_cuda(hook h) : registry(kinds(std::move(h))) {}
+
+  stage_registry registry;
+  std::unique_ptr<graphline::device> cuda = open_cuda_device(0);
+};
+
+/// A session with these kinds on a `cuda` device of its own.
+class fake_session : private own_cuda, public session {
+ public:
+  explicit fake_session(const pipeline_spec& spec, hook h = {})
+      : own_cuda(std::move(h)), session(plan_for(spec, registry, "cuda"), *cuda) {}
+};
+
 /// Sessions over the fake of the CUDA runtime, fresh for each test.
 class cuda_session : public testing::Test {
  protected:
   void SetUp() override { fake_cuda::reset(); }
   void TearDown() override { fake_cuda::reset(); }
 
-  static stage_registry kinds(hook h = {}) {
-    auto registry = make_registry(std::move(h));
-    stage_kind kind = *registry.find("device_parts");
-    kind.name = "kernels";
-    kind.make_device["cuda"] = [](device&, const stage_config& c) {
-      return std::make_unique<kernel_stage>(c.arguments.integer("salt"));
-    };
-    registry.add(std::move(kind));
-    return registry;
-  }
-
   /// Forks on the device, with CPU stages before, beside and behind it.
   static pipeline_spec forked(graph_mode graphs, strategy how, std::int64_t in_flight) {
-    pipeline_spec spec;
-    spec.name = {"forked"};
-    spec.stages = {make_stage("read", "cpu_mix", {}, 3),
-                   make_stage("trunk", "kernels", {"read"}, 5),
-                   make_stage("aside", "cpu_mix", {}, 7),
-                   make_stage("left", "kernels", {"trunk"}, 11),
-                   make_stage("right", "kernels", {"trunk", "aside"}, 13),
-                   make_stage("alone", "kernels", {}, 17),
-                   make_stage("join", "cpu_mix", {"left", "right"}, 19)};
+    auto spec = pipeline_of(
+        {make_stage("read", "cpu_mix", {}, 3), make_stage("trunk", "kernels", {"read"}, 5),
+         make_stage("aside", "cpu_mix", {}, 7), make_stage("left", "kernels", {"trunk"}, 11),
+         make_stage("right", "kernels", {"trunk", "aside"}, 13),
+         make_stage("alone", "kernels", {}, 17),
+         make_stage("join", "cpu_mix", {"left", "right"}, 19)});
     spec.stages[4].priority = priority::high;
     spec.run.graphs = graphs;
     spec.run.strategy = how;
@@ -116,20 +137,6 @@ class cuda_session : public testing::Test {
     spec.run.frames = 9;
     spec.run.warmup = 2;
     return spec;
-  }
-
-  static plan plan_for(const pipeline_spec& spec, const stage_registry& registry,
-                       const std::string& backend) {
-    diagnostics found;
-    plan p = make_plan(spec, registry, {.backend = backend}, found);
-    found.throw_if_errors();
-    return p;
-  }
-
-  static std::vector<std::string> checksums(const run_record& record) {
-    std::vector<std::string> result;
-    for (const auto& output : record.outputs) result.push_back(output.checksum);
-    return result;
   }
 };
 

@@ -36,10 +36,7 @@ TEST_F(cuda_session, computes_what_the_host_device_does_in_every_graph_mode) {
       for (const std::int64_t in_flight : {1, 2}) {
         session s(plan_for(forked(graphs, how, in_flight), registry, "cuda"), *cuda);
         for (const auto method : s.timing_methods()) {
-          run_options options;
-          options.timing = method;
-          const run_record record = s.run(options);
-          ASSERT_FALSE(record.failure) << *record.failure;
+          const run_record record = whole_run(s, {.timing = method});
           EXPECT_EQ(checksums(record), expected)
               << "graphs " << word << ", " << to_word(how) << ", " << in_flight
               << " in flight, timing " << to_word(method);
@@ -74,9 +71,7 @@ TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_m
     for (const auto& r : records) ASSERT_FALSE(r.failure) << *r.failure;
     EXPECT_EQ(records[0].frames.size(), 9U);
     EXPECT_EQ(checksums(records[0]), expected);
-    run_options same;
-    same.frames = records[1].run.frames;
-    EXPECT_EQ(checksums(records[1]), checksums(other.run(same)));
+    EXPECT_EQ(checksums(records[1]), checksums(other.run({.frames = records[1].run.frames})));
     EXPECT_EQ(records[0].clock_error, records[1].clock_error);
     EXPECT_GT(records[0].clock_error, 0);
     EXPECT_EQ(records[0].clock_drift, records[1].clock_drift);
@@ -95,9 +90,7 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
       run_at_once({{.name = "first", .session = &first, .foreground = true, .frames = 40},
                    {.name = "second", .session = &second, .foreground = true, .frames = 40}},
                   nullptr);
-  run_options options;
-  options.frames = 40;
-  records.push_back(first.run(options));
+  records.push_back(first.run({.frames = 40}));
   for (const auto& record : records) {
     ASSERT_FALSE(record.failure) << *record.failure;
     ASSERT_FALSE(record.frames.empty());
@@ -117,8 +110,6 @@ TEST_F(cuda_session, puts_the_stamps_of_a_clock_that_drifts_where_they_belong) {
 }
 
 TEST_F(cuda_session, sleeps_on_events_made_for_it_and_makes_none_of_these_where_it_polls) {
-  const auto registry = kinds();
-  const auto cuda = open_cuda_device(0);
   for (const auto& [word, graphs] : graph_mode_words) {
     for (const auto strategy : {strategy::serial, strategy::async, strategy::overlap}) {
       if (graphs == graph_mode::frame && strategy != strategy::overlap) continue;
@@ -127,9 +118,8 @@ TEST_F(cuda_session, sleeps_on_events_made_for_it_and_makes_none_of_these_where_
                      << word << ", " << to_word(strategy) << ", " << to_word(how));
         auto spec = forked(graphs, strategy, 1);
         spec.run.wait = how;
-        session s(plan_for(spec, registry, "cuda"), *cuda);
-        const run_record record = s.run();
-        ASSERT_FALSE(record.failure) << *record.failure;
+        fake_session s(spec);
+        const run_record record = whole_run(s);
         EXPECT_EQ(fake_cuda::events_to_sleep_on() > 0, how == wait_mode::block);
         EXPECT_EQ(fake_cuda::busy_waits(), 0U);
       }
@@ -138,23 +128,18 @@ TEST_F(cuda_session, sleeps_on_events_made_for_it_and_makes_none_of_these_where_
 }
 
 TEST_F(cuda_session, keeps_the_stages_of_a_frame_in_order_however_long_ago_its_clock_was_checked) {
-  const auto registry = kinds();
-  const auto cuda = open_cuda_device(0);
-  pipeline_spec spec;
-  spec.name = {"chain"};
-  spec.stages = {make_stage("first", "kernels", {}, 3),
-                 make_stage("second", "kernels", {"first"}, 5),
-                 make_stage("third", "kernels", {"second"}, 7)};
-  spec.run.frames = 20;
-  session s(plan_for(spec, registry, "cuda"), *cuda);
+  auto spec = pipeline_of(
+      {make_stage("first", "kernels", {}, 3), make_stage("second", "kernels", {"first"}, 5),
+       make_stage("third", "kernels", {"second"}, 7)},
+      20);
+  fake_session s(spec);
   run_options options;
   options.timing = timing_method::event;
   // CUDA tells times of a quarter of an hour in steps of 62.5 us. It is no drift: the checks agree.
   constexpr nanoseconds quarter_of_an_hour = 900'000'000'000;
   options.before_frames = [] { fake_cuda::put_clocks_forward(quarter_of_an_hour); };
   options.after_frames = [] { fake_cuda::put_clocks_forward(-quarter_of_an_hour); };
-  const run_record record = s.run(options);
-  ASSERT_FALSE(record.failure) << *record.failure;
+  const run_record record = whole_run(s, options);
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
     for (std::size_t stage = 1; stage < record.stages.size(); ++stage) {
       const nanoseconds gap =
@@ -166,13 +151,8 @@ TEST_F(cuda_session, keeps_the_stages_of_a_frame_in_order_however_long_ago_its_c
 
 TEST_F(cuda_session, takes_stages_shorter_than_the_tick_for_no_time_at_all) {
   fake_cuda::set_clock_tick(10'000'000);
-  const auto registry = kinds();
-  const auto cuda = open_cuda_device(0);
-  session s(plan_for(forked(graph_mode::stage, strategy::async, 2), registry, "cuda"), *cuda);
-  run_options options;
-  options.timing = timing_method::event;
-  const run_record record = s.run(options);
-  ASSERT_FALSE(record.failure) << *record.failure;
+  fake_session s(forked(graph_mode::stage, strategy::async, 2));
+  const run_record record = whole_run(s, {.timing = timing_method::event});
   int without_time = 0;
   for (const auto& stage : record.stages) {
     for (const stamp_pair& device : stage.device) {
@@ -184,9 +164,7 @@ TEST_F(cuda_session, takes_stages_shorter_than_the_tick_for_no_time_at_all) {
 }
 
 TEST_F(cuda_session, captures_a_frame_with_its_calls_and_copies) {
-  const auto registry = kinds();
-  const auto cuda = open_cuda_device(0);
-  session s(plan_for(forked(graph_mode::frame, strategy::overlap, 1), registry, "cuda"), *cuda);
+  fake_session s(forked(graph_mode::frame, strategy::overlap, 1));
   const run_record record = s.run();
   ASSERT_EQ(record.graphs.size(), 1U);
   EXPECT_EQ(record.graphs[0].operations, 8U);  // two of each device stage
@@ -195,11 +173,10 @@ TEST_F(cuda_session, captures_a_frame_with_its_calls_and_copies) {
 }
 
 TEST_F(cuda_session, names_the_cpu_stage_that_failed_in_a_frames_graph) {
-  const auto registry = kinds([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "aside" && frame == 6) throw std::runtime_error("no more film");
-  });
-  const auto cuda = open_cuda_device(0);
-  session s(plan_for(forked(graph_mode::frame, strategy::async, 2), registry, "cuda"), *cuda);
+  };
+  fake_session s(forked(graph_mode::frame, strategy::async, 2), at_frame);
   const run_record record = s.run();
   EXPECT_EQ(record.failure, "stage 'aside', frame 6: no more film");
   EXPECT_EQ(record.frames.size(), 4U);  // 6 less 2 of warm-up
@@ -207,14 +184,13 @@ TEST_F(cuda_session, names_the_cpu_stage_that_failed_in_a_frames_graph) {
 
 TEST_F(cuda_session, keeps_what_was_measured_before_the_device_failed) {
   // A CPU stage of frame 6 makes the device's next kernel fail as a bad address would.
-  const auto registry = kinds([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "read" && frame == 6) next_kernel_ends = cudaErrorIllegalAddress;
-  });
+  };
   for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
     SCOPED_TRACE(to_word(how));
     fake_cuda::reset();
-    const auto cuda = open_cuda_device(0);
-    session s(plan_for(forked(graph_mode::stage, how, 1), registry, "cuda"), *cuda);
+    fake_session s(forked(graph_mode::stage, how, 1), at_frame);
     const run_record record = s.run();
     ASSERT_TRUE(record.failure);
     EXPECT_THAT(*record.failure, testing::HasSubstr("frame 6"));
@@ -228,12 +204,11 @@ TEST_F(cuda_session, keeps_what_was_measured_when_the_device_fails_after_the_las
   // The first call is for checking the clock once more, the second for reading an output back.
   for (const char* call : {"cudaEventCreateWithFlags", "cudaHostAlloc"}) {
     SCOPED_TRACE(call);
-    const auto registry = kinds([call](const std::string& stage, std::int64_t frame) {
+    const hook at_frame = [call](const std::string& stage, std::int64_t frame) {
       if (stage == "join" && frame == 10) fake_cuda::fail_call(call, 1, cudaErrorIllegalAddress);
-    });
+    };
     fake_cuda::reset();
-    const auto cuda = open_cuda_device(0);
-    session s(plan_for(forked(graph_mode::stage, strategy::async, 1), registry, "cuda"), *cuda);
+    fake_session s(forked(graph_mode::stage, strategy::async, 1), at_frame);
     const run_record record = s.run();
     ASSERT_TRUE(record.failure);
     EXPECT_THAT(*record.failure, testing::StartsWith("after the last frame: "));
@@ -245,16 +220,14 @@ TEST_F(cuda_session, keeps_what_was_measured_when_the_device_fails_after_the_las
 TEST_F(cuda_session, asks_for_no_memory_while_frames_run) {
   // Frame 3 is past the warm-up; nothing may be asked for from there on.
   std::size_t before = 0;
-  const auto registry = kinds([&before](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [&before](const std::string& stage, std::int64_t frame) {
     if (stage == "read" && frame == 3) before = fake_cuda::allocation_calls();
-  });
+  };
   for (const auto& [word, graphs] : graph_mode_words) {
     SCOPED_TRACE(word);
     fake_cuda::reset();
-    const auto cuda = open_cuda_device(0);
-    session s(plan_for(forked(graphs, strategy::async, 2), registry, "cuda"), *cuda);
-    const run_record record = s.run();
-    ASSERT_FALSE(record.failure) << *record.failure;
+    fake_session s(forked(graphs, strategy::async, 2), at_frame);
+    const run_record record = whole_run(s);
     EXPECT_GT(before, 0U);
     // Reading an output back takes a staging block each, once the frames are done.
     EXPECT_LE(fake_cuda::allocation_calls() - before, record.outputs.size());

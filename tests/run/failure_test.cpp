@@ -19,26 +19,21 @@ using testing::HasSubstr;
 
 /// device `d` -> CPU `c` -> device `e`, and CPU `aside` beside them.
 pipeline_spec diamond(const way& w) {
-  pipeline_spec spec;
-  spec.name = {"diamond"};
-  spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
-                 make_stage("aside", "cpu_mix", {}), make_stage("e", "device_mix", {"c", "aside"})};
+  auto spec = pipeline_of(
+      {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
+       make_stage("aside", "cpu_mix", {}), make_stage("e", "device_mix", {"c", "aside"})},
+      40, 3);
   w.set(spec.run);
-  spec.run.frames = 40;
-  spec.run.warmup = 3;
   return spec;
 }
 
-class failing_run : public testing::TestWithParam<way> {
- protected:
-  std::unique_ptr<device> device_ = open_host_device(1);
-};
+class failing_run : public testing::TestWithParam<way> {};
 
 TEST_P(failing_run, names_the_cpu_stage_and_frame_and_keeps_the_frames_before) {
-  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
-  });
-  session s(plan_for_host(diamond(GetParam()), registry), *device_);
+  };
+  host_session s(diamond(GetParam()), at_frame);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_EQ(*record.failure, "stage 'c', frame 20: no more film");
@@ -51,10 +46,10 @@ TEST_P(failing_run, names_the_cpu_stage_and_frame_and_keeps_the_frames_before) {
 }
 
 TEST_P(failing_run, tells_of_a_failure_during_warmup) {
-  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "aside" && frame == 1) throw std::runtime_error("too early");
-  });
-  session s(plan_for_host(diamond(GetParam()), registry), *device_);
+  };
+  host_session s(diamond(GetParam()), at_frame);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_EQ(*record.failure, "stage 'aside', frame 1: too early");
@@ -64,11 +59,11 @@ TEST_P(failing_run, tells_of_a_failure_during_warmup) {
 TEST_P(failing_run, can_run_again_after_a_cpu_stage_failed) {
   bool fail = true;
   std::atomic<std::size_t> calls = 0;
-  const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [&](const std::string& stage, std::int64_t frame) {
     if (fail && stage == "c" && frame == 10) throw std::runtime_error("once");
     calls += stage == "c" ? 1 : 0;
-  });
-  session s(plan_for_host(diamond(GetParam()), registry), *device_);
+  };
+  host_session s(diamond(GetParam()), at_frame);
   EXPECT_TRUE(s.run().failure);
   fail = false;
   calls = 0;
@@ -83,8 +78,7 @@ TEST_P(failing_run, says_which_device_operation_failed) {
   // After the runs that prepare a slot (at most 20), before the frames that each is sure to get.
   spec.run.frames = 200;
   spec.stages.push_back(make_stage("doomed", "device_fail", {}, 40));
-  const auto registry = make_registry();
-  session s(plan_for_host(spec, registry), *device_);
+  host_session s(spec);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
   EXPECT_THAT(*record.failure, HasSubstr("doomed kernel"));
@@ -94,13 +88,11 @@ TEST_P(failing_run, says_which_device_operation_failed) {
 
 TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
   stop_request stop;
-  const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [&](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 15) stop.raise();
-  });
-  session s(plan_for_host(diamond(GetParam()), registry), *device_);
-  run_options options;
-  options.stop = &stop;
-  const run_record record = s.run(options);
+  };
+  host_session s(diamond(GetParam()), at_frame);
+  const run_record record = s.run({.stop = &stop});
   EXPECT_TRUE(record.interrupted);
   EXPECT_FALSE(record.failure);
   // Frame 15 is the 13th measured one; those in flight beside it are completed too.
@@ -110,12 +102,9 @@ TEST_P(failing_run, stops_when_asked_and_keeps_what_was_measured) {
 
 TEST_P(failing_run, stops_before_the_first_frame_when_already_asked) {
   stop_request stop;
-  const auto registry = make_registry();
-  session s(plan_for_host(diamond(GetParam()), registry), *device_);
+  host_session s(diamond(GetParam()));
   stop.raise();
-  run_options options;
-  options.stop = &stop;
-  const run_record record = s.run(options);
+  const run_record record = s.run({.stop = &stop});
   EXPECT_TRUE(record.interrupted);
   EXPECT_TRUE(record.frames.empty());
 }

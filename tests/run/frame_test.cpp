@@ -21,15 +21,13 @@ using testing::HasSubstr;
 
 /// CPU stages `first`, `second` and `third`, the last of which reads a device stage.
 pipeline_spec three_calls(strategy how, std::int64_t in_flight) {
-  pipeline_spec spec;
-  spec.name = {"calls"};
-  spec.stages = {make_stage("first", "cpu_mix", {}), make_stage("second", "cpu_mix", {}),
-                 make_stage("d", "device_parts", {"first"}), make_stage("third", "cpu_mix", {"d"})};
+  auto spec = pipeline_of(
+      {make_stage("first", "cpu_mix", {}), make_stage("second", "cpu_mix", {}),
+       make_stage("d", "device_parts", {"first"}), make_stage("third", "cpu_mix", {"d"})},
+      12, 2);
   spec.run.graphs = graph_mode::frame;
   spec.run.strategy = how;
   spec.run.in_flight = in_flight;
-  spec.run.frames = 12;
-  spec.run.warmup = 2;
   return spec;
 }
 
@@ -50,11 +48,10 @@ class call_log {
 };
 
 TEST(frame_graph, runs_cpu_stages_in_declared_order_and_frame_by_frame_under_async) {
-  const auto dev = open_host_device(1);
   for (const std::int64_t in_flight : {1, 2, 3}) {
     call_log log;
-    const auto registry = make_registry(log.into());
-    session s(plan_for_host(three_calls(strategy::async, in_flight), registry), *dev);
+    const hook at_frame = log.into();
+    host_session s(three_calls(strategy::async, in_flight), at_frame);
     // What prepares a session runs no CPU stage: a stage is only told of real frames.
     EXPECT_TRUE(log.calls().empty());
     ASSERT_FALSE(s.run().failure);
@@ -69,18 +66,17 @@ TEST(frame_graph, runs_cpu_stages_in_declared_order_and_frame_by_frame_under_asy
 }
 
 TEST(frame_graph, runs_no_cpu_stage_after_one_that_failed) {
-  const auto dev = open_host_device(1);
   for (const std::int64_t in_flight : {1, 3}) {
     std::vector<std::string> after;
     bool failed = false;
-    const auto registry = make_registry([&](const std::string& stage, std::int64_t frame) {
+    const hook at_frame = [&](const std::string& stage, std::int64_t frame) {
       if (failed) after.push_back(stage + " " + std::to_string(frame));
       if (stage == "second" && frame == 7) {
         failed = true;
         throw std::runtime_error("enough");
       }
-    });
-    session s(plan_for_host(three_calls(strategy::async, in_flight), registry), *dev);
+    };
+    host_session s(three_calls(strategy::async, in_flight), at_frame);
     const run_record record = s.run();
     EXPECT_EQ(record.failure, "stage 'second', frame 7: enough");
     EXPECT_EQ(record.frames.size(), 5U);  // 7 less 2 of warm-up
@@ -89,25 +85,19 @@ TEST(frame_graph, runs_no_cpu_stage_after_one_that_failed) {
 }
 
 TEST(frame_graph, tells_of_an_exception_that_is_none_of_the_standards) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "third" && frame == 3) throw 42;
-  });
-  session s(plan_for_host(three_calls(strategy::overlap, 1), registry), *dev);
+  };
+  host_session s(three_calls(strategy::overlap, 1), at_frame);
   EXPECT_EQ(s.run().failure, "stage 'third', frame 3: an exception that is no std::exception");
 }
 
 TEST(frame_graph, keeps_nothing_of_its_stages_under_none_and_no_launch_under_event) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(three_calls(strategy::async, 2), registry), *dev);
+  host_session s(three_calls(strategy::async, 2));
   EXPECT_THAT(s.timing_methods(),
               ElementsAre(timing_method::none, timing_method::event, timing_method::layers));
   for (const auto method : s.timing_methods()) {
-    run_options options;
-    options.timing = method;
-    const run_record record = s.run(options);
-    ASSERT_FALSE(record.failure) << *record.failure;
+    const run_record record = whole_run(s, {.timing = method});
     const std::size_t samples = method == timing_method::none ? 0 : 12;
     for (const auto& stage : record.stages) {
       EXPECT_TRUE(stage.enqueued.empty());
@@ -120,14 +110,10 @@ TEST(frame_graph, keeps_nothing_of_its_stages_under_none_and_no_launch_under_eve
 }
 
 TEST(frame_graph, refuses_a_run_timed_from_the_host) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(three_calls(strategy::async, 1), registry), *dev);
+  host_session s(three_calls(strategy::async, 1));
   for (const auto method : {timing_method::host, timing_method::sync}) {
-    run_options options;
-    options.timing = method;
     try {
-      s.run(options);
+      s.run({.timing = method});
       ADD_FAILURE() << "not refused: " << to_word(method);
     } catch (const input_error& e) {
       EXPECT_THAT(e.what(), HasSubstr("makes no sense with graphs: frame"));
@@ -136,9 +122,7 @@ TEST(frame_graph, refuses_a_run_timed_from_the_host) {
 }
 
 TEST(frame_graph, is_one_graph_with_its_calls_among_its_nodes) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(three_calls(strategy::async, 3), registry), *dev);
+  host_session s(three_calls(strategy::async, 3));
   const run_record record = s.run();
   ASSERT_EQ(record.graphs.size(), 1U);
   const graph_record& graph = record.graphs.front();

@@ -22,15 +22,12 @@ using testing::HasSubstr;
 
 /// device `d` -> CPU `c` -> device `e`, with `per_second` frames due at a constant rate.
 pipeline_spec loaded(const way& w, double per_second) {
-  pipeline_spec spec;
-  spec.name = {"loaded"};
-  spec.stages = {make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
-                 make_stage("e", "device_mix", {"c"})};
+  auto spec = pipeline_of({make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
+                           make_stage("e", "device_mix", {"c"})},
+                          40, 2);
   w.set(spec.run);
   spec.run.arrival = arrival::constant;
   spec.run.rate = per_second;
-  spec.run.frames = 40;
-  spec.run.warmup = 2;
   return spec;
 }
 
@@ -47,16 +44,11 @@ hook sleep_in_each_frame(int milliseconds) {
   };
 }
 
-class open_load : public testing::TestWithParam<way> {
- protected:
-  std::unique_ptr<device> device_ = open_host_device(1);
-};
+class open_load : public testing::TestWithParam<way> {};
 
 TEST_P(open_load, makes_frames_due_at_their_rate_whenever_they_begin) {
-  const auto registry = make_registry();
-  session s(plan_for_host(loaded(GetParam(), 1000), registry), *device_);
-  const run_record record = s.run();
-  ASSERT_FALSE(record.failure) << *record.failure;
+  host_session s(loaded(GetParam(), 1000));
+  const run_record record = whole_run(s);
   ASSERT_EQ(record.frames.size(), 40U);
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto& frame = record.frames[i];
@@ -68,12 +60,11 @@ TEST_P(open_load, makes_frames_due_at_their_rate_whenever_they_begin) {
 }
 
 TEST_P(open_load, shows_a_stall_of_100_ms_at_100_frames_a_second_as_ten_late_frames_not_one) {
-  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+  const hook at_frame = [](const std::string&, std::int64_t frame) {
     if (frame == 7) sleep_for(100);
-  });
-  session s(plan_for_host(loaded(GetParam(), 100), registry), *device_);
-  const run_record record = s.run();
-  ASSERT_FALSE(record.failure) << *record.failure;
+  };
+  host_session s(loaded(GetParam(), 100), at_frame);
+  const run_record record = whole_run(s);
   // Frames that were due 0, 10, ... 90 ms into the stall are at least 100, 90, ... 10 ms late,
   // however fast or slow the machine is.
   const auto late = std::count_if(record.frames.begin(), record.frames.end(),
@@ -82,15 +73,14 @@ TEST_P(open_load, shows_a_stall_of_100_ms_at_100_frames_a_second_as_ten_late_fra
 }
 
 TEST_P(open_load, drops_frames_of_a_rate_that_is_too_high_and_keeps_others_from_waiting_long) {
-  const auto registry = make_registry(sleep_in_each_frame(1));
+  const hook at_frame = sleep_in_each_frame(1);
   for (const auto policy : {queue_policy::drop_newest, queue_policy::drop_oldest}) {
     auto spec = loaded(GetParam(), 100'000);
     spec.run.frames = 400;
     spec.run.queue = 4;
     spec.run.when_full = policy;
-    session s(plan_for_host(spec, registry), *device_);
-    const run_record record = s.run();
-    ASSERT_FALSE(record.failure) << *record.failure;
+    host_session s(spec, at_frame);
+    const run_record record = whole_run(s);
     EXPECT_EQ(record.frames.size() + record.load.dropped.size(), 400U);
     // 400 frames are due within 4 ms, in which few can begin, one after another at 1 ms each.
     EXPECT_GT(record.load.dropped.size(), 200U);
@@ -115,12 +105,11 @@ TEST_P(open_load, drops_frames_of_a_rate_that_is_too_high_and_keeps_others_from_
 }
 
 TEST_P(open_load, drops_no_frame_that_may_wait_outside_the_queue) {
-  const auto registry = make_registry(sleep_in_each_frame(1));
+  const hook at_frame = sleep_in_each_frame(1);
   auto spec = loaded(GetParam(), 100'000);
   spec.run.queue = 4;
-  session s(plan_for_host(spec, registry), *device_);
-  const run_record record = s.run();
-  ASSERT_FALSE(record.failure) << *record.failure;
+  host_session s(spec, at_frame);
+  const run_record record = whole_run(s);
   EXPECT_EQ(record.frames.size(), 40U);
   EXPECT_TRUE(record.load.dropped.empty());
   EXPECT_GT(record.load.found_full, 0);
@@ -131,8 +120,7 @@ TEST_P(open_load, drops_no_frame_that_may_wait_outside_the_queue) {
 }
 
 TEST_P(open_load, sees_a_frame_end_and_a_request_to_stop_while_the_next_is_due_in_an_hour) {
-  const auto registry = make_registry();
-  session s(plan_for_host(loaded(GetParam(), once_an_hour), registry), *device_);
+  host_session s(loaded(GetParam(), once_an_hour));
   stop_request stop;
   run_options options;
   options.stop = &stop;
@@ -146,11 +134,11 @@ TEST_P(open_load, sees_a_frame_end_and_a_request_to_stop_while_the_next_is_due_i
 }
 
 TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
-  const auto registry = make_registry([](const std::string& stage, std::int64_t frame) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
-  });
+  };
   for (const double rate : {2'000.0, 1'000'000.0}) {
-    session s(plan_for_host(loaded(GetParam(), rate), registry), *device_);
+    host_session s(loaded(GetParam(), rate), at_frame);
     const run_record record = s.run();
     EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
     EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
@@ -158,10 +146,10 @@ TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
 }
 
 TEST_P(open_load, ends_at_once_when_a_frame_fails_and_the_next_is_due_in_an_hour) {
-  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+  const hook at_frame = [](const std::string&, std::int64_t frame) {
     if (frame == 2) throw std::runtime_error("no film");
-  });
-  session s(plan_for_host(loaded(GetParam(), once_an_hour), registry), *device_);
+  };
+  host_session s(loaded(GetParam(), once_an_hour), at_frame);
   const run_record record = s.run();
   EXPECT_EQ(record.failure, "stage 'c', frame 2: no film");
   EXPECT_TRUE(record.frames.empty());
@@ -207,14 +195,12 @@ TEST(open_load_session, takes_another_rate_for_a_run_and_none_that_makes_no_sens
 }
 
 TEST(open_load_session, draws_the_same_random_arrivals_for_the_same_seed_and_pipeline) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   const auto due_of = [&](const char* name, std::uint64_t seed) {
     auto spec = loaded({strategy::async, 1}, 10'000);
     spec.name = {name};
     spec.run.arrival = arrival::poisson;
     spec.run.seed = seed;
-    session s(plan_for_host(spec, registry), *dev);
+    host_session s(spec);
     const run_record record = s.run();
     std::vector<nanoseconds> due;
     for (const auto& frame : record.frames) due.push_back(frame.due - record.frames[0].due);

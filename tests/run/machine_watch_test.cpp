@@ -3,18 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
+#include "tests/run/watched_device.hpp"
 
 namespace graphline {
 namespace {
 
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_kinds::watched_device;
 using namespace testing_kinds;
-using ::testing::ElementsAre;
 using ::testing::Optional;
 
 machine_state state_at(nanoseconds at, nanoseconds own, nanoseconds busy, nanoseconds steal) {
@@ -60,11 +67,7 @@ TEST(conditions, do_not_compare_other_cores) {
 TEST(session, looks_at_the_machine_outside_the_measured_frames) {
   const stage_registry registry = make_registry();
   const auto d = open_host_device(1);
-  pipeline_spec spec;
-  spec.name = {"one"};
-  spec.stages = {make_stage("c", "cpu_mix", {})};
-  spec.run.warmup = 1;
-  spec.run.frames = 3;
+  auto spec = pipeline_of({make_stage("c", "cpu_mix", {})}, 3, 1);
   session s(plan_for_host(spec, registry), *d);
 
   std::vector<nanoseconds> looks;
@@ -85,6 +88,127 @@ TEST(session, looks_at_the_machine_outside_the_measured_frames) {
   EXPECT_GE(looks.back(), record.frames.back().end);
   ASSERT_TRUE(record.conditions);
   EXPECT_THAT(record.conditions->others, Optional(7));
+}
+
+TEST(thread_times, reads_what_the_scheduler_writes) {
+  thread_time t;
+  EXPECT_TRUE(parse_schedstat("123762 2917021 2", t));
+  EXPECT_EQ(t.on_cpu, 123'762);
+  EXPECT_EQ(t.waited, 2'917'021);
+  for (const char* text :
+       {"", "12", "12 ", "a b c", "12 x", "-1 2 3", "99999999999999999999 1 1"}) {
+    EXPECT_FALSE(parse_schedstat(text, t)) << text;
+  }
+}
+
+TEST(thread_times, are_those_between_two_readings_by_name) {
+  const thread_clocks before = {{1, {"main", 100, 10}}, {2, {"worker 1", 50, 5}}};
+  const thread_clocks after = {{1, {"main", 100, 10}},
+                               {2, {"worker 1", 80, 45}},
+                               {3, {"host device", 7, 1}},
+                               {4, {"host device", 20, 2}}};
+  const auto times = between(before, after);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].thread, "worker 1");
+  EXPECT_EQ(times[0].on_cpu, 30);
+  EXPECT_EQ(times[0].waited, 40);
+  EXPECT_EQ(times[1].thread, "host device");
+  EXPECT_EQ(times[1].on_cpu, 27);
+  EXPECT_EQ(times[1].waited, 3);
+}
+
+TEST(thread_times, of_a_thread_that_works_are_no_longer_than_the_time_it_had) {
+  const auto before = read_thread_clocks();
+  if (before.empty()) GTEST_SKIP() << "the system does not say how long threads wait for a CPU";
+  const nanoseconds begin = now();
+  while (now() < begin + 20'000'000) {
+  }
+  const auto times = between(before, read_thread_clocks());
+  const nanoseconds passed = now() - begin;
+  const auto main = std::ranges::find(times, "main", &thread_time::thread);
+  ASSERT_NE(main, times.end());
+  // The scheduler brings its figures up to date now and then: a tick is missing at most.
+  EXPECT_GE(main->on_cpu + main->waited, 10'000'000);
+  EXPECT_LE(main->on_cpu, passed + 10'000'000);
+}
+
+constexpr nanoseconds epoch = 5'000;
+
+/// As they were read, ns since the epoch.
+run_record read_stamps() {
+  run_record record;
+  stage_record stage;
+  stage.device = {{0, 100}, {500'000, 500'100}, {1'001'000, 1'501'500}};
+  stage.enqueued = {{500'000, 500'100}};
+  stage.cpu = {{500'000, 500'100}};
+  stage.parts.push_back({.name = "part", .choice = "", .device = {{1'000'900, 1'001'000}}});
+  record.stages.push_back(stage);
+  return record;
+}
+
+class clock_watch_of_a_device : public testing::Test {
+ protected:
+  run_record settled(nanoseconds drift) {
+    device_.first_check = {.at = epoch, .error = 10, .drift = 77'000};
+    device_.later_check = {.at = epoch + 1'000'000, .error = 20, .drift = drift};
+    clock_watch watch(device_);
+    watch.end();
+    run_record record = read_stamps();
+    watch.settle(record, epoch);
+    return record;
+  }
+
+  static auto stamps(nanoseconds begin, nanoseconds end) {
+    return testing::AllOf(Field("begin", &stamp_pair::begin, begin),
+                          Field("end", &stamp_pair::end, end));
+  }
+
+  watched_device device_{open_host_device(1)};
+};
+
+TEST_F(clock_watch_of_a_device, takes_as_much_drift_out_of_each_stamp_as_had_come_up) {
+  const run_record record = settled(1'000);
+  // At the last check it read 1'001'000 where 1'000'000 was right; beyond it goes on so.
+  EXPECT_THAT(record.stages[0].device,
+              ElementsAre(stamps(0, 100), stamps(499'500, 499'600), stamps(1'000'000, 1'500'000)));
+  EXPECT_THAT(record.stages[0].parts[0].device, ElementsAre(stamps(999'900, 1'000'000)));
+  EXPECT_EQ(record.clock_drift, 1'000);
+  EXPECT_EQ(record.clock_error, 20);
+}
+
+TEST_F(clock_watch_of_a_device, puts_stamps_of_a_slow_clock_later) {
+  const run_record record = settled(-500'000);
+  EXPECT_THAT(record.stages[0].device[1], stamps(1'000'000, 1'000'200));
+}
+
+TEST_F(clock_watch_of_a_device, leaves_what_the_host_stamped) {
+  const run_record record = settled(1'000);
+  EXPECT_THAT(record.stages[0].enqueued, ElementsAre(stamps(500'000, 500'100)));
+  EXPECT_THAT(record.stages[0].cpu, ElementsAre(stamps(500'000, 500'100)));
+}
+
+TEST_F(clock_watch_of_a_device, leaves_stamps_as_they_are_where_no_drift_can_be_told) {
+  const auto as_read =
+      ElementsAre(stamps(0, 100), stamps(500'000, 500'100), stamps(1'001'000, 1'501'500));
+  EXPECT_THAT(settled(0).stages[0].device, as_read);
+  EXPECT_THAT(settled(-1'000'000).stages[0].device, as_read) << "it stood still";
+  const clock_watch not_ended(device_);
+  run_record record = read_stamps();
+  not_ended.settle(record, epoch);
+  EXPECT_THAT(record.stages[0].device, as_read);
+  EXPECT_EQ(record.clock_drift, 0);
+  EXPECT_THAT(record.warnings, IsEmpty());
+}
+
+TEST_F(clock_watch_of_a_device, warns_where_the_clock_cannot_be_checked) {
+  device_.clock_problem = "the counter is gone";
+  clock_watch watch(device_);
+  watch.end();
+  run_record record = read_stamps();
+  watch.settle(record, epoch);
+  EXPECT_THAT(record.warnings,
+              ElementsAre(HasSubstr("checked before the frames"), HasSubstr("checked after")));
+  EXPECT_EQ(record.clock_error, 0);
 }
 
 }  // namespace

@@ -17,26 +17,19 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 pipeline_spec parted(graph_mode graphs) {
-  pipeline_spec spec;
-  spec.name = {"parted"};
-  spec.stages = {make_stage("net", "device_parts", {}), make_stage("after", "cpu_mix", {"net"}),
-                 make_stage("whole", "device_mix", {"after"})};
+  auto spec =
+      pipeline_of({make_stage("net", "device_parts", {}), make_stage("after", "cpu_mix", {"net"}),
+                   make_stage("whole", "device_mix", {"after"})},
+                  8, 1);
   spec.run.graphs = graphs;
-  spec.run.frames = 8;
-  spec.run.warmup = 1;
   return spec;
 }
 
 class layers : public testing::TestWithParam<graph_mode> {};
 
 TEST_P(layers, times_parts_one_after_another_within_their_stage) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(parted(GetParam()), registry), *dev);
-  run_options options;
-  options.timing = timing_method::layers;
-  const run_record record = s.run(options);
-  ASSERT_FALSE(record.failure) << *record.failure;
+  host_session s(parted(GetParam()));
+  const run_record record = whole_run(s, {.timing = timing_method::layers});
   EXPECT_TRUE(record.warnings.empty());
   const auto& net = stage_named(record, "net");
   ASSERT_EQ(net.parts.size(), 2U);
@@ -54,21 +47,8 @@ TEST_P(layers, times_parts_one_after_another_within_their_stage) {
   EXPECT_TRUE(stage_named(record, "whole").parts.empty());
 }
 
-TEST_P(layers, compute_what_every_other_method_does) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(parted(GetParam()), registry), *dev);
-  run_options options;
-  options.timing = timing_method::none;
-  const std::string expected = s.run(options).outputs.at(0).checksum;
-  options.timing = timing_method::layers;
-  EXPECT_EQ(s.run(options).outputs.at(0).checksum, expected);
-}
-
 TEST_P(layers, leave_names_and_choices_to_other_methods_but_no_times) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(parted(GetParam()), registry), *dev);
+  host_session s(parted(GetParam()));
   const run_record record = s.run();
   const auto& net = stage_named(record, "net");
   ASSERT_EQ(net.parts.size(), 2U);
@@ -81,14 +61,11 @@ INSTANTIATE_TEST_SUITE_P(graphs, layers,
                          [](const auto& tested) { return std::string(to_word(tested.param)); });
 
 TEST(session, warns_of_layers_where_no_stage_has_parts) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   auto spec = parted(graph_mode::stage);
   spec.stages[0] = make_stage("net", "device_mix", {});
-  session s(plan_for_host(spec, registry), *dev);
-  run_options options;
-  options.timing = timing_method::layers;
-  EXPECT_THAT(s.run(options).warnings, ElementsAre(HasSubstr("no stage of this pipeline says")));
+  host_session s(spec);
+  EXPECT_THAT(s.run({.timing = timing_method::layers}).warnings,
+              ElementsAre(HasSubstr("no stage of this pipeline says")));
   EXPECT_THAT(s.timing_methods(), testing::Not(testing::Contains(timing_method::layers)));
 }
 

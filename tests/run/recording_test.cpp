@@ -21,9 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 run_record run_of(const pipeline_spec& spec) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(spec);
   return s.run();
 }
 

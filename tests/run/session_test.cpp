@@ -18,14 +18,9 @@ namespace {
 using namespace testing_kinds;
 
 TEST(session, fills_only_the_columns_that_the_timing_method_has) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(chain(), registry), *dev);
+  host_session s(chain());
   for (const auto& [word, method] : timing_method_words) {
-    run_options options;
-    options.timing = method;
-    const run_record record = s.run(options);
-    ASSERT_FALSE(record.failure);
+    const run_record record = whole_run(s, {.timing = method});
     EXPECT_EQ(record.run.timing, method);
     ASSERT_EQ(record.frames.size(), 6U);
     const auto& device_stage = stage_named(record, "a");
@@ -39,26 +34,6 @@ TEST(session, fills_only_the_columns_that_the_timing_method_has) {
     EXPECT_EQ(cpu_stage.cpu.size(), method == timing_method::none ? 0U : 6U) << word;
     EXPECT_EQ(cpu_stage.device.size(), 0U) << word;
   }
-}
-
-TEST(session, computes_the_same_under_every_timing_method) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(chain(), registry), *dev);
-  std::vector<std::string> checksums;
-  for (const auto& entry : timing_method_words) {
-    run_options options;
-    options.timing = entry.second;
-    const run_record record = s.run(options);
-    ASSERT_EQ(record.outputs.size(), 1U);
-    EXPECT_EQ(record.outputs[0].tensor, "b");
-    checksums.push_back(record.outputs[0].checksum);
-  }
-  for (const auto& checksum : checksums) EXPECT_EQ(checksum, checksums.front());
-}
-
-TEST(session, keeps_sixteen_bytes_per_sample) {
-  EXPECT_EQ(sizeof(stamp_pair), 16U);
 }
 
 TEST(session, reports_peak_memory_and_asks_for_none_while_running) {
@@ -111,13 +86,13 @@ TEST(session, reports_its_own_memory_whatever_else_the_device_holds) {
 }
 
 TEST(session, tells_the_moment_between_the_warmup_and_the_first_measured_frame) {
-  const auto dev = open_host_device(1);
   std::vector<std::string> log;
-  const auto registry = make_registry(
-      [&](const std::string&, std::int64_t frame) { log.push_back(std::to_string(frame)); });
+  const hook at_frame = [&](const std::string&, std::int64_t frame) {
+    log.push_back(std::to_string(frame));
+  };
   auto spec = chain();
   spec.run.frames = 2;
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(spec, at_frame);
   run_options options;
   options.before_frames = [&] { log.emplace_back("now"); };
   ASSERT_FALSE(s.run(options).failure);
@@ -139,8 +114,7 @@ TEST(session, tells_no_such_moment_after_a_warmup_that_failed_or_was_stopped) {
 }
 
 TEST(session, counts_the_processor_time_of_the_measured_frames) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry([](const std::string&, std::int64_t frame) {
+  const hook at_frame = [](const std::string&, std::int64_t frame) {
     // By the processor time of this thread, so that it holds however busy the machine is.
     const auto used = [] {
       timespec t;
@@ -150,10 +124,10 @@ TEST(session, counts_the_processor_time_of_the_measured_frames) {
     const nanoseconds end = used() + (frame == 0 ? 200'000'000 : 20'000'000);
     while (used() < end) {
     }
-  });
+  };
   auto spec = chain();
   spec.run.frames = 2;
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(spec, at_frame);
   const run_record record = s.run();
   // The system may count in steps of a clock tick, at most 10 ms.
   EXPECT_GE(record.processor_time, 30'000'000);
@@ -161,18 +135,14 @@ TEST(session, counts_the_processor_time_of_the_measured_frames) {
 }
 
 TEST(session, keeps_elements_of_its_outputs) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   auto spec = chain();
   spec.stages = {make_stage("b", "cpu_mix", {}, 5)};
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(spec);
   EXPECT_EQ(s.run().outputs.at(0).values, std::vector<double>(64, 5 + 6));  // salt and last frame
 }
 
 TEST(session, tells_progress_of_both_batches) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(chain(), registry), *dev);
+  host_session s(chain());
   bool warmup = false;
   bool measured = false;
   run_options options;
@@ -186,15 +156,13 @@ TEST(session, tells_progress_of_both_batches) {
 }
 
 TEST(session, tells_the_times_of_frames_while_they_run_where_that_is_wanted) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
     auto spec = chain();
     spec.run.strategy = how;
     spec.run.in_flight = how == strategy::serial ? 1 : 3;
     spec.run.frames = 1'000'000;  // stopped before
     spec.run.timing = timing_method::none;
-    session s(plan_for_host(spec, registry), *dev);
+    host_session s(spec);
     std::vector<nanoseconds> told;
     stop_request stop;
     run_options options;
@@ -206,8 +174,7 @@ TEST(session, tells_the_times_of_frames_while_they_run_where_that_is_wanted) {
       EXPECT_LE(static_cast<std::int64_t>(told.size()), p.total);
       if (told.size() > 1) stop.raise();
     };
-    const auto record = s.run(options);
-    ASSERT_FALSE(record.failure);
+    const auto record = whole_run(s, options);
     // The first frames, without a gap: as many as had ended when it was last told.
     ASSERT_GT(told.size(), 1U) << to_word(how);
     ASSERT_LE(told.size(), record.frames.size());
@@ -220,9 +187,7 @@ TEST(session, tells_the_times_of_frames_while_they_run_where_that_is_wanted) {
 TEST(session, saves_inputs_and_outputs_as_numpy_files) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("graphline_session_" + std::to_string(::getpid()));
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(chain(), registry), *dev);
+  host_session s(chain());
   ASSERT_FALSE(s.run().failure);
   s.save_tensors((folder / "deep").string());
   EXPECT_EQ(std::filesystem::file_size(folder / "deep" / "input.x.npy"), 128U + 64U * 8U);

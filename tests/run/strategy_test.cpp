@@ -74,20 +74,16 @@ class every_strategy : public testing::TestWithParam<way> {
 };
 
 TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   std::mt19937 generator(7);
   for (int round = 0; round < 16; ++round) {
     constexpr std::int64_t frames = 20;
     auto pipeline = make_random(generator, frames + 2 - 1);
     set(pipeline.spec.run, frames);
     pipeline.spec.run.warmup = 2;
-    session s(plan_for_host(pipeline.spec, registry), *dev);
+    host_session s(pipeline.spec);
     const auto methods = s.timing_methods();
-    run_options options;
-    options.timing = methods[static_cast<std::size_t>(round) % methods.size()];
-    const run_record record = s.run(options);
-    ASSERT_FALSE(record.failure) << *record.failure;
+    const run_record record =
+        whole_run(s, {.timing = methods[static_cast<std::size_t>(round) % methods.size()]});
     ASSERT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
     std::size_t outputs = 0;
     for (std::size_t i = 0; i < pipeline.expected.size(); ++i) {
@@ -120,28 +116,23 @@ void expect_frames_in_order_and_stages_within(const run_record& record) {
 }
 
 TEST_P(every_strategy, begins_and_ends_frames_in_order_and_stages_within_their_frame) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
   std::mt19937 generator(11);
   for (int round = 0; round < 10; ++round) {
     auto pipeline = make_random(generator, 0);
     set(pipeline.spec.run, 30);
-    session s(plan_for_host(pipeline.spec, registry), *dev);
+    host_session s(pipeline.spec);
     expect_frames_in_order_and_stages_within(s.run());
   }
 }
 
 TEST_P(every_strategy, ends_a_frame_after_a_slow_last_stage_that_all_others_overtake) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  pipeline_spec spec;
-  spec.name = {"overtaken"};
-  spec.stages = {make_stage("slow", "device_slow", {}, 5), make_stage("quick", "device_mix", {}),
-                 make_stage("cpu", "cpu_mix", {})};
+  auto spec =
+      pipeline_of({make_stage("slow", "device_slow", {}, 5), make_stage("quick", "device_mix", {}),
+                   make_stage("cpu", "cpu_mix", {})});
   spec.stages[0].priority = priority::low;
   spec.stages[1].priority = priority::high;
   set(spec.run, 4);
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(spec);
   expect_frames_in_order_and_stages_within(s.run());
 }
 

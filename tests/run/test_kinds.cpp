@@ -4,9 +4,9 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
-#include "framework/device/host/host_device.hpp"
 #include "framework/plan/planner.hpp"
 
 namespace graphline::testing_kinds {
@@ -53,17 +53,6 @@ class mix_work final : public device_work, public host_operation {
   stage_tensors tensors_;
 };
 
-class mix_stage final : public device_stage {
- public:
-  explicit mix_stage(std::int64_t salt) : salt_(salt) {}
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<mix_work>(salt_, tensors);
-  }
-
- private:
-  std::int64_t salt_;
-};
-
 /// Tells two parts apart, the second of which leaves everything as it is.
 class parted_work final : public device_work {
  public:
@@ -92,20 +81,6 @@ class parted_work final : public device_work {
   settle settle_;
 };
 
-class parted_stage final : public device_stage {
- public:
-  explicit parted_stage(std::int64_t salt) : salt_(salt) {}
-  std::vector<stage_part> parts() const override {
-    return {{"0.mix", "an addition and a product"}, {"1.settle", ""}};
-  }
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<parted_work>(salt_, tensors);
-  }
-
- private:
-  std::int64_t salt_;
-};
-
 /// Sleeps twice, so that other streams get their turn in between, then mixes.
 class slow_work final : public device_work {
  public:
@@ -128,21 +103,10 @@ class slow_work final : public device_work {
   mix_work mix_;
 };
 
-class slow_stage final : public device_stage {
- public:
-  explicit slow_stage(std::int64_t salt) : salt_(salt) {}
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<slow_work>(salt_, tensors);
-  }
-
- private:
-  std::int64_t salt_;
-};
-
 /// Fails at the execution its salt counts.
 class failing_work final : public device_work, public host_operation {
  public:
-  explicit failing_work(std::int64_t at) : left_(at) {}
+  failing_work(std::int64_t at, const stage_tensors& /*tensors*/) : left_(at) {}
   void enqueue(stream& s) override { host_enqueue(s, *this); }
   std::string_view name() const noexcept override { return "doomed kernel"; }
   void run() override {
@@ -153,15 +117,21 @@ class failing_work final : public device_work, public host_operation {
   std::int64_t left_;
 };
 
-class failing_stage final : public device_stage {
+/// A stage whose work is of that type.
+template <class Work>
+class stage_of final : public device_stage {
  public:
-  explicit failing_stage(std::int64_t at) : at_(at) {}
-  std::unique_ptr<device_work> bind(const stage_tensors&) override {
-    return std::make_unique<failing_work>(at_);
+  explicit stage_of(std::int64_t salt) : salt_(salt) {}
+  std::vector<stage_part> parts() const override {
+    if constexpr (!std::is_same_v<Work, parted_work>) return {};
+    return {{"0.mix", "an addition and a product"}, {"1.settle", ""}};
+  }
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<Work>(salt_, tensors);
   }
 
  private:
-  std::int64_t at_;
+  std::int64_t salt_;
 };
 
 class copy_work final : public device_work {
@@ -201,6 +171,15 @@ stage_kind base_kind(std::string name, side on) {
   return kind;
 }
 
+template <class Work>
+stage_kind device_kind(const char* name) {
+  stage_kind kind = base_kind(name, side::device);
+  kind.make_device["host"] = [](device&, const stage_config& c) {
+    return std::make_unique<stage_of<Work>>(c.arguments.integer("salt"));
+  };
+  return kind;
+}
+
 }  // namespace
 
 std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, std::int64_t frame) {
@@ -216,26 +195,10 @@ stage_registry make_registry(hook h) {
     return std::make_unique<cpu_mix>(c, h);
   };
   registry.add(std::move(cpu));
-  auto on_device = base_kind("device_mix", side::device);
-  on_device.make_device["host"] = [](device&, const stage_config& c) {
-    return std::make_unique<mix_stage>(c.arguments.integer("salt"));
-  };
-  registry.add(std::move(on_device));
-  auto parted = base_kind("device_parts", side::device);
-  parted.make_device["host"] = [](device&, const stage_config& c) {
-    return std::make_unique<parted_stage>(c.arguments.integer("salt"));
-  };
-  registry.add(std::move(parted));
-  auto slow = base_kind("device_slow", side::device);
-  slow.make_device["host"] = [](device&, const stage_config& c) {
-    return std::make_unique<slow_stage>(c.arguments.integer("salt"));
-  };
-  registry.add(std::move(slow));
-  auto failing = base_kind("device_fail", side::device);
-  failing.make_device["host"] = [](device&, const stage_config& c) {
-    return std::make_unique<failing_stage>(c.arguments.integer("salt"));
-  };
-  registry.add(std::move(failing));
+  registry.add(device_kind<mix_work>("device_mix"));
+  registry.add(device_kind<parted_work>("device_parts"));
+  registry.add(device_kind<slow_work>("device_slow"));
+  registry.add(device_kind<failing_work>("device_fail"));
   auto copy = base_kind("copy", side::device);
   copy.moves = true;
   copy.optional_inputs = 0;
@@ -261,13 +224,20 @@ stage_spec make_stage(const std::string& name, const std::string& kind,
   return stage;
 }
 
-pipeline_spec chain() {
+pipeline_spec pipeline_of(std::vector<stage_spec> stages, std::optional<std::int64_t> frames,
+                          std::optional<std::int64_t> warmup) {
   pipeline_spec spec;
-  spec.name = {"chain"};
+  spec.name = {"path"};
+  spec.stages = std::move(stages);
+  spec.run.frames = frames.value_or(spec.run.frames);
+  spec.run.warmup = warmup.value_or(spec.run.warmup);
+  return spec;
+}
+
+pipeline_spec chain() {
+  auto spec =
+      pipeline_of({make_stage("a", "device_mix", {"x"}), make_stage("b", "cpu_mix", {"a"})}, 6, 1);
   spec.inputs.push_back({.name = {"x"}, .type = {shape{64}, dtype::int64}});
-  spec.stages = {make_stage("a", "device_mix", {"x"}), make_stage("b", "cpu_mix", {"a"})};
-  spec.run.frames = 6;
-  spec.run.warmup = 1;
   return spec;
 }
 
@@ -281,6 +251,20 @@ void way::set(settings& run) const {
 std::string name_of(const way& w) {
   return std::string(to_word(w.how)) + "_" + std::to_string(w.in_flight) + "_in_flight_graphs_" +
          std::string(to_word(w.graphs)) + "_" + std::string(to_word(w.wait));
+}
+
+std::vector<way> every_way(const std::vector<std::int64_t>& in_flight) {
+  std::vector<way> list;
+  for (const strategy how : {strategy::serial, strategy::async, strategy::overlap}) {
+    for (const graph_mode graphs : {graph_mode::off, graph_mode::stage, graph_mode::frame}) {
+      for (const std::int64_t count : in_flight) {
+        const bool serial = how == strategy::serial;
+        if (serial && (count > 1 || graphs == graph_mode::frame)) continue;
+        list.push_back({how, count, graphs});
+      }
+    }
+  }
+  return list;
 }
 
 const stage_record& stage_named(const run_record& record, const std::string& name) {

@@ -3,14 +3,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/stop_request.hpp"
 #include "framework/device/device.hpp"
+#include "framework/device/host/host_device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/run/execute/session.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/stage_registry.hpp"
 
@@ -34,6 +39,10 @@ stage_registry make_registry(hook h = {});
 stage_spec make_stage(const std::string& name, const std::string& kind,
                       const std::vector<std::string>& reads, std::int64_t salt = 1);
 
+/// These stages, in that order; default: the settings' numbers of frames.
+pipeline_spec pipeline_of(std::vector<stage_spec> stages, std::optional<std::int64_t> frames = {},
+                          std::optional<std::int64_t> warmup = {});
+
 /// "a" on the device, then "b" on the CPU, which a copy brings its input; 6 frames after 1.
 pipeline_spec chain();
 
@@ -50,6 +59,9 @@ struct way {
 /// "async_2_in_flight_graphs_stage_block".
 std::string name_of(const way& w);
 
+/// Every combination of strategy, graphs and these numbers of frames in flight that has a meaning.
+std::vector<way> every_way(const std::vector<std::int64_t>& in_flight);
+
 /// For GoogleTest's messages.
 inline void PrintTo(const way& w, std::ostream* to) {
   *to << name_of(w);
@@ -60,5 +72,34 @@ const stage_record& stage_named(const run_record& record, const std::string& nam
 
 /// Plans for the host device; throws when there is a diagnostic.
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry);
+
+/// What a `host_session` stands on.
+struct own_host {
+  explicit own_host(hook h) : registry(make_registry(std::move(h))) {}
+
+  stage_registry registry;
+  std::unique_ptr<graphline::device> host = open_host_device(1);
+};
+
+/// A session with these kinds on a `host` device of its own.
+class host_session : private own_host, public session {
+ public:
+  explicit host_session(const pipeline_spec& spec, hook h = {})
+      : own_host(std::move(h)), session(plan_for_host(spec, registry), *host) {}
+};
+
+/// A run that does not fail; throws what failed.
+inline run_record whole_run(session& s, const run_options& options = {}) {
+  run_record record = s.run(options);
+  if (record.failure) throw std::runtime_error(*record.failure);
+  return record;
+}
+
+/// Of its outputs.
+inline std::vector<std::string> checksums(const run_record& record) {
+  std::vector<std::string> result;
+  for (const auto& output : record.outputs) result.push_back(output.checksum);
+  return result;
+}
 
 }  // namespace graphline::testing_kinds

@@ -18,9 +18,7 @@ namespace {
 using namespace testing_kinds;
 
 pipeline_spec small() {
-  pipeline_spec spec;
-  spec.name = {"small"};
-  spec.stages = {make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {})};
+  auto spec = pipeline_of({make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {})});
   return spec;
 }
 
@@ -37,9 +35,7 @@ std::vector<std::string> names(const experiment_record& r) {
 }
 
 TEST(timing_experiment, runs_each_method_once_in_every_block) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  session s(plan_for_host(small(), registry), *dev);
+  host_session s(small());
   const auto result = compare_timing_methods(s, {.trials = 6, .frames = 4});
   ASSERT_EQ(result.trials.size(), 24U);
   for (std::size_t block = 0; block < 6; ++block) {

@@ -69,10 +69,4 @@ class tally {
   std::map<std::string, std::int64_t> counts_;
 };
 
-inline std::vector<std::string> checksums(const run_record& record) {
-  std::vector<std::string> result;
-  for (const auto& output : record.outputs) result.push_back(output.checksum);
-  return result;
-}
-
 }  // namespace graphline::testing_kinds

@@ -25,11 +25,8 @@ using testing::Not;
 
 /// Device stage `d`, then CPU stage `c`, with a copy between them.
 pipeline_spec pair() {
-  pipeline_spec spec;
-  spec.name = {"pair"};
-  spec.stages = {make_stage("d", "device_parts", {}), make_stage("c", "cpu_mix", {"d"})};
-  spec.run.frames = 2;
-  spec.run.warmup = 0;
+  auto spec =
+      pipeline_of({make_stage("d", "device_parts", {}), make_stage("c", "cpu_mix", {"d"})}, 2, 0);
   return spec;
 }
 

@@ -13,7 +13,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/plan/plan.hpp"
-#include "framework/run/execute/clock_watch.hpp"
+#include "framework/run/execute/machine_watch.hpp"
 
 namespace graphline {
 namespace {

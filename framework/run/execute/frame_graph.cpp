@@ -79,24 +79,9 @@ void frame_graph::instrument(timing_method method) {
   keep(method, device_.capture(origin_, [&] { enqueue(method); })->instantiate());
 }
 
-void frame_graph::keep(timing_method method, std::unique_ptr<graph_exec> made) {
-  executable(method) = std::move(made);
-}
-
 void frame_graph::launch(timing_method method) {
   origin_.launch(*executable(method));
   origin_.record(*complete_);
-}
-
-std::unique_ptr<graph_exec>& frame_graph::executable(timing_method method) {
-  switch (method) {
-    case timing_method::event:
-      return with_stages_;
-    case timing_method::layers:
-      return with_parts_;
-    default:
-      return clean_;
-  }
 }
 
 part_stamps::part_stamps(device& d, const std::string& stage, std::size_t parts) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "framework/device/device.hpp"
@@ -43,7 +46,9 @@ class frame_graph {
   void instrument(timing_method method);
 
   /// For what was captured and measured elsewhere.
-  void keep(timing_method method, std::unique_ptr<graph_exec> executable);
+  void keep(timing_method method, std::unique_ptr<graph_exec> made) {
+    executable(method) = std::move(made);
+  }
 
   /// Launches the executable for a method and marks its end by `complete`.
   void launch(timing_method method);
@@ -53,7 +58,9 @@ class frame_graph {
 
  private:
   void enqueue(bound_stage& stage, timing_method method);
-  std::unique_ptr<graph_exec>& executable(timing_method method);
+  std::unique_ptr<graph_exec>& executable(timing_method method) noexcept {
+    return executables_[static_cast<std::size_t>(method)];
+  }
 
   device& device_;
   const plan& plan_;
@@ -63,9 +70,7 @@ class frame_graph {
   std::unique_ptr<event> fork_;
   std::unique_ptr<event> complete_;
   frame_launch current_;
-  std::unique_ptr<graph_exec> clean_;
-  std::unique_ptr<graph_exec> with_stages_;
-  std::unique_ptr<graph_exec> with_parts_;
+  std::array<std::unique_ptr<graph_exec>, std::size(timing_method_words)> executables_;
 };
 
 }  // namespace graphline

@@ -16,7 +16,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/run/execute/clock_watch.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_schedule.hpp"

@@ -207,17 +207,13 @@ TEST_F(conformance_call, in_each_branch_of_a_graph_is_made_before_the_branches_j
   test_function note_left("left", [&] { left_seen.push_back(value_of(left_read)); });
   test_function note_right("right", [&] { right_seen.push_back(value_of(right_read)); });
   test_function add("add", [&] { sums.push_back(left_seen.back() + right_seen.back()); });
-  const auto fork = dev().make_event("fork");
-  const auto join = dev().make_event("join");
   const auto s = make_stream("origin");
   const auto side = make_stream("side");
   const auto exec = make_exec(*s, [&] {
-    s->record(*fork);
-    side->wait(*fork);
+    follow(*s, *side);
     enqueue_note(*side, right, right_read, note_right);
     enqueue_note(*s, left, left_read, note_left);
-    side->record(*join);
-    s->wait(*join);
+    follow(*side, *s);
     s->call(add);
   });
   for (int i = 0; i < 3; ++i) s->launch(*exec);

@@ -110,24 +110,6 @@ TEST_F(conformance_capture, one_executable_never_overlaps_itself_on_two_streams)
   EXPECT_EQ(value_of(second), 39);
 }
 
-TEST_F(conformance_capture, a_launch_follows_the_one_before_it_on_another_stream) {
-  const auto a = make_stream("a", priority::low);
-  const auto b = make_stream("b", priority::high);
-  const memory counter = make_counter();
-  const memory after_first = make_reading();
-  const memory after_second = make_reading();
-  const auto exec = capture_adds(*a, counter, 3)->instantiate();
-  const auto held = on().enqueue_gate(*a);
-  a->launch(*exec);
-  a->copy(after_first.data(), counter.data(), sizeof(std::int32_t));
-  b->launch(*exec);
-  b->copy(after_second.data(), counter.data(), sizeof(std::int32_t));
-  held->open();
-  dev().synchronize(wait_mode::block);
-  EXPECT_GE(value_of(after_first), 3);
-  EXPECT_EQ(value_of(after_second), 6);
-}
-
 TEST_F(conformance_capture, a_frame_in_flight_has_an_executable_of_its_own) {
   const auto a = make_stream("a");
   const auto b = make_stream("b");
@@ -186,20 +168,16 @@ TEST_F(conformance_capture, lists_its_nodes_with_type_and_dependencies) {
 TEST_F(conformance_capture, spreads_over_streams_that_wait_for_it_and_joins_them_again) {
   const auto s = make_stream("origin");
   const auto side = make_stream("side");
-  const auto fork = dev().make_event("fork");
-  const auto join = dev().make_event("join");
   const memory left = make_counter();
   const memory right = make_counter();
   const memory left_seen = make_reading();
   const memory right_seen = make_reading();
   const auto g = dev().capture(*s, [&] {
     on().enqueue_add_one(*s, left.data());
-    s->record(*fork);
-    side->wait(*fork);
+    follow(*s, *side);
     on().enqueue_add_one(*side, right.data());
     on().enqueue_add_one(*s, left.data());
-    side->record(*join);
-    s->wait(*join);
+    follow(*side, *s);
     s->copy(left_seen.data(), left.data(), sizeof(std::int32_t));
     s->copy(right_seen.data(), right.data(), sizeof(std::int32_t));
   });
@@ -244,14 +222,12 @@ TEST_F(conformance_capture, leaves_timed_events_unstamped) {
 TEST_F(conformance_capture, refuses_a_branch_that_is_not_joined_and_names_it) {
   const auto s = make_stream("origin");
   const auto side = make_stream("lost branch");
-  const auto fork = dev().make_event("fork");
   const memory counter = make_counter();
   expect_run_error(
       [&] {
         dev().capture(*s, [&] {
           on().enqueue_add_one(*s, counter.data());
-          s->record(*fork);
-          side->wait(*fork);
+          follow(*s, *side);
           on().enqueue_add_one(*side, counter.data());
         });
       },
@@ -299,13 +275,11 @@ TEST_F(conformance_capture, refuses_to_depend_on_work_outside_it) {
 TEST_F(conformance_capture, an_exception_ends_it_and_passes_through) {
   const auto s = make_stream("s");
   const auto side = make_stream("side");
-  const auto fork = dev().make_event("fork");
   const memory counter = make_counter();
   EXPECT_THROW(dev().capture(*s,
                              [&] {
                                on().enqueue_add_one(*s, counter.data());
-                               s->record(*fork);
-                               side->wait(*fork);
+                               follow(*s, *side);
                                throw std::logic_error("the body gave up");
                              }),
                std::logic_error);

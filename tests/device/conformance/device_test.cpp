@@ -1,8 +1,6 @@
-// The device as a whole: properties, synchronizing, many streams, many threads.
+// The device as a whole: properties, synchronizing, many streams. Threads: thread_test.cpp.
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "tests/device/conformance/fixture.hpp"
 
@@ -62,44 +60,6 @@ TEST_F(conformance_device, serves_many_streams) {
   }
   ends[0]->wait(wait_mode::block);
   EXPECT_EQ(read(counter), static_cast<std::int32_t>(count));
-}
-
-TEST_F(conformance_device, takes_work_from_several_threads_on_streams_of_their_own) {
-  constexpr int threads = 4;
-  constexpr int each = 500;
-  const memory counter = make_counter();
-  std::vector<std::thread> callers;
-  for (int i = 0; i < threads; ++i) {
-    callers.emplace_back([&] {
-      const auto s = make_stream("of a thread");
-      const auto e = dev().make_timed_event("e");
-      for (int n = 0; n < each; ++n) {
-        on().enqueue_add_one(*s, counter.data());
-        if (n % 50 == 0) {
-          s->record(*e);
-          e->wait(wait_mode::yield);
-        }
-      }
-      s->record(*e);
-      e->wait(wait_mode::block);
-    });
-  }
-  for (std::thread& t : callers) t.join();
-  EXPECT_EQ(read(counter), threads * each);
-}
-
-TEST_F(conformance_device, one_thread_can_wait_while_another_enqueues) {
-  const auto s = make_stream("s");
-  const memory counter = make_counter();
-  std::atomic<bool> over = false;
-  std::thread waiting([&] {
-    while (!over.load()) dev().synchronize(wait_mode::block);
-  });
-  for (int i = 0; i < 2000; ++i) on().enqueue_add_one(*s, counter.data());
-  over.store(true);
-  waiting.join();
-  dev().synchronize(wait_mode::block);
-  EXPECT_EQ(read(counter), 2000);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "tests/device/conformance/subject.hpp"
@@ -27,6 +28,13 @@ class device_test : public testing::Test {
 
   std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
     return dev().make_stream(name, level);
+  }
+
+  /// Lets `to` wait for what is in `from` so far.
+  void follow(stream& from, stream& to) {
+    marks_.push_back(dev().make_event("mark"));
+    from.record(*marks_.back());
+    to.wait(*marks_.back());
   }
 
   /// What `body` enqueues, captured from `origin` on.
@@ -80,6 +88,7 @@ class device_test : public testing::Test {
 
  private:
   std::unique_ptr<subject> subject_;
+  std::vector<std::unique_ptr<event>> marks_;
 };
 
 /// Expects a `run_error` whose message contains `part`.

@@ -12,12 +12,10 @@ TEST_F(conformance_ordering, a_stream_that_waits_starts_after_the_event) {
   const auto second = make_stream("second", priority::high);
   const memory counter = make_counter();
   const memory seen = make_reading();
-  const auto ready = dev().make_event("ready");
 
   on().enqueue_busy(*first, 500);
   for (int i = 0; i < 5; ++i) on().enqueue_add_one(*first, counter.data());
-  first->record(*ready);
-  second->wait(*ready);
+  follow(*first, *second);
   second->copy(seen.data(), counter.data(), sizeof(std::int32_t));
   dev().synchronize(wait_mode::block);
   EXPECT_EQ(value_of(seen), 5);

@@ -15,6 +15,7 @@
 #include "framework/device/cuda/cuda_device.hpp"
 #include "tests/device/conformance/test_function.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/device/cuda/use_everything.hpp"
 
 namespace graphline {
 namespace {
@@ -25,52 +26,6 @@ class cuda_device : public testing::Test {
  protected:
   void SetUp() override { fake_cuda::reset(); }
   void TearDown() override { fake_cuda::reset(); }
-
-  static void enqueue_add_one(stream& s, void* counter) {
-    const auto handle = static_cast<cudaStream_t>(s.native());
-    const cudaError_t status = fake_cuda::launch_kernel(handle, "add_one",
-                                                        [p = static_cast<std::int32_t*>(counter)] {
-                                                          ++*p;
-                                                          return cudaSuccess;
-                                                        },
-                                                        {counter});
-    if (status != cudaSuccess) throw run_error("cudaLaunchKernel failed");
-  }
-
-  /// A bit of everything. Returns what a counter has reached in the end: 2.
-  static std::int32_t use(device& dev) {
-    const memory counter = dev.allocate(sizeof(std::int32_t));
-    const memory reading = dev.allocate_pinned(sizeof(std::int32_t));
-    conformance::test_function note("note", [] {});
-    const auto s = dev.make_stream("s", priority::high);
-    const auto side = dev.make_stream("side", priority::low);
-    const auto fork = dev.make_event("fork");
-    const auto join = dev.make_event("join");
-    const auto begin = dev.make_timed_event("begin");
-    const auto end = dev.make_timed_event("end");
-    const auto captured = dev.capture(*s, [&] {
-      s->record(*fork);
-      side->wait(*fork);
-      side->stamp(*begin);
-      enqueue_add_one(*side, counter.data());
-      side->record(*join);
-      s->wait(*join);
-      s->call(note);
-    });
-    captured->nodes();
-    const auto exec = captured->instantiate();
-    s->fill(counter.data(), std::byte{0}, sizeof(std::int32_t));
-    for (int i = 0; i < 2; ++i) s->launch(*exec);
-    s->copy(reading.data(), counter.data(), sizeof(std::int32_t));
-    s->record(*end);
-    end->wait(wait_mode::yield);
-    end->wait(wait_mode::block);
-    end->since(*begin);
-    end->on_host_clock();
-    dev.check_clock();
-    dev.synchronize(wait_mode::block);
-    return *static_cast<const std::int32_t*>(reading.data());
-  }
 };
 
 TEST_F(cuda_device, of_any_number_is_used_from_any_thread) {
@@ -78,9 +33,9 @@ TEST_F(cuda_device, of_any_number_is_used_from_any_thread) {
   const auto second = open_cuda_device(1);
   EXPECT_EQ(second->properties().name, "Fake GPU 1");
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(use(*second), 2);
-    EXPECT_EQ(use(*first), 2);
-    std::thread([&] { EXPECT_EQ(use(*second), 2); }).join();
+    EXPECT_EQ(use_everything(*second), 3);
+    EXPECT_EQ(use_everything(*first), 3);
+    std::thread([&] { EXPECT_EQ(use_everything(*second), 3); }).join();
   }
 }
 

@@ -50,34 +50,6 @@ class fake_cuda_capture : public fake_test {
   int counter = 0;
 };
 
-TEST_F(fake_cuda_capture, runs_nothing_until_its_graph_is_launched) {
-  begin();
-  ASSERT_EQ(add(s, &counter), cudaSuccess);
-  const cudaGraph_t g = graph();
-  const cudaGraphExec_t exec = instantiate(g);
-  ASSERT_EQ(cudaGraphDestroy(g), cudaSuccess);
-  ASSERT_EQ(cudaStreamSynchronize(s), cudaSuccess);
-  EXPECT_EQ(counter, 0);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(cudaGraphLaunch(exec, s), cudaSuccess);
-  ASSERT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);  // while it runs
-  ASSERT_EQ(cudaStreamSynchronize(s), cudaSuccess);
-  EXPECT_EQ(counter, 3);
-  EXPECT_EQ(live().graphs + live().executables, 0);
-}
-
-TEST_F(fake_cuda_capture, wants_forked_work_to_be_joined) {
-  begin();
-  ASSERT_EQ(add(s, &counter), cudaSuccess);
-  ASSERT_EQ(cudaEventRecord(e, s), cudaSuccess);
-  ASSERT_EQ(cudaStreamWaitEvent(side, e, 0), cudaSuccess);
-  ASSERT_EQ(add(side, &counter), cudaSuccess);
-  EXPECT_EQ(ended(), cudaErrorStreamCaptureUnjoined);
-  // Both streams are out of it.
-  EXPECT_EQ(add(side, &counter), cudaSuccess);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(counter, 1);
-}
-
 TEST_F(fake_cuda_capture, is_ended_where_and_by_whom_it_was_begun) {
   cudaGraph_t g = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(s, &g), cudaErrorIllegalState);
@@ -175,45 +147,6 @@ TEST_F(fake_cuda_capture, stamps_external_recordings_at_each_launch) {
   EXPECT_EQ(cudaGraphLaunch(exec, s), cudaErrorInvalidResourceHandle);  // it needs its events
 }
 
-TEST_F(fake_cuda_capture, describes_its_nodes) {
-  int* const device = make_device<int>();
-  int* const pinned = make_pinned<int>();
-  begin();
-  ASSERT_EQ(cudaMemsetAsync(device, 7, sizeof(int), s), cudaSuccess);
-  ASSERT_EQ(add(s, device), cudaSuccess);
-  ASSERT_EQ(cudaMemcpyAsync(pinned, device, sizeof(int), cudaMemcpyDefault, s), cudaSuccess);
-  ASSERT_EQ(cudaLaunchHostFunc(
-                s, [](void*) {}, pinned),
-            cudaSuccess);
-  const cudaGraph_t g = graph();
-
-  std::size_t count = 0;
-  ASSERT_EQ(cudaGraphGetNodes(g, nullptr, &count), cudaSuccess);
-  std::vector<cudaGraphNode_t> nodes(count);
-  ASSERT_EQ(cudaGraphGetNodes(g, nodes.data(), &count), cudaSuccess);
-  ASSERT_EQ(count, 4U);
-  cudaMemsetParams fill{};
-  ASSERT_EQ(cudaGraphMemsetNodeGetParams(nodes[0], &fill), cudaSuccess);
-  EXPECT_EQ(fill.dst, device);
-  EXPECT_EQ(fill.value, 7U);
-  cudaKernelNodeParams kernel{};
-  ASSERT_EQ(cudaGraphKernelNodeGetParams(nodes[1], &kernel), cudaSuccess);
-  EXPECT_EQ(cudaGraphKernelNodeGetParams(nodes[0], &kernel), cudaErrorInvalidValue);
-  const char* name = nullptr;
-  ASSERT_EQ(cudaFuncGetName(&name, kernel.func), cudaSuccess);
-  EXPECT_STREQ(name, "add");
-  cudaMemcpy3DParms copy{};
-  ASSERT_EQ(cudaGraphMemcpyNodeGetParams(nodes[2], &copy), cudaSuccess);
-  EXPECT_EQ(copy.extent.width, sizeof(int));
-  cudaHostNodeParams call{};
-  ASSERT_EQ(cudaGraphHostNodeGetParams(nodes[3], &call), cudaSuccess);
-  EXPECT_EQ(call.userData, pinned);
-
-  std::size_t edges = 0;
-  ASSERT_EQ(cudaGraphGetEdges(g, nullptr, nullptr, nullptr, &edges), cudaSuccess);
-  EXPECT_EQ(edges, 3U);
-}
-
 TEST_F(fake_cuda_capture, of_a_launch_is_a_child_graph) {
   begin();
   ASSERT_EQ(add(s, &counter), cudaSuccess);
@@ -231,36 +164,6 @@ TEST_F(fake_cuda_capture, of_a_launch_is_a_child_graph) {
   ASSERT_EQ(cudaGraphLaunch(instantiate(g), s), cudaSuccess);
   ASSERT_EQ(cudaStreamSynchronize(s), cudaSuccess);
   EXPECT_EQ(counter, 2);
-}
-
-TEST_F(fake_cuda_capture, executables_never_overlap_themselves) {
-  std::atomic<int> inside = 0;
-  std::atomic<bool> overlapped = false;
-  begin();
-  struct probe {
-    std::atomic<int>& inside;
-    std::atomic<bool>& overlapped;
-  } probe{inside, overlapped};
-  // A host function first, so that the second launch's could begin beside the first one's kernel.
-  const auto enter = [](void* data) {
-    auto& p = *static_cast<struct probe*>(data);
-    if (p.inside.fetch_add(1) != 0) p.overlapped.store(true);
-  };
-  ASSERT_EQ(cudaLaunchHostFunc(s, enter, &probe), cudaSuccess);
-  ASSERT_EQ(launch_kernel(s, "leave",
-                          [&] {
-                            std::this_thread::yield();
-                            inside.fetch_sub(1);
-                            return cudaSuccess;
-                          }),
-            cudaSuccess);
-  const cudaGraphExec_t exec = instantiate(graph());
-  for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(cudaGraphLaunch(exec, s), cudaSuccess);
-    ASSERT_EQ(cudaGraphLaunch(exec, side), cudaSuccess);
-  }
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_FALSE(overlapped);
 }
 
 }  // namespace

@@ -5,8 +5,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 
@@ -47,22 +51,26 @@ class fake_test : public testing::Test {
     return static_cast<T*>(data);
   }
 
-  static cudaError_t add(cudaStream_t s, int* to, int what = 1) {
-    return launch_kernel(s, "add", [=] {
-      *to += what;
+  static cudaError_t launch(cudaStream_t s, const std::string& name, std::function<void()> work,
+                            std::vector<const void*> operands = {}) {
+    const auto all = [work = std::move(work)] {
+      work();
       return cudaSuccess;
-    });
+    };
+    return launch_kernel(s, name, all, std::move(operands));
+  }
+
+  static cudaError_t add(cudaStream_t s, int* to, int what = 1) {
+    return launch(s, "add", [=] { *to += what; });
   }
 
   /// A kernel that ends when what is returned is set; at the latest when the test ends.
   std::shared_ptr<std::atomic<bool>> hold(cudaStream_t s) {
     auto open = gates_.emplace_back(std::make_shared<std::atomic<bool>>(false));
-    EXPECT_EQ(launch_kernel(s, "hold",
-                            [open] {
-                              while (!open->load()) std::this_thread::yield();
-                              return cudaSuccess;
-                            }),
-              cudaSuccess);
+    const auto wait = [open] {
+      while (!open->load()) std::this_thread::yield();
+    };
+    EXPECT_EQ(launch(s, "hold", wait), cudaSuccess);
     return open;
   }
 

@@ -42,13 +42,7 @@ TEST_F(fake_cuda_limits, let_kernels_reach_device_and_pinned_memory_only) {
   int* const pinned = make_pinned<int>();
   int pageable = 0;
   const auto with = [&](int* operand) {
-    EXPECT_EQ(launch_kernel(s, "write",
-                            [operand] {
-                              *operand = 3;
-                              return cudaSuccess;
-                            },
-                            {operand}),
-              cudaSuccess);
+    EXPECT_EQ(launch(s, "write", [operand] { *operand = 3; }, {operand}), cudaSuccess);
     return cudaStreamSynchronize(s);
   };
   EXPECT_EQ(with(device), cudaSuccess);
@@ -62,7 +56,7 @@ TEST_F(fake_cuda_limits, let_kernels_reach_no_memory_that_was_freed) {
   const cudaStream_t s = make_stream();
   int* const device = make_device<int>();
   ASSERT_EQ(cudaFree(device), cudaSuccess);
-  ASSERT_EQ(launch_kernel(s, "read", [] { return cudaSuccess; }, {device}), cudaSuccess);
+  ASSERT_EQ(launch(s, "read", [] {}, {device}), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(s), cudaErrorIllegalAddress);
 }
 
@@ -90,12 +84,7 @@ TEST_F(fake_cuda_limits, make_a_host_that_is_far_ahead_wait) {
   constexpr int all = 2000;
   std::thread host([&] {
     for (; enqueued < all; ++enqueued) {
-      EXPECT_EQ(launch_kernel(s, "count",
-                              [&] {
-                                ++done;
-                                return cudaSuccess;
-                              }),
-                cudaSuccess);
+      EXPECT_EQ(launch(s, "count", [&] { ++done; }), cudaSuccess);
     }
   });
   while (enqueued < 1000) std::this_thread::yield();

@@ -1,5 +1,6 @@
 // The fake of the CUDA runtime, held to what CUDA's documentation says: devices, memory, streams
-// and events. Captures and graphs are in fake_capture_test.cpp.
+// and events. Captures and graphs are in fake_capture_test.cpp; what device.hpp promises, the
+// conformance suite tests on it.
 
 #include <cstring>
 #include <limits>
@@ -108,34 +109,6 @@ TEST_F(fake_cuda_runtime, checks_where_a_copy_goes) {
   EXPECT_STREQ(pinned, "text...");
 }
 
-TEST_F(fake_cuda_runtime, is_asynchronous_and_keeps_the_order_of_a_stream) {
-  const cudaStream_t s = make_stream();
-  const cudaEvent_t end = make_event();
-  int* const counter = make_device<int>();
-  int* const seen = make_pinned<int>();
-  const auto open = hold(s);
-  ASSERT_EQ(cudaMemsetAsync(counter, 0, sizeof(int), s), cudaSuccess);
-  ASSERT_EQ(add(s, counter, 5), cudaSuccess);
-  ASSERT_EQ(cudaMemcpyAsync(seen, counter, sizeof(int), cudaMemcpyDefault, s), cudaSuccess);
-  ASSERT_EQ(cudaEventRecord(end, s), cudaSuccess);
-  EXPECT_EQ(cudaStreamQuery(s), cudaErrorNotReady);
-  EXPECT_EQ(cudaEventQuery(end), cudaErrorNotReady);
-  ASSERT_EQ(cudaStreamDestroy(s), cudaSuccess);  // returns at once, its work goes on
-  open->store(true);
-  EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
-  EXPECT_EQ(*seen, 5);
-}
-
-/// Enqueues a kernel that adds a number to the order of those carried out.
-void launch_note(cudaStream_t s, std::vector<int>& order, int which) {
-  EXPECT_EQ(launch_kernel(s, "note",
-                          [&order, which] {
-                            order.push_back(which);
-                            return cudaSuccess;
-                          }),
-            cudaSuccess);
-}
-
 TEST_F(fake_cuda_runtime, runs_the_more_urgent_stream_first) {
   int least = -1;
   int greatest = -1;
@@ -143,7 +116,9 @@ TEST_F(fake_cuda_runtime, runs_the_more_urgent_stream_first) {
   EXPECT_EQ(least, 0);
   EXPECT_EQ(greatest, -5);
   std::vector<int> order;
-  const auto note = [&](cudaStream_t s, int which) { launch_note(s, order, which); };
+  const auto note = [&](cudaStream_t s, int which) {
+    EXPECT_EQ(launch(s, "note", [&order, which] { order.push_back(which); }), cudaSuccess);
+  };
   const auto open = hold(make_stream());
   note(make_stream(0), 0);
   note(make_stream(-5), -5);
@@ -159,7 +134,9 @@ TEST_F(fake_cuda_runtime, takes_any_order_that_streams_and_events_allow_when_shu
     reset();
     shuffle(seed);
     std::vector<int> order;
-    const auto note = [&](cudaStream_t s, int which) { launch_note(s, order, which); };
+    const auto note = [&](cudaStream_t s, int which) {
+      EXPECT_EQ(launch(s, "note", [&order, which] { order.push_back(which); }), cudaSuccess);
+    };
     const cudaStream_t left = make_stream();
     const cudaStream_t right = make_stream();
     const cudaEvent_t e = make_event();
@@ -179,25 +156,6 @@ TEST_F(fake_cuda_runtime, takes_any_order_that_streams_and_events_allow_when_shu
                           testing::ElementsAre(1, 3, 2, 4, 5), testing::ElementsAre(1, 3, 2, 5, 4),
                           testing::ElementsAre(3, 1, 2, 4, 5), testing::ElementsAre(3, 1, 2, 5, 4),
                           testing::ElementsAre(1, 2, 5, 3, 4)));
-}
-
-TEST_F(fake_cuda_runtime, lets_other_streams_go_on_beside_a_host_function) {
-  const cudaStream_t s = make_stream();
-  const cudaStream_t other = make_stream();
-  std::atomic<bool> open = false;
-  ASSERT_EQ(cudaLaunchHostFunc(
-                s,
-                [](void* data) {
-                  while (!static_cast<std::atomic<bool>*>(data)->load()) std::this_thread::yield();
-                },
-                &open),
-            cudaSuccess);
-  int counter = 0;
-  ASSERT_EQ(add(other, &counter), cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
-  EXPECT_EQ(cudaStreamQuery(s), cudaErrorNotReady);
-  open.store(true);
-  EXPECT_EQ(cudaStreamSynchronize(s), cudaSuccess);
 }
 
 TEST_F(fake_cuda_runtime, permits_no_calls_in_a_host_function) {
@@ -228,25 +186,6 @@ TEST_F(fake_cuda_runtime, times_only_events_that_were_recorded_keep_time_and_hav
   EXPECT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaSuccess);
   EXPECT_GE(ms, 0);
   EXPECT_EQ(cudaEventElapsedTime(&ms, begin, timeless), cudaErrorInvalidResourceHandle);
-}
-
-TEST_F(fake_cuda_runtime, waits_for_the_recording_there_is_at_the_call) {
-  const cudaStream_t s = make_stream();
-  const cudaStream_t other = make_stream();
-  const cudaEvent_t e = make_event();
-  std::atomic<bool> open = false;
-  const auto wait = [](void* data) {
-    while (!static_cast<std::atomic<bool>*>(data)->load()) std::this_thread::yield();
-  };
-  ASSERT_EQ(cudaEventRecord(e, s), cudaSuccess);
-  ASSERT_EQ(cudaStreamWaitEvent(other, e, 0), cudaSuccess);
-  ASSERT_EQ(cudaLaunchHostFunc(s, wait, &open), cudaSuccess);
-  ASSERT_EQ(cudaEventRecord(e, s), cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
-  ASSERT_EQ(cudaStreamWaitEvent(other, e, 0), cudaSuccess);
-  EXPECT_EQ(cudaStreamQuery(other), cudaErrorNotReady);
-  open.store(true);
-  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
 }
 
 TEST_F(fake_cuda_runtime, refuses_launches_on_a_stream_of_another_than_the_current_device) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,61 +11,13 @@
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
+#include "tests/device/cuda/use_everything.hpp"
 
 namespace graphline {
 namespace {
 
-class note final : public host_function {
- public:
-  std::string_view name() const noexcept override { return "note"; }
-  void call() noexcept override {}
-};
-
-/// Does everything a pipeline does with a device, once.
-void use_everything() {
-  const auto d = open_cuda_device(0);
-  const memory pinned = d->allocate_pinned(1000);
-  const memory block = d->allocate(2000);
-  const auto main = d->make_stream("main", priority::high);
-  const auto side = d->make_stream("side", priority::low);
-  const auto fork = d->make_event("fork");
-  const auto join = d->make_event("join");
-  const auto begin = d->make_timed_event("begin");
-  const auto end = d->make_timed_event("end");
-  const auto inner = d->make_timed_event("inner");
-  static note noted;  // may still be called after a failure here
-
-  const auto enqueue = [&] {
-    main->fill(block.data(), std::byte{1}, 2000);
-    main->record(*fork);
-    side->wait(*fork);
-    side->copy(pinned.data(), block.data(), 1000);
-    side->record(*join);
-    check_cuda(fake_cuda::launch_kernel(static_cast<cudaStream_t>(main->native()), "_Z5scalev",
-                                        [] { return cudaSuccess; }),
-               "cudaLaunchKernel", "the kernel of this test");
-    main->call(noted);
-    main->stamp(*inner);
-    main->wait(*join);
-  };
-  enqueue();
-  d->synchronize(wait_mode::block);
-  d->check_clock();
-
-  const auto captured = d->capture(*main, enqueue);
-  static_cast<void>(captured->nodes());
-  const auto exec = captured->instantiate();
-  main->record(*begin);
-  main->launch(*exec);
-  main->record(*end);
-  end->wait(wait_mode::spin);
-  end->wait(wait_mode::block);
-  static_cast<void>(end->since(*begin));
-  static_cast<void>(inner->on_host_clock());
-  d->profile(true);
-  d->profile(false);
-  d->check_clock();
-  d->synchronize(wait_mode::spin);
+void use_a_device() {
+  use_everything(*open_cuda_device(0));
 }
 
 /// Calls whose failure nobody can do anything about: what gives objects back, what only describes
@@ -99,12 +50,12 @@ class cuda_status : public testing::Test {
 };
 
 TEST_F(cuda_status, leaves_nothing_behind_when_all_goes_well) {
-  use_everything();
+  use_a_device();
   EXPECT_EQ(fake_cuda::live(), fake_cuda::live_objects{});
 }
 
 TEST_F(cuda_status, of_every_call_is_looked_at_and_told_with_its_name) {
-  use_everything();
+  use_a_device();
   const std::vector<std::string> made = fake_cuda::calls();
   const std::set<std::string> names(made.begin(), made.end());
   EXPECT_GE(names.size(), 35U);
@@ -116,7 +67,7 @@ TEST_F(cuda_status, of_every_call_is_looked_at_and_told_with_its_name) {
       fake_cuda::reset();
       fake_cuda::fail_call(name, static_cast<std::size_t>(n), cudaErrorNotPermitted);
       try {
-        use_everything();
+        use_a_device();
         EXPECT_TRUE(may_fail_unseen(name)) << "the failure went unseen";
       } catch (const run_error& e) {
         EXPECT_FALSE(may_fail_unseen(name)) << e.what();

@@ -65,20 +65,16 @@ TEST_F(host_graph, lists_operations_by_name_and_transfers_by_size) {
 TEST_F(host_graph, takes_in_the_nodes_of_a_graph_launched_during_a_capture) {
   const auto s = make_stream("s");
   const auto side = make_stream("side");
-  const auto fork = dev_->make_event("fork");
-  const auto join = dev_->make_event("join");
   std::string order;
   function_operation first("first", [&] { order += '1'; });
   function_operation inner("inner", [&] { order += 'i'; });
   function_operation last("last", [&] { order += '2'; });
   // Two nodes side by side.
   const auto exec = make_exec(*s, [&] {
-    s->record(*fork);
-    side->wait(*fork);
+    follow(*s, *side);
     host_enqueue(*side, inner);
     host_enqueue(*s, inner);
-    side->record(*join);
-    s->wait(*join);
+    follow(*side, *s);
   });
   const auto g = dev_->capture(*s, [&] {
     host_enqueue(*s, first);

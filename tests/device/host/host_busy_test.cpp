@@ -71,11 +71,8 @@ TEST_F(host_busy_time, is_told_of_each_stream_of_a_graph) {
   for (const bool with_call : {false, true}) {  // both ways of replaying a graph
     timed_stream a(*dev_, "a");
     timed_stream b(*dev_, "b");
-    const auto fork = dev_->make_event("fork");
-    const auto join = dev_->make_event("join");
     const auto exec = make_exec(*a.on, [&] {
-      a.on->record(*fork);
-      b.on->wait(*fork);
+      follow(*a.on, *b.on);
       a.on->stamp(*a.begin);
       b.on->stamp(*b.begin);
       host_enqueue(*a.on, operation);
@@ -83,8 +80,7 @@ TEST_F(host_busy_time, is_told_of_each_stream_of_a_graph) {
       host_enqueue(*a.on, operation);
       if (with_call) a.on->call(call);
       b.on->stamp(*b.end);
-      b.on->record(*join);
-      a.on->wait(*join);
+      follow(*b.on, *a.on);
       a.on->stamp(*a.end);
     });
     for (int launch = 0; launch < 2; ++launch) {

@@ -60,10 +60,8 @@ TEST(make_measured_graph, repeats_what_takes_long_only_once) {
 TEST(graph_costs, are_told_per_device_stage_and_not_at_all_without_graphs) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();
-  pipeline_spec spec;
-  spec.name = {"path"};
-  spec.stages = {make_stage("a", "device_parts", {}), make_stage("b", "device_mix", {"a"})};
-  spec.run.frames = 2;
+  auto spec =
+      pipeline_of({make_stage("a", "device_parts", {}), make_stage("b", "device_mix", {"a"})}, 2);
   spec.run.in_flight = 2;
   const run_record record = session(plan_for_host(spec, registry), *dev).run();
   ASSERT_EQ(record.graphs.size(), 2U);
@@ -73,6 +71,25 @@ TEST(graph_costs, are_told_per_device_stage_and_not_at_all_without_graphs) {
   EXPECT_EQ(record.graphs[1].executables, 2U);
   spec.run.graphs = graph_mode::off;
   EXPECT_TRUE(session(plan_for_host(spec, registry), *dev).run().graphs.empty());
+}
+
+memory_usage on_device(std::size_t bytes, std::size_t peak) {
+  memory_usage usage;
+  usage.device_bytes = bytes;
+  usage.device_peak_bytes = peak;
+  return usage;
+}
+
+TEST(memory_taken, leaves_out_what_other_pipelines_hold) {
+  const auto taken = taken_since(on_device(100, 100), on_device(150, 170));
+  EXPECT_EQ(taken.device_bytes, 50U);
+  EXPECT_EQ(taken.device_peak_bytes, 70U);
+}
+
+TEST(memory_taken, has_no_peak_of_its_own_below_one_that_was_reached_before) {
+  const auto taken = taken_since(on_device(100, 400), on_device(150, 400));
+  EXPECT_EQ(taken.device_bytes, 50U);
+  EXPECT_EQ(taken.device_peak_bytes, 50U);
 }
 
 }  // namespace
