@@ -46,9 +46,11 @@ TEST_F(conformance_failure, carries_nothing_out_any_more) {
 TEST_F(conformance_failure, releases_streams_that_wait_for_it) {
   const auto s = make_stream("s");
   const auto waiting = make_stream("waiting");
+  const auto failed = dev().make_event("failed");
   const auto end = dev().make_event("end");
   on().enqueue_failure(*s);
-  follow(*s, *waiting);
+  s->record(*failed);
+  waiting->wait(*failed);
   waiting->record(*end);
   EXPECT_THROW(end->wait(wait_mode::block), run_error);
 }

@@ -30,11 +30,13 @@ TEST_F(conformance_submission, a_full_stream_does_not_hold_another_up) {
   constexpr int count = 5'000;
   const auto full = make_stream("full");
   const auto other = make_stream("other");
+  const auto freed = dev().make_event("freed");
   const memory counter = make_counter();
   const memory other_counter = make_counter();
 
   const auto held = on().enqueue_gate(*other);
-  follow(*other, *full);
+  other->record(*freed);
+  full->wait(*freed);
   std::thread caller([&] {
     for (int i = 0; i < count; ++i) on().enqueue_add_one(*full, counter.data());
   });
@@ -44,6 +46,20 @@ TEST_F(conformance_submission, a_full_stream_does_not_hold_another_up) {
   dev().synchronize(wait_mode::block);
   EXPECT_EQ(read(counter), count);
   EXPECT_EQ(read(other_counter), 100);
+}
+
+TEST_F(conformance_submission, keeps_time_over_many_recordings_of_few_events) {
+  const auto s = make_stream("s");
+  const auto begin = dev().make_timed_event("begin");
+  const auto end = dev().make_timed_event("end");
+  const memory counter = make_counter();
+  for (int i = 0; i < 3'000; ++i) {
+    s->record(*begin);
+    on().enqueue_add_one(*s, counter.data());
+    s->record(*end);
+  }
+  end->wait(wait_mode::block);
+  EXPECT_GE(end->since(*begin), 0);
 }
 
 }  // namespace
