@@ -2,29 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "tests/device/conformance/test_function.hpp"
 #include "tests/device/host/host_fixture.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-// Not inlined, since the compiler takes one half seen without the other for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* data = std::malloc(bytes == 0 ? 1 : bytes)) return data;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept {
-  std::free(data);
-}
-[[gnu::noinline]] void operator delete(void* data, std::size_t) noexcept {
-  std::free(data);
-}
+#include "tests/run/counted_new.hpp"
 
 namespace graphline {
 namespace {
@@ -58,13 +38,13 @@ TEST_F(host_submission, allocates_nothing) {
   frame();
   dev_->synchronize(wait_mode::block);
 
-  const long before = allocations.load();
+  const long before = counted_new::allocations.load();
   for (int i = 0; i < 2000; ++i) {  // more commands than a lane holds
     frame();
     if (i % 100 == 0) end->wait(wait_mode::block);
   }
   dev_->synchronize(wait_mode::block);
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(counted_new::allocations.load(), before);
   EXPECT_EQ(runs, 3 * 2001);
 }
 
@@ -99,10 +79,10 @@ TEST_F(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_n
   frame();
   dev_->synchronize(wait_mode::block);
 
-  const long before = allocations.load();
+  const long before = counted_new::allocations.load();
   for (int i = 0; i < 1000; ++i) frame();  // more commands than a lane holds
   dev_->synchronize(wait_mode::block);
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(counted_new::allocations.load(), before);
   EXPECT_EQ(runs, 2 * 2 * 1001);
   EXPECT_EQ(calls, (2 * 2 + 1) * 1001);
 }
