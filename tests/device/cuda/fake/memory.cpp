@@ -1,19 +1,24 @@
-// Allocation.
+// Allocation, and the pages that a device's memory lies on.
 
 #include "tests/device/cuda/fake/memory.hpp"
 
+#include <sanitizer/asan_interface.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <mutex>
+#include <system_error>
 
 #include "tests/device/cuda/fake/api.hpp"
-#include "tests/device/cuda/fake/device_pages.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/device/cuda/fake/objects.hpp"
 
@@ -26,6 +31,100 @@ constexpr std::size_t alignment = 256;
 
 /// Fresh memory reads as anything; this reads as NaN.
 constexpr int unwritten = 0xff;
+
+/// The memory of one device: a range of addresses of its own, which nobody can read or write but
+/// while it is open. Blocks end where a page does, and at least a page lies between two; under the
+/// address sanitizer what is between them is out of reach even then.
+class device_pages {
+ public:
+  /// Zero bytes are none. Null where the range has no room left.
+  std::byte* take(std::size_t bytes);
+  void give_back(std::byte* block);
+
+  /// Open from the first `open` to as many `close`.
+  void open();
+  void close();
+
+  bool holds(const void* address) const;
+
+ private:
+  void allow(std::size_t begin, std::size_t end, int how);
+  std::byte* range();
+
+  mutable std::mutex mutex_;
+  std::byte* range_ = nullptr;                ///< once something was taken
+  std::map<std::size_t, std::size_t> taken_;  ///< where pages that are in use begin and end
+  std::size_t used_ = 0;                      ///< where all that was ever taken ends
+  int users_ = 0;
+};
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t range_bytes = std::size_t{1} << 36;
+
+constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+std::byte* device_pages::range() {
+  if (range_ != nullptr) return range_;
+  void* const made =
+      ::mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  return range_ = static_cast<std::byte*>(made);
+}
+
+void device_pages::allow(std::size_t begin, std::size_t end, int how) {
+  if (begin == end) return;
+  if (::mprotect(range() + begin, end - begin, how) != 0) {
+    throw std::system_error(errno, std::generic_category(), "mprotect");
+  }
+}
+
+std::byte* device_pages::take(std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t size = rounded(rounded(bytes, alignment), page) + page;
+  std::size_t begin = 0;
+  for (const auto& [from, to] : taken_) {
+    if (from - begin >= size) break;
+    begin = to;
+  }
+  const std::size_t end = begin + size;
+  if (end > range_bytes) return nullptr;
+  taken_[begin] = end;
+  if (end > used_) {
+    if (users_ > 0) allow(used_, end, PROT_READ | PROT_WRITE);
+    used_ = end;
+  }
+  std::byte* const block = range() + end - page - rounded(bytes, alignment);
+  ASAN_POISON_MEMORY_REGION(range() + begin, size);
+  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+  return block;
+}
+
+void device_pages::give_back(std::byte* block) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = static_cast<std::size_t>(block - range_);
+  const auto found = std::prev(taken_.upper_bound(at));
+  ASAN_POISON_MEMORY_REGION(range() + found->first, found->second - found->first);
+  ::madvise(range() + found->first, found->second - found->first, MADV_DONTNEED);
+  taken_.erase(found);
+}
+
+void device_pages::open() {
+  const std::scoped_lock lock(mutex_);
+  if (++users_ == 1) allow(0, used_, PROT_READ | PROT_WRITE);
+}
+
+void device_pages::close() {
+  const std::scoped_lock lock(mutex_);
+  if (--users_ == 0) allow(0, used_, PROT_NONE);
+}
+
+bool device_pages::holds(const void* address) const {
+  const std::scoped_lock lock(mutex_);
+  const auto* const at = static_cast<const std::byte*>(address);
+  return range_ != nullptr && at >= range_ && at < range_ + range_bytes;
+}
 
 struct block {
   std::size_t bytes = 0;
@@ -74,15 +173,15 @@ void explain_faults() {
 
 /// Memory filled with what nobody has written; null when there is none.
 void* new_block(const block& b) {
-  const std::size_t rounded = (b.bytes + alignment - 1) / alignment * alignment;
+  const std::size_t size = rounded(b.bytes, alignment);
   if (b.pinned) {
-    void* const made = std::aligned_alloc(alignment, rounded);
-    if (made != nullptr) std::memset(made, unwritten, rounded);
+    void* const made = std::aligned_alloc(alignment, size);
+    if (made != nullptr) std::memset(made, unwritten, size);
     return made;
   }
   explain_faults();
   device_pages& pages = all_pages()[static_cast<std::size_t>(b.device)];
-  std::byte* const made = pages.take(b.bytes, alignment);
+  std::byte* const made = pages.take(b.bytes);
   const memory_access access(b.device);
   if (made != nullptr) std::memset(made, unwritten, b.bytes);
   return made;
