@@ -137,7 +137,7 @@ build_preset() {
   local -A with_cuda=([auto]=AUTO [yes]=ON [no]=OFF)
   shift
   local cache=$project_root/build/$preset/CMakeCache.txt
-  # A build folder that came along when the checkout was moved or copied is of no use to CMake.
+  # A build folder that came along when the checkout was moved or copied does not work with CMake.
   if [ -e "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$project_root" "$cache"; then
     fresh=(--fresh)
   fi
