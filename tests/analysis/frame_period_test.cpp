@@ -93,6 +93,13 @@ TEST(frame_period, of_more_frames_than_can_be_carried_is_that_of_completions) {
   }
 }
 
+TEST(frame_period, of_a_schedule_that_is_lost_at_the_end_is_that_of_completions) {
+  auto record = kept_schedule(40);
+  record.frames[38].end = 970 * ms;
+  record.frames[39].end = record.frames[0].end + 39 * 25 * ms;
+  EXPECT_DOUBLE_EQ(*frame_period(record), 25.0 * ms);
+}
+
 TEST(frame_period, does_not_count_the_time_that_a_pipeline_takes_to_fill) {
   for (const int frames : {3, 4, 5, 10, 41}) {
     EXPECT_DOUBLE_EQ(*frame_period(filled_pipeline(frames)), 5.0 * ms) << frames;

@@ -198,8 +198,7 @@ TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
   made.record.stages[0].cost = work(0, 1'000'000'000);
   EXPECT_FALSE(find(findings(made), "noisy_calibration"));
   auto& ceilings = made.record.calibration->ceilings;
-  ceilings[0].worst =
-      0.8 * ceilings[0].value;  // read, a quarter longer; 1.05 times as fast at best
+  ceilings[0].worst = 0.8 * ceilings[0].value;        // read: a quarter longer; 1.05 times at best
   ceilings.back().worst = 9 * ceilings.back().value;  // a cost of the host
   const auto found = find(findings(made), "noisy_calibration");
   ASSERT_TRUE(found);

@@ -33,14 +33,6 @@ roofline_metrics figures_of(cost_record cost, nanoseconds measured) {
   return figures_of(made);
 }
 
-TEST(roofline, takes_the_higher_of_both_bandwidths_and_of_both_rates) {
-  const auto summary = evaluate_roofline(one_after_another({{"x", 1 * ms}}).record);
-  EXPECT_EQ(summary->bandwidth.what, ceiling::read);
-  ASSERT_THAT(summary->compute, SizeIs(1));
-  EXPECT_EQ(summary->compute[0].rate.what, ceiling::convolution);
-  EXPECT_DOUBLE_EQ(summary->compute[0].ridge_point, 50);
-}
-
 TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
   auto made = one_after_another({{"x", 1 * ms}});
   const auto whole = *made.record.calibration;

@@ -66,46 +66,16 @@ TEST(summary, counts_latency_from_when_a_frame_was_due) {
   EXPECT_EQ(summarize(record).end_to_end->mean(), 50);
 }
 
-TEST(summary, divides_frames_that_ran_at_once_by_the_time_from_first_begin_to_last_end) {
-  run_record record;
-  record.run.in_flight = 3;  // the second ends last
-  record.frames = {{0, 1'000'000, 5'000'000}, {0, 2'000'000, 7'000'000}, {0, 3'000'000, 6'000'000}};
-  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 500);
-}
-
-TEST(summary, takes_the_rate_for_the_throughput_of_a_schedule_that_is_kept) {
-  run_record record;
-  record.run.arrival = arrival::constant;
-  record.run.rate = 100;
-  for (nanoseconds i = 0; i < 40; ++i) {
-    const nanoseconds due = i * 10'000'000;
-    record.frames.push_back({due, due + 5'000, due + 2'000'000});
-  }
-  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 100);
-  record.frames[38].end = 972'000'000;
-  record.frames[39].end = 977'000'000;  // 39 more frames after the first end, at 2 ms
-  EXPECT_DOUBLE_EQ(*summarize(record).throughput, 40);
-}
-
-TEST(summary, has_no_throughput_of_fewer_than_five_frames_of_a_schedule_and_says_why) {
+TEST(summary, says_why_there_is_no_throughput_of_fewer_than_five_frames_of_a_schedule) {
   run_record record;
   record.run.arrival = arrival::constant;
   record.run.rate = 10;
-  for (nanoseconds i = 0; i < 5; ++i) {
-    const nanoseconds due = i * 100'000'000;
-    record.frames.push_back({due, due, due + 1'001'000});
-    const auto s = summarize(record);
-    if (i < 4) {
-      EXPECT_FALSE(s.throughput) << i;
-      EXPECT_EQ(s.why_no_throughput, "too few frames: on a schedule it needs 5");
-    } else {
-      EXPECT_DOUBLE_EQ(*s.throughput, 10);
-      EXPECT_EQ(s.why_no_throughput, "");
-    }
-  }
-  record.run = {};
-  record.frames.resize(1);
-  EXPECT_NEAR(*summarize(record).throughput, 999.001, 1e-3);  // a closed loop is one over the time
+  record.frames.resize(4, {0, 0, 1'001'000});
+  EXPECT_FALSE(summarize(record).throughput);
+  EXPECT_EQ(summarize(record).why_no_throughput, "too few frames: on a schedule it needs 5");
+  record.frames.push_back({100'000'000, 100'000'000, 101'001'000});
+  EXPECT_TRUE(summarize(record).throughput);
+  EXPECT_EQ(summarize(record).why_no_throughput, "");
 }
 
 TEST(summary, has_neither_shares_nor_queue_waits_where_latency_grows_with_the_run) {

@@ -68,22 +68,11 @@ theoretical_peak memory_peak(const device_properties& device) {
   return peak;
 }
 
-/// A peak of `flops` per clock of a multiprocessor. `cores`: counted in multiply-adds.
-theoretical_peak compute_peak(std::string name, int flops, bool cores, double multiprocessors,
-                              double mhz, std::string_view note) {
-  theoretical_peak peak{std::move(name), {}, {}};
-  peak.value = multiprocessors * flops * mhz * 1e6;
-  const std::string each = cores ? fmt::format("{} x 2", flops / 2) : std::to_string(flops);
-  peak.formula =
-      fmt::format("{:g} SMs x {} x {:.4g} GHz{}", multiprocessors, each, mhz / 1000, note);
-  return peak;
-}
-
 /// One of the units of a device that is in the table, or why it is not known.
 struct wanted_unit {
   std::string_view name;
   int units::*flops;
-  bool cores;
+  bool cores;  ///< counted in multiply-adds
 };
 constexpr std::array<wanted_unit, 6> wanted_units = {{
     {"float64 cores", &units::float64_cores, true},
@@ -130,8 +119,10 @@ std::vector<theoretical_peak> theoretical_peaks(const device_properties& device,
            fmt::format("compute capability {} has none, or it is not stated", known->capability)});
       continue;
     }
-    peaks.push_back(compute_peak(std::string(unit.name), flops, unit.cores, *multiprocessors, *mhz,
-                                 slower ? ", half of a professional card's" : ""));
+    const auto each = unit.cores ? fmt::format("{} x 2", flops / 2) : std::to_string(flops);
+    peaks.push_back({std::string(unit.name), *multiprocessors * flops * *mhz * 1e6,
+                     fmt::format("{:g} SMs x {} x {:.4g} GHz{}", *multiprocessors, each,
+                                 *mhz / 1000, slower ? ", half of a professional card's" : "")});
   }
   return peaks;
 }
