@@ -32,6 +32,12 @@ std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& c
 /// computes.
 device_form network_form(const arguments& values, const std::string& backend);
 
+/// A kind's factory of a CPU stage that is made from its configuration.
+template <class Stage>
+std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
+  return std::make_unique<Stage>(config);
+}
+
 /// The work of a device stage that is one part, from what enqueues it on a stream.
 template <class Enqueue>
 class one_part_work final : public device_work {

@@ -205,9 +205,7 @@ stage_kind nms_kind() {
        .choices = {"corners", "center"}},
   };
   kind.infer = infer;
-  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
-    return std::make_unique<nms>(config);
-  };
+  kind.make_cpu = make_cpu_stage<nms>;
   return kind;
 }
 

@@ -79,9 +79,7 @@ stage_kind random_normal_kind() {
        .choices = {"float32", "float64"}},
   };
   kind.infer = infer;
-  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
-    return std::make_unique<random_normal>(config);
-  };
+  kind.make_cpu = make_cpu_stage<random_normal>;
   return kind;
 }
 

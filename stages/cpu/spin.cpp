@@ -8,8 +8,10 @@ namespace {
 
 class spin final : public cpu_stage {
  public:
-  explicit spin(const arguments& given)
-      : duration_(given.duration("duration")), stall_(given.duration("stall")) {
+  explicit spin(const stage_config& config)
+      : duration_(config.arguments.duration("duration")),
+        stall_(config.arguments.duration("stall")) {
+    const arguments& given = config.arguments;
     if (given.has("stall_at")) stall_at_ = given.integer("stall_at");
   }
 
@@ -66,9 +68,7 @@ stage_kind spin_kind() {
                       .help = "The frame that stalls, from 0, with those of the warm-up counted.",
                       .minimum = 0}};
   kind.infer = infer;
-  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
-    return std::make_unique<spin>(config.arguments);
-  };
+  kind.make_cpu = make_cpu_stage<spin>;
   return kind;
 }
 

@@ -103,9 +103,7 @@ stage_kind top_k_kind() {
                       .required = true,
                       .minimum = 1}};
   kind.infer = infer;
-  kind.make_cpu = [](const stage_config& config) -> std::unique_ptr<cpu_stage> {
-    return std::make_unique<top_k>(config);
-  };
+  kind.make_cpu = make_cpu_stage<top_k>;
   return kind;
 }
 

@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "framework/base/tensor_type.hpp"
-#include "stages/cuda/host_device.hpp"
+#include "stages/network/windows.hpp"
 
 namespace graphline {
 

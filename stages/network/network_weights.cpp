@@ -8,7 +8,6 @@
 #include <cstring>
 #include <random>
 #include <set>
-#include <stdexcept>
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
@@ -177,23 +176,15 @@ std::vector<named_tensor> network_weights(const network_definition& network,
 }
 
 weight_table::weight_table(std::vector<named_tensor> tensors) {
-  for (named_tensor& tensor : tensors) {
-    std::string name = tensor.name;
-    tensors_.emplace(std::move(name), std::move(tensor));
-  }
-}
-
-std::span<const float> weight_table::operator[](std::string_view name) const {
-  const auto found = tensors_.find(name);
-  if (found == tensors_.end()) throw std::logic_error(fmt::format("no weight '{}'", name));
-  const std::vector<std::byte>& data = found->second.data;
-  return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
+  for (named_tensor& tensor : tensors) tensors_[tensor.name] = std::move(tensor);
 }
 
 std::span<const float> weight_table::of(const network_layer& layer, std::string_view name) const {
   const std::string suffix = fmt::format(".{}", name);
   for (const weight_spec& spec : layer.weights) {
-    if (spec.name.ends_with(suffix)) return (*this)[spec.name];
+    if (!spec.name.ends_with(suffix)) continue;
+    const std::vector<std::byte>& data = tensors_.at(spec.name).data;
+    return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
   }
   return {};
 }

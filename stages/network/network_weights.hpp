@@ -31,9 +31,6 @@ class weight_table {
  public:
   explicit weight_table(std::vector<named_tensor> tensors);
 
-  /// The weight of that name, which the network's definition states.
-  std::span<const float> operator[](std::string_view name) const;
-
   /// A weight of a layer by its own name ("bias"); empty when the layer has none of that name.
   std::span<const float> of(const network_layer& layer, std::string_view name) const;
 

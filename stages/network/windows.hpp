@@ -2,7 +2,12 @@
 
 #include <cstdint>
 
-#include "stages/cuda/host_device.hpp"
+// Marks a function that a GPU runs too; to a compiler of the CPU alone it means nothing.
+#ifdef __CUDACC__
+#define GRAPHLINE_HOST_DEVICE __host__ __device__
+#else
+#define GRAPHLINE_HOST_DEVICE
+#endif
 
 namespace graphline {
 

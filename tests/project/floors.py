@@ -29,9 +29,9 @@ CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|cpp|hpp)$"
 BUILTIN = r"framework/(device/builtin/|graphline\.hpp$)"
 
 # Folders and files of the project, as expressions, that only some files may include. Without a CUDA
-# toolkit the parts made for `cuda` are not compiled, but for marks of functions that run on both.
+# toolkit the parts made for `cuda` are not compiled.
 RESERVED = (
-    (rf"(?!stages/cuda/host_device\.hpp$)({CUDA_STAGES})", rf"{CUDA_STAGES}|stages/builtin\.cpp$"),
+    (CUDA_STAGES, rf"{CUDA_STAGES}|stages/builtin\.cpp$"),
     ("framework/device/host/", rf"{BUILTIN}|framework/device/host/|tools/|{HOST_STAGES}"),
     ("framework/device/cuda/", rf"{BUILTIN}|framework/device/cuda/|tools/|{CUDA_STAGES}"),
     (r"framework/graphline\.hpp", r"tools/"),

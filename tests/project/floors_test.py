@@ -70,7 +70,6 @@ class Floors(unittest.TestCase):
             self.assert_allowed("stages/builtin.cpp", header)
             self.assert_forbidden("stages/matmul.hpp", header, "known only to")
             self.assert_forbidden("tools/graphline/machine.cpp", header, "known only to")
-        self.assert_allowed("stages/network/windows.hpp", '"stages/cuda/host_device.hpp"')
 
     def test_libraries_are_known_in_their_places_only(self):
         self.assert_allowed("framework/spec/yaml_reader.cpp", "<yaml-cpp/yaml.h>")

@@ -51,6 +51,16 @@ std::string describe(const value_form& form) {
   return text;
 }
 
+/// The links as a message lists them: "bias, gelu".
+std::string describe(const network_definition& network, std::span<const tail_link> links) {
+  std::string text;
+  for (const tail_link& link : links) {
+    if (!text.empty()) text += ", ";
+    text += link.what == tail_link::kind::bias ? "bias" : network.layers[link.layer].kind;
+  }
+  return text;
+}
+
 /// Takes as many links from the front as one kernel can apply.
 std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
   std::size_t taken = 0;
@@ -229,15 +239,6 @@ std::vector<tail_link> tail_of(const network_definition& network, const fused_la
     }
   }
   return links;
-}
-
-std::string describe(const network_definition& network, std::span<const tail_link> links) {
-  std::string text;
-  for (const tail_link& link : links) {
-    if (!text.empty()) text += ", ";
-    text += link.what == tail_link::kind::bias ? "bias" : network.layers[link.layer].kind;
-  }
-  return text;
 }
 
 void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,

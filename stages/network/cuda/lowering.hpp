@@ -139,9 +139,6 @@ struct tail_link {
 std::vector<tail_link> tail_of(const network_definition& network, const fused_layers& group,
                                bool bias);
 
-/// The links as a message lists them: "bias, gelu".
-std::string describe(const network_definition& network, std::span<const tail_link> links);
-
 /// What a tail works on.
 struct tail_input {
   cuda_value value;

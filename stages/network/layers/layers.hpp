@@ -11,16 +11,16 @@ namespace graphline {
 
 // The kinds of layers, each defined in the file of its family.
 
-layer_kind conv2d_kind();                                               // conv2d.cpp
+layer_kind conv2d_kind();                                               // products.cpp
 layer_kind linear_kind();                                               // products.cpp
 layer_kind attention_kind();                                            // products.cpp
 layer_kind gelu_kind();                                                 // elementwise.cpp
 layer_kind activation_kind(activation function, std::string headline);  // elementwise.cpp
 layer_kind add_kind();                                                  // elementwise.cpp
 layer_kind flatten_kind();                                              // elementwise.cpp
-layer_kind softmax_kind();                                              // normalization.cpp
-layer_kind batch_norm2d_kind();                                         // normalization.cpp
-layer_kind layer_norm_kind();                                           // normalization.cpp
+layer_kind softmax_kind();                                              // elementwise.cpp
+layer_kind batch_norm2d_kind();                                         // elementwise.cpp
+layer_kind layer_norm_kind();                                           // elementwise.cpp
 layer_kind max_pool2d_kind();                                           // pooling.cpp
 layer_kind avg_pool2d_kind();                                           // pooling.cpp
 layer_kind adaptive_avg_pool2d_kind();                                  // pooling.cpp
