@@ -3,13 +3,10 @@
 //
 //   frame_allocations PIPELINE.yaml [--device DEVICE]
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "framework/base/error.hpp"
 #include "stages/builtin.hpp"
-#include "tests/bench/session_of_file.hpp"
+#include "tests/bench/program.hpp"
 #include "tests/run/counted_new.hpp"
 
 namespace {
@@ -18,8 +15,7 @@ using namespace graphline;
 
 long allocations_of(session& s, timing_method method, std::int64_t frames) {
   const long before = counted_new::allocations;
-  const run_record record = s.run({.timing = method, .frames = frames, .warmup = 2});
-  if (record.failure) throw run_error(*record.failure);
+  const run_record record = record_of(s, {.timing = method, .frames = frames, .warmup = 2});
   return counted_new::allocations - before;
 }
 
@@ -46,12 +42,8 @@ int main(int argc, char** argv) {
   std::string device = "auto";
   program.add_option("PIPELINE.yaml", path, "The pipeline")->required();
   program.add_option("--device", device, "auto, host, cuda or cuda:N");
-  CLI11_PARSE(program, argc, argv);
-  try {
+  return run_program(program, argc, argv, [&] {
     std::printf("%s\n", count(path, device).dump(1).c_str());
-  } catch (const error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return static_cast<int>(e.status());
-  }
-  return 0;
+    return 0;
+  });
 }

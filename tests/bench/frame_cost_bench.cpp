@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/flow_graph.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -106,37 +104,13 @@ void clock_read(benchmark::State& state) {
   }
 }
 
-/// Keeps each benchmark's repetitions, in nanoseconds, for the tables at the end.
-class keeping_reporter final : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const auto& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      auto name = run.benchmark_name();
-      name.resize(std::min(name.size(), name.find('/')));
-      samples_[name].push_back(run.GetAdjustedRealTime());
-    }
-  }
-
-  void Finalize() override {
+class cost_reporter final : public sample_reporter {
+  void print() const override {
     fmt::print("{:<16}{:>10}{:>10}{:>10}\n", "ns a frame", "median", "min", "max");
-    for (auto& [name, values] : samples_) {
-      std::sort(values.begin(), values.end());
-      fmt::print("{:<16}{:>10.1f}{:>10.1f}{:>10.1f}\n", name, median(name), values.front(),
-                 values.back());
+    for (const auto& [name, seconds] : samples()) {
+      fmt::print("{:<16}{:>10.1f}{:>10.1f}{:>10.1f}\n", name, median(name), seconds.front() * 1e9,
+                 seconds.back() * 1e9);
     }
-    print_ratios();
-  }
-
- private:
-  double median(const std::string& name) const {
-    const auto& values = samples_.at(name);
-    return values[values.size() / 2];
-  }
-
-  void print_ratios() const {
     const double flow = median("flow_graph");
     const double clock = median("clock_read");
     const auto per_stage = [&](const char* name, int clock_reads) {
@@ -152,7 +126,11 @@ class keeping_reporter final : public benchmark::BenchmarkReporter {
                per_stage("async_event", 2 + 2 * 6));
   }
 
-  std::map<std::string, std::vector<double>> samples_;
+  /// Nanoseconds.
+  double median(const std::string& name) const {
+    const std::vector<double>& seconds = samples().at(name);
+    return seconds[seconds.size() / 2] * 1e9;
+  }
 };
 
 void add(const char* name, const std::function<void(benchmark::State&)>& body) {
@@ -180,7 +158,7 @@ int main(int argc, char** argv) {
   add("async_none", graphline(strategy::async, timing_method::none));
   add("async_event", graphline(strategy::async, timing_method::event));
 
-  keeping_reporter reporter;
+  cost_reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   return 0;
 }

@@ -6,15 +6,12 @@
 //
 // For a GPU the host waits by polling, as PyTorch's synchronize() does unless told otherwise.
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <deque>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "framework/base/error.hpp"
 #include "stages/builtin.hpp"
-#include "tests/bench/session_of_file.hpp"
+#include "tests/bench/program.hpp"
 
 namespace {
 
@@ -33,33 +30,23 @@ void tell(const ordered_json& what) {
   std::fflush(stdout);
 }
 
-std::vector<double> block(session& s, const settings_given& given) {
-  const run_record record =
-      s.run({.timing = timing_method::none, .frames = given.frames, .warmup = given.warmup});
-  if (record.failure) throw run_error(*record.failure);
-  std::vector<double> milliseconds;
-  for (const frame_record& frame : record.frames) {
-    milliseconds.push_back(static_cast<double>(frame.end - frame.begin) * 1e-6);
-  }
-  return milliseconds;
-}
-
 void serve(const settings_given& given) {
   const auto device = builtin_devices().open({.name = given.device});
   const stage_registry stages = builtin_stages();
   const auto as_pytorch_waits = [&](settings& run) {
     if (device->properties().backend == "cuda") run.wait = wait_mode::spin;
   };
+  const auto block = [&](session& s) { return block_of_frames(s, given.frames, given.warmup); };
   std::deque<session> sessions;
   for (const std::string& path : given.pipelines) {
     sessions.push_back(session_of_file(path, *device, stages, as_pytorch_waits));
-    block(sessions.back(), given);
+    block(sessions.back());
   }
   tell({{"ready", given.pipelines}, {"device", device->properties().name}, {"unit", "ms"}});
   std::string request;
   for (std::int64_t round = 0; std::getline(std::cin, request); ++round) {
     for (std::size_t i = 0; i < sessions.size(); ++i) {
-      tell({{"round", round}, {"pipeline", given.pipelines[i]}, {"ms", block(sessions[i], given)}});
+      tell({{"round", round}, {"pipeline", given.pipelines[i]}, {"ms", block(sessions[i])}});
     }
     tell({{"round_done", round}});
   }
@@ -75,12 +62,8 @@ int main(int argc, char** argv) {
   program.add_option("--frames", given.frames, "Frames of a block")->check(CLI::PositiveNumber);
   program.add_option("--warmup", given.warmup, "Frames before each block that do not count")
       ->check(CLI::NonNegativeNumber);
-  CLI11_PARSE(program, argc, argv);
-  try {
+  return run_program(program, argc, argv, [&] {
     serve(given);
-  } catch (const error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return static_cast<int>(e.status());
-  }
-  return 0;
+    return 0;
+  });
 }

@@ -9,7 +9,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
@@ -21,6 +20,7 @@
 #include "framework/base/machine.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "stages/kinds.hpp"
+#include "stages/traffic.hpp"
 #include "tests/bench/command_line.hpp"
 
 namespace graphline {
@@ -40,27 +40,6 @@ std::vector<product_case> cases() {
           {"rows of 1000, one vector", {batch * 100, 1000}, {1000, 1}},
           {"rows of 13, a vector per 100 rows", {batch * 40, 100, 13}, {batch * 40, 13, 1}},
           {"8 rows of millions, one vector", {8, batch * 12800}, {batch * 12800, 1}}};
-}
-
-// Of the fastest instructions that there are, as the loops of `gemv` are.
-#if defined(__x86_64__) && !defined(__clang__)
-__attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-float
-sum_of(const float* from, std::int64_t count) {
-  using lanes = float __attribute__((vector_size(64)));
-  constexpr std::int64_t width = 16;
-  lanes sums[4] = {};
-  for (std::int64_t i = 0; i + 4 * width <= count; i += 4 * width) {
-    for (int j = 0; j < 4; ++j) {
-      lanes values;
-      std::memcpy(&values, from + i + j * width, sizeof values);
-      sums[j] += values;
-    }
-  }
-  float sum = 0;
-  for (int i = 0; i < width; ++i) sum += sums[0][i] + sums[1][i] + sums[2][i] + sums[3][i];
-  return sum;
 }
 
 /// Reads its operands and does next to nothing with them.
@@ -158,26 +137,15 @@ class trial {
 };
 
 /// A table of one case: bandwidths of the medians, and shares of that of reading.
-class share_reporter final : public benchmark::BenchmarkReporter {
+class share_reporter final : public sample_reporter {
  public:
   explicit share_reporter(double bytes) : bytes_(bytes) {}
 
-  bool ReportContext(const Context&) override { return true; }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const auto& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      auto name = run.benchmark_name();
-      name.resize(std::min(name.size(), name.find('/')));
-      samples_[name].push_back(run.real_accumulated_time / static_cast<double>(run.iterations));
-    }
-  }
-
-  void Finalize() override {
-    for (auto& [name, values] : samples_) std::sort(values.begin(), values.end());
+ private:
+  void print() const override {
     fmt::print("  {:<8}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "", "median ms", "GB/s", "% of read",
                "best GB/s", "% of read");
-    for (const auto& [name, values] : samples_) {
+    for (const auto& [name, values] : samples()) {
       const double middle = values[values.size() / 2];
       fmt::print("  {:<8}{:>12.3f}{:>12.2f}{:>12}{:>12.2f}{:>12}\n", name, middle * 1e3,
                  bytes_ / middle * 1e-9, share(values.size() / 2, middle),
@@ -185,15 +153,14 @@ class share_reporter final : public benchmark::BenchmarkReporter {
     }
   }
 
- private:
   /// In percent of what reading took in the repetition of that rank; "-" where it did not run.
   std::string share(std::size_t rank, double seconds) const {
-    const auto read = samples_.find("read");
-    return read == samples_.end() ? "-" : fmt::format("{:.0f}", 100 * read->second[rank] / seconds);
+    const auto read = samples().find("read");
+    return read == samples().end() ? "-"
+                                   : fmt::format("{:.0f}", 100 * read->second[rank] / seconds);
   }
 
   double bytes_;
-  std::map<std::string, std::vector<double>> samples_;
 };
 
 void measure(const product_case& product, int threads) {

@@ -5,19 +5,17 @@
 //
 //   launch_cost_bench [--device DEVICE] [--blocks N] [--launches N]
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/error.hpp"
-#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/run/execute/stage_runner.hpp"
+#include "stages/kinds.hpp"
 #include "tests/bench/launch_cost/bare_calls.hpp"
-#include "tests/bench/launch_cost/fill_pipeline.hpp"
+#include "tests/bench/program.hpp"
 
 namespace launch_cost {
 namespace {
@@ -30,6 +28,62 @@ struct settings_given {
   int blocks = 200;
   int launches = 50;  ///< of a block; few enough that no device's queue is ever full
 };
+
+class fill_stage final : public device_stage {
+ public:
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return one_part([to = tensors.outputs.at(0)](stream& s) {
+      s.fill(to.data, std::byte{1}, to.type.bytes());
+    });
+  }
+};
+
+stage_spec fill_spec(const char* name, const char* reads, const char* writes) {
+  stage_spec stage;
+  stage.name = {name};
+  stage.kind = {"fill"};
+  stage.reads = {{reads}};
+  stage.writes = {{writes}};
+  return stage;
+}
+
+/// One kind of stage, for every device: it sets a kilobyte, the least work that makes a graph.
+stage_registry fill_registry() {
+  stage_kind kind;
+  kind.name = "fill";
+  kind.headline = "Sets every byte of a tensor";
+  kind.on = side::device;
+  kind.inputs = {{"input", "What must come before."}};
+  kind.outputs = {{"output", "What is set."}};
+  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    stage_shape result;
+    result.outputs = {inputs.front()};
+    return result;
+  };
+  kind.make_device[""] = [](device&, const stage_config&) -> std::unique_ptr<device_stage> {
+    return std::make_unique<fill_stage>();
+  };
+  stage_registry registry;
+  registry.add(std::move(kind));
+  return registry;
+}
+
+/// Three such stages, one after the other in one stream. The first two are like any within a path;
+/// the last one also marks the frame's end. `registry` must outlive the plan.
+plan fill_plan(const stage_registry& registry, const std::string& backend) {
+  pipeline_spec spec;
+  spec.name = {"fills"};
+  input_spec input;
+  input.name = {"start"};
+  input.type = {shape({256}), dtype::float32};
+  spec.inputs = {input};
+  spec.stages = {fill_spec("first", "start", "a"), fill_spec("inner", "a", "b"),
+                 fill_spec("last", "b", "c")};
+  diagnostics found;
+  plan result = make_plan(spec, registry, {.backend = backend}, found);
+  found.throw_if_errors();
+  return result;
+}
 
 /// A way to launch a stage, and nanoseconds a launch for each block.
 struct variant {
@@ -124,32 +178,19 @@ ordered_json measure(const settings_given& given) {
   return result;
 }
 
-settings_given read_command_line(int argc, char** argv) {
-  settings_given given;
+}  // namespace
+}  // namespace launch_cost
+
+int main(int argc, char** argv) {
   CLI::App program("Host cost of launching a device stage, beside the bare calls");
+  launch_cost::settings_given given;
   program.add_option("--device", given.device, "auto, host, cuda or cuda:N");
   program.add_option("--blocks", given.blocks, "Blocks of each variant")
       ->check(CLI::PositiveNumber);
   program.add_option("--launches", given.launches, "Launches of a block")
       ->check(CLI::Range(1, 500));
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    std::exit(program.exit(e) == 0 ? 0 : 2);
-  }
-  return given;
-}
-
-}  // namespace
-}  // namespace launch_cost
-
-int main(int argc, char** argv) {
-  try {
-    const auto result = launch_cost::measure(launch_cost::read_command_line(argc, argv));
-    std::printf("%s\n", result.dump(1).c_str());
-  } catch (const graphline::error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return static_cast<int>(e.status());
-  }
-  return 0;
+  return graphline::run_program(program, argc, argv, [&] {
+    std::printf("%s\n", launch_cost::measure(given).dump(1).c_str());
+    return 0;
+  });
 }

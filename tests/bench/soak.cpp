@@ -7,16 +7,13 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <string>
 
-#include "framework/base/error.hpp"
 #include "framework/base/words.hpp"
 #include "stages/builtin.hpp"
-#include "tests/bench/session_of_file.hpp"
+#include "tests/bench/program.hpp"
 
 namespace {
 
@@ -58,8 +55,7 @@ run_left run_once(session& s, timing_method method, std::int64_t frames) {
   const double before = held_now().bytes;
   run_left left;
   {
-    const run_record record = s.run({.timing = method, .frames = frames, .warmup = 10});
-    if (record.failure) throw run_error(*record.failure);
+    const run_record record = record_of(s, {.timing = method, .frames = frames, .warmup = 10});
     left.bytes_per_frame = (held_now().bytes - before) / static_cast<double>(frames);
   }
   left.after = held_now();
@@ -112,11 +108,5 @@ int main(int argc, char** argv) {
   program.add_option("--frames", given.frames, "Of the long run")->check(CLI::PositiveNumber);
   program.add_option("--few", given.few, "Of the short run")->check(CLI::PositiveNumber);
   program.add_option("--device", given.device, "auto, host, cuda or cuda:N");
-  CLI11_PARSE(program, argc, argv);
-  try {
-    return soak(given) ? 0 : 1;
-  } catch (const error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return static_cast<int>(e.status());
-  }
+  return run_program(program, argc, argv, [&] { return soak(given) ? 0 : 1; });
 }

@@ -9,17 +9,13 @@
 // from there, and the batch with them. Both sides launch the first network, draw the normal numbers
 // while it runs, launch the second and wait for it asleep, each on the clock of the host.
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
 #include "stages/builtin.hpp"
-#include "tests/bench/session_of_file.hpp"
+#include "tests/bench/program.hpp"
 #include "tests/bench/two_models/check.hpp"
 #include "tests/bench/two_models/hand_written.hpp"
 #include "tests/bench/two_models/tensor_file.hpp"
@@ -39,45 +35,33 @@ struct settings_given {
   bool no_cpu_work = false;
 };
 
-settings_given read_command_line(int argc, char** argv) {
-  settings_given given;
-  CLI::App program("two_models on a GPU: Graphline beside a program written by hand");
-  program.add_option("--tensors", given.tensors, "Folder that graphline run --save-tensors wrote")
-      ->required();
-  program.add_option("--pipeline", given.pipeline, "The pipeline file, of that precision")
-      ->required();
-  program.add_option("--precision", given.precision, "float32, tf32, float16 or bfloat16");
-  program.add_option("--frames", given.frames, "Frames of a block")->check(CLI::PositiveNumber);
-  program.add_option("--warmup", given.warmup, "Frames before each block that do not count");
-  program.add_option("--blocks", given.blocks, "Blocks of each")->check(CLI::PositiveNumber);
-  program.add_flag("--no-cpu-work", given.no_cpu_work, "By hand: the networks alone");
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    std::exit(program.exit(e) == 0 ? 0 : 2);
+/// The CPU work between the networks, as cpu.random_normal does it: the same numbers, made the same
+/// way.
+class normal_numbers {
+ public:
+  normal_numbers() : draws_(count) {
+    void* pinned = nullptr;
+    check(cudaMallocHost(&pinned, count * sizeof(float)), "cudaMallocHost");
+    values_ = static_cast<float*>(pinned);
   }
-  return given;
-}
 
-ordered_json milliseconds_of(const std::vector<nanoseconds>& times) {
-  ordered_json result = ordered_json::array();
-  for (const nanoseconds ns : times) result.push_back(static_cast<double>(ns) * 1e-6);
-  return result;
-}
+  void draw(std::uint64_t frame) {
+    generator_.seed(mix_seed(1, frame));
+    generator_.fill(draws_);
+    for (std::size_t i = 0; i < count; ++i) values_[i] = static_cast<float>(draws_[i]) * 32.0F;
+  }
 
-std::vector<nanoseconds> block_by_graphline(session& s, const settings_given& given) {
-  const run_record record =
-      s.run({.timing = timing_method::none, .frames = given.frames, .warmup = given.warmup});
-  if (record.failure) throw run_error(*record.failure);
-  std::vector<nanoseconds> times;
-  for (const frame_record& frame : record.frames) times.push_back(frame.end - frame.begin);
-  return times;
-}
+ private:
+  static constexpr std::size_t count = std::size_t{3} * 512 * 512;
+  normal_generator generator_;
+  std::vector<double> draws_;
+  float* values_ = nullptr;
+};
 
-std::vector<nanoseconds> block_by_hand(two_models::hand_written& networks,
-                                       two_models::normal_numbers& numbers,
-                                       const settings_given& given) {
-  std::vector<nanoseconds> times;
+/// End-to-end milliseconds of each frame.
+std::vector<double> block_by_hand(two_models::hand_written& networks, normal_numbers& numbers,
+                                  const settings_given& given) {
+  std::vector<double> times;
   for (std::int64_t frame = 0; frame < given.warmup + given.frames; ++frame) {
     const nanoseconds begin = now();
     networks.launch_backbone();
@@ -85,7 +69,7 @@ std::vector<nanoseconds> block_by_hand(two_models::hand_written& networks,
     networks.launch_head();
     networks.wait();
     const nanoseconds end = now();
-    if (frame >= given.warmup) times.push_back(end - begin);
+    if (frame >= given.warmup) times.push_back(static_cast<double>(end - begin) * 1e-6);
   }
   return times;
 }
@@ -110,17 +94,15 @@ void compare(const settings_given& given) {
   const stage_registry stages = builtin_stages();
   session with_graphline = session_of_file(given.pipeline, *gpu, stages);
   const auto by_hand = two_models::make_hand_written(given.tensors, *wanted);
-  two_models::normal_numbers numbers;
+  normal_numbers numbers;
   std::fprintf(stderr, "by hand: %s\n", by_hand->choices().c_str());
 
   ordered_json graphline_blocks = ordered_json::array();
   ordered_json hand_blocks = ordered_json::array();
   const auto run_graphline = [&] {
-    graphline_blocks.push_back(milliseconds_of(block_by_graphline(with_graphline, given)));
+    graphline_blocks.push_back(block_of_frames(with_graphline, given.frames, given.warmup));
   };
-  const auto run_by_hand = [&] {
-    hand_blocks.push_back(milliseconds_of(block_by_hand(*by_hand, numbers, given)));
-  };
+  const auto run_by_hand = [&] { hand_blocks.push_back(block_by_hand(*by_hand, numbers, given)); };
   for (std::int64_t block = 0; block < given.blocks; ++block) {
     // Neither always comes first: what the one leaves behind meets the other as often.
     if (block % 2 == 0) {
@@ -148,12 +130,19 @@ void compare(const settings_given& given) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const settings_given given = read_command_line(argc, argv);
-  try {
+  settings_given given;
+  CLI::App program("two_models on a GPU: Graphline beside a program written by hand");
+  program.add_option("--tensors", given.tensors, "Folder that graphline run --save-tensors wrote")
+      ->required();
+  program.add_option("--pipeline", given.pipeline, "The pipeline file, of that precision")
+      ->required();
+  program.add_option("--precision", given.precision, "float32, tf32, float16 or bfloat16");
+  program.add_option("--frames", given.frames, "Frames of a block")->check(CLI::PositiveNumber);
+  program.add_option("--warmup", given.warmup, "Frames before each block that do not count");
+  program.add_option("--blocks", given.blocks, "Blocks of each")->check(CLI::PositiveNumber);
+  program.add_flag("--no-cpu-work", given.no_cpu_work, "By hand: the networks alone");
+  return run_program(program, argc, argv, [&] {
     compare(given);
-  } catch (const error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return static_cast<int>(e.status());
-  }
-  return 0;
+    return 0;
+  });
 }

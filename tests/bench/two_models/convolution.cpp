@@ -53,12 +53,10 @@ cudnnHandle_t shared_handle() {
   return handle;
 }
 
-}  // namespace
-
-class convolution::implementation {
+class cudnn_convolution final : public convolution {
  public:
-  implementation(const convolution_shape& s, precision p, const convolution_tensors& tensors,
-                 cudaStream_t stream)
+  cudnn_convolution(const convolution_shape& s, precision p, const convolution_tensors& tensors,
+                    cudaStream_t stream)
       : operands_{{id_x, tensors.x},
                   {id_weights, tensors.weights},
                   {id_bias, tensors.bias},
@@ -82,19 +80,20 @@ class convolution::implementation {
     choose(stream);
   }
 
-  ~implementation() { static_cast<void>(cudaFree(workspace_)); }
+  ~cudnn_convolution() override { static_cast<void>(cudaFree(workspace_)); }
 
-  void enqueue(cudaStream_t stream) {
+  void enqueue(cudaStream_t stream) override {
     require(fe::detail::set_stream(shared_handle(), stream) == CUDNN_STATUS_SUCCESS,
             "cudnnSetStream failed");
     require(!failed(graph_.execute_plan_at_index(shared_handle(), operands_, workspace_, plan_)),
             "cuDNN's convolution failed:" + reasons_);
   }
 
-  float microseconds() const { return microseconds_; }
-  const std::string& reasons() const { return reasons_; }
+  bool usable() const override { return std::isfinite(microseconds_); }
+  double microseconds() const override { return double{microseconds_}; }
+  const std::string& why_not() const override { return reasons_; }
 
-  std::string engine() const {
+  std::string engine() const override {
     std::string name;
     static_cast<void>(graph_.get_plan_name_at_index(plan_, name));
     return name;
@@ -190,27 +189,12 @@ class convolution::implementation {
   std::string reasons_;
 };
 
-convolution::convolution(const convolution_shape& shape, precision p,
-                         const convolution_tensors& tensors, cudaStream_t stream)
-    : impl_(std::make_unique<implementation>(shape, p, tensors, stream)) {}
-convolution::~convolution() = default;
-convolution::convolution(convolution&&) noexcept = default;
-convolution& convolution::operator=(convolution&&) noexcept = default;
+}  // namespace
 
-void convolution::enqueue(cudaStream_t stream) {
-  impl_->enqueue(stream);
-}
-double convolution::microseconds() const {
-  return impl_->microseconds();
-}
-std::string convolution::engine() const {
-  return impl_->engine();
-}
-bool convolution::usable() const {
-  return std::isfinite(impl_->microseconds());
-}
-const std::string& convolution::why_not() const {
-  return impl_->reasons();
+std::unique_ptr<convolution> make_convolution(const convolution_shape& shape, precision p,
+                                              const convolution_tensors& tensors,
+                                              cudaStream_t stream) {
+  return std::make_unique<cudnn_convolution>(shape, p, tensors, stream);
 }
 
 }  // namespace two_models

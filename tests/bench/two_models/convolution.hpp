@@ -29,27 +29,24 @@ struct convolution_tensors {
   void* y;
 };
 
-/// The convolution, its bias and an exact GELU as one graph of cuDNN's, by the fastest of the
-/// engines that compute as precisely as asked for: they are timed at construction, on `tensors`,
-/// for 15 s at most once one of them runs.
+/// The convolution, its bias and an exact GELU as one graph of cuDNN's.
 class convolution {
  public:
-  convolution(const convolution_shape& shape, graphline::precision precision,
-              const convolution_tensors& tensors, cudaStream_t stream);
-  ~convolution();
-  convolution(convolution&&) noexcept;
-  convolution& operator=(convolution&&) noexcept;
+  virtual ~convolution() = default;
 
-  void enqueue(cudaStream_t stream);
+  virtual void enqueue(cudaStream_t stream) = 0;
 
-  bool usable() const;                 ///< whether an engine ran; what follows is about that one
-  const std::string& why_not() const;  ///< cuDNN's reasons, also those for engines passed over
-  double microseconds() const;         ///< of the engine chosen, when it was timed
-  std::string engine() const;          ///< as cuDNN calls it
-
- private:
-  class implementation;
-  std::unique_ptr<implementation> impl_;
+  virtual bool usable() const = 0;  ///< whether an engine ran; the last two are about that one
+  virtual const std::string& why_not() const = 0;  ///< cuDNN's reasons, of engines passed over too
+  virtual double microseconds() const = 0;         ///< of the engine chosen, when it was timed
+  virtual std::string engine() const = 0;          ///< as cuDNN calls it
 };
+
+/// By the fastest of the engines that compute as precisely as asked for: they are timed now, on
+/// `tensors`, for 15 s at most once one of them runs.
+std::unique_ptr<convolution> make_convolution(const convolution_shape& shape,
+                                              graphline::precision precision,
+                                              const convolution_tensors& tensors,
+                                              cudaStream_t stream);
 
 }  // namespace two_models

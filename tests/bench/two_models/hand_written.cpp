@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 
-#include "framework/base/random.hpp"
 #include "tests/bench/two_models/check.hpp"
 #include "tests/bench/two_models/convolution.hpp"
 #include "tests/bench/two_models/kernels.hpp"
@@ -128,7 +127,7 @@ class networks final : public hand_written {
       shape.in_channels = padded;
       T* const x = allocate<T>(static_cast<std::size_t>(batch_) * height_ * width_ * padded);
       to_channels_last(image_, x, batch_, channels_, padded, height_ * width_, stream_);
-      auto candidate = std::make_unique<convolution>(
+      auto candidate = make_convolution(
           shape, precision_, convolution_tensors{x, load_weights(weights, padded), bias, between},
           stream_);
       if (!candidate->usable()) {
@@ -146,7 +145,7 @@ class networks final : public hand_written {
     features_channels_ = next.out_channels;
     pixels_ = next.out_height() * next.out_width();
     features_ = allocate<T>(static_cast<std::size_t>(batch_) * features_channels_ * pixels_);
-    second_ = std::make_unique<convolution>(
+    second_ = make_convolution(
         next, precision_,
         convolution_tensors{between, load_weights(more_weights, hidden),
                             load(read_tensor(folder_, "weight.backbone.2.bias")), features_},
@@ -168,10 +167,10 @@ class networks final : public hand_written {
     narrow_bias_ = load(read_tensor(folder_, "weight.head.4.bias"));
     last_weights_ = load(read_tensor(folder_, "weight.head.6.weight"));
     last_bias_ = load(read_tensor(folder_, "weight.head.6.bias"));
-    widen_ = std::make_unique<product>(batch_, features_channels_, wide_, precision_, average_,
-                                       load(first), wide_values_, stream_);
-    narrow_down_ = std::make_unique<product>(batch_, wide_, narrow_, precision_, wide_values_,
-                                             load(second), narrow_values_, stream_);
+    widen_ = make_product(batch_, features_channels_, wide_, precision_, average_, load(first),
+                          wide_values_, stream_);
+    narrow_down_ = make_product(batch_, wide_, narrow_, precision_, wide_values_, load(second),
+                                narrow_values_, stream_);
   }
 
   void enqueue_backbone() {
@@ -244,33 +243,6 @@ std::unique_ptr<hand_written> make_hand_written(const std::string& tensors, prec
   if (p == precision::float16) return std::make_unique<networks<__half>>(tensors, p);
   if (p == precision::bfloat16) return std::make_unique<networks<__nv_bfloat16>>(tensors, p);
   return std::make_unique<networks<float>>(tensors, p);
-}
-
-class normal_numbers::implementation {
- public:
-  implementation() : draws_(count) {
-    void* pinned = nullptr;
-    check(cudaMallocHost(&pinned, count * sizeof(float)), "cudaMallocHost");
-    values_ = static_cast<float*>(pinned);
-  }
-
-  void draw(std::uint64_t frame) {
-    generator_.seed(graphline::mix_seed(1, frame));
-    generator_.fill(draws_);
-    for (std::size_t i = 0; i < count; ++i) values_[i] = static_cast<float>(draws_[i]) * 32.0F;
-  }
-
- private:
-  static constexpr std::size_t count = std::size_t{3} * 512 * 512;
-  graphline::normal_generator generator_;
-  std::vector<double> draws_;
-  float* values_ = nullptr;
-};
-
-normal_numbers::normal_numbers() : impl_(std::make_unique<implementation>()) {}
-normal_numbers::~normal_numbers() = default;
-void normal_numbers::draw(std::uint64_t frame) {
-  impl_->draw(frame);
 }
 
 }  // namespace two_models

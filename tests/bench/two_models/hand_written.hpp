@@ -30,16 +30,4 @@ class hand_written {
 std::unique_ptr<hand_written> make_hand_written(const std::string& tensors,
                                                 graphline::precision precision);
 
-/// The CPU work between them, as cpu.random_normal does it: the same numbers, made the same way.
-class normal_numbers {
- public:
-  normal_numbers();
-  ~normal_numbers();
-  void draw(std::uint64_t frame);
-
- private:
-  class implementation;
-  std::unique_ptr<implementation> impl_;
-};
-
 }  // namespace two_models

@@ -20,18 +20,22 @@ void check(cublasStatus_t status, const char* call) {
           std::string(call) + " failed with status " + std::to_string(static_cast<int>(status)));
 }
 
-#define TWO_MODELS_FROM_CUBLASLT(name, symbol) \
-  decltype(&symbol) name = graphline::cublaslt_library_file().function<decltype(symbol)>(#symbol)
-
 struct cublaslt_functions {
-  TWO_MODELS_FROM_CUBLASLT(create, cublasLtCreate);
-  TWO_MODELS_FROM_CUBLASLT(make_operation, cublasLtMatmulDescCreate);
-  TWO_MODELS_FROM_CUBLASLT(set_operation, cublasLtMatmulDescSetAttribute);
-  TWO_MODELS_FROM_CUBLASLT(make_layout, cublasLtMatrixLayoutCreate);
-  TWO_MODELS_FROM_CUBLASLT(make_preference, cublasLtMatmulPreferenceCreate);
-  TWO_MODELS_FROM_CUBLASLT(set_preference, cublasLtMatmulPreferenceSetAttribute);
-  TWO_MODELS_FROM_CUBLASLT(suggest, cublasLtMatmulAlgoGetHeuristic);
-  TWO_MODELS_FROM_CUBLASLT(multiply, cublasLtMatmul);
+  const graphline::shared_library& library = graphline::cublaslt_library_file();
+  decltype(&cublasLtCreate) create = graphline::function_of(library, "cublasLtCreate");
+  decltype(&cublasLtMatmulDescCreate) make_operation =
+      graphline::function_of(library, "cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescSetAttribute) set_operation =
+      graphline::function_of(library, "cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) make_layout =
+      graphline::function_of(library, "cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatmulPreferenceCreate) make_preference =
+      graphline::function_of(library, "cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference =
+      graphline::function_of(library, "cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) suggest =
+      graphline::function_of(library, "cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmul) multiply = graphline::function_of(library, "cublasLtMatmul");
 };
 
 const cublaslt_functions& lt() {
@@ -62,14 +66,12 @@ cublasLtMatrixLayout_t layout(cudaDataType_t type, int rows, int columns, int le
   return made;
 }
 
-}  // namespace
-
 /// cuBLASLt's matrices are column-major: what it computes is y^T = w x^T. Descriptors live as long
 /// as the program.
-class product::implementation {
+class cublaslt_product final : public product {
  public:
-  implementation(int rows, int in, int out, precision p, const void* x, const void* w, void* y,
-                 cudaStream_t stream)
+  cublaslt_product(int rows, int in, int out, precision p, const void* x, const void* w, void* y,
+                   cudaStream_t stream)
       : x_(x), w_(w), y_(y) {
     const auto compute = p == precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     check(lt().make_operation(&operation_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
@@ -85,9 +87,9 @@ class product::implementation {
     choose(stream);
   }
 
-  ~implementation() { static_cast<void>(cudaFree(workspace_)); }
+  ~cublaslt_product() override { static_cast<void>(cudaFree(workspace_)); }
 
-  void enqueue(cudaStream_t stream) { check(multiply(stream), "cublasLtMatmul"); }
+  void enqueue(cudaStream_t stream) override { check(multiply(stream), "cublasLtMatmul"); }
 
  private:
   cublasStatus_t multiply(cudaStream_t stream) const {
@@ -153,15 +155,11 @@ class product::implementation {
   void* workspace_ = nullptr;
 };
 
-product::product(int rows, int in, int out, precision p, const void* x, const void* w, void* y,
-                 cudaStream_t stream)
-    : impl_(std::make_unique<implementation>(rows, in, out, p, x, w, y, stream)) {}
-product::~product() = default;
-product::product(product&&) noexcept = default;
-product& product::operator=(product&&) noexcept = default;
+}  // namespace
 
-void product::enqueue(cudaStream_t stream) {
-  impl_->enqueue(stream);
+std::unique_ptr<product> make_product(int rows, int in, int out, precision p, const void* x,
+                                      const void* w, void* y, cudaStream_t stream) {
+  return std::make_unique<cublaslt_product>(rows, in, out, p, x, w, y, stream);
 }
 
 }  // namespace two_models

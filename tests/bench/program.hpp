@@ -1,0 +1,63 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/run/execute/session.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+
+namespace graphline {
+
+/// A pipeline file ready to run on a device, its own settings changed by `change` where that is
+/// given. `stages` must outlive it, and so must `on`.
+inline session session_of_file(const std::string& path, device& on, const stage_registry& stages,
+                               const std::function<void(settings&)>& change = {}) {
+  const std::string backend = on.properties().backend;
+  diagnostics found;
+  pipeline_spec spec = read_pipeline(read_source(path), {.backend = backend}, found);
+  if (change) change(spec.run);
+  plan p = make_plan(spec, stages, {.backend = backend}, found);
+  found.throw_if_errors();
+  return session(std::move(p), on);
+}
+
+/// The record of a run that went well; throws `run_error` otherwise.
+inline run_record record_of(session& s, const run_options& options) {
+  run_record record = s.run(options);
+  if (record.failure) throw run_error(*record.failure);
+  return record;
+}
+
+/// End-to-end milliseconds of frames without timing, after some that do not count.
+inline std::vector<double> block_of_frames(session& s, std::int64_t frames, std::int64_t warmup) {
+  const run_record record =
+      record_of(s, {.timing = timing_method::none, .frames = frames, .warmup = warmup});
+  std::vector<double> milliseconds;
+  for (const frame_record& frame : record.frames) {
+    milliseconds.push_back(static_cast<double>(frame.end - frame.begin) * 1e-6);
+  }
+  return milliseconds;
+}
+
+/// A program's `main`: reads the command line and returns the status of `body`, or that of an
+/// error.
+inline int run_program(CLI::App& program, int argc, char** argv, const std::function<int()>& body) {
+  try {
+    program.parse(argc, argv);
+    return body();
+  } catch (const CLI::ParseError& e) {
+    return program.exit(e) == 0 ? 0 : 2;
+  } catch (const error& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return static_cast<int>(e.status());
+  }
+}
+
+}  // namespace graphline
