@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "tests/stages/cpu/temporary_folder.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 // A target hands an input, whatever its bytes are, to the functions that the program hands a file
 // to. clang's libFuzzer calls it with inputs that it makes (https://llvm.org/docs/LibFuzzer.html),

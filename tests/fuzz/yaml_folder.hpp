@@ -19,7 +19,7 @@ class yaml_folder {
     }
   }
 
-  std::string path(const std::string& name) const { return place_.path() + "/" + name; }
+  std::string path(const std::string& name) const { return place_.path() / name; }
 
  private:
   temporary_folder place_;

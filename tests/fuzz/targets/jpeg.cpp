@@ -8,10 +8,10 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;
   static const temporary_folder folder;
-  static const std::string path = folder.path() + "/input.jpg";
+  static const std::string path = folder.path() / "input.jpg";
   fuzz::write(path, data, size);
   static stage_trial stage(images_kind(),
-                           "{folder: " + folder.path() + ", size: [24, 32], batch: 1}");
+                           "{folder: " + folder.path().string() + ", size: [24, 32], batch: 1}");
   fuzz::read_or_refuse<run_error>([&] { stage.run(); });
   return 0;
 }

@@ -51,7 +51,7 @@ requires(requires(const Record& record) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;
   static const temporary_folder folder;
-  static const std::string path = folder.path() + "/input.json";
+  static const std::string path = folder.path() / "input.json";
   fuzz::write(path, data, size);
   fuzz::read_or_refuse<input_error>(
       [&] { std::visit([](const auto& record) { show(record); }, read_record(path)); });

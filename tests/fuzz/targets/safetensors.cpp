@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;
   static const temporary_folder folder;
-  static const std::string path = folder.path() + "/input.safetensors";
+  static const std::string path = folder.path() / "input.safetensors";
   fuzz::write(path, data, size);
   fuzz::read_or_refuse<input_error>([&] {
     safetensors_file file(path);

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;
   static const temporary_folder folder;
-  static const std::string path = folder.path() + "/input.trials.jsonl";
+  static const std::string path = folder.path() / "input.trials.jsonl";
   static const auto planned = samples::sample_plan();
   fuzz::write(path, data, size);
   for (const auto how : {store_opening::resume, store_opening::fresh}) {

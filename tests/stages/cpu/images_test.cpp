@@ -5,9 +5,9 @@
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
-#include "tests/stages/cpu/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -33,14 +33,17 @@ std::string parameters(const std::string& from, const std::string& more) {
   return "{folder: '" + from + "', size: [24, 32], " + more + "}";
 }
 
-std::string damaged_file(std::string contents) {
-  // In the middle of the entropy-coded data a marker that has no place there.
-  contents.replace(contents.size() / 2, 2, "\xFF\xC4");
-  return contents;
-}
-
 auto fails_with(const std::string& words, const std::string& more) {
   return Throws<run_error>(Property(&run_error::what, AllOf(HasSubstr(words), HasSubstr(more))));
+}
+
+/// Reading a file with this content says that of it.
+void expect_failure(const std::string& name, const std::string& contents, const std::string& words,
+                    const std::string& more = "") {
+  const temporary_folder files;
+  files.write(name, contents);
+  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
+  EXPECT_THAT([&] { trial.run(); }, fails_with(name + ": " + words, more));
 }
 
 TEST(images, agree_with_pillow_and_torch_interpolate) {
@@ -89,7 +92,7 @@ TEST(images, are_listed_by_name_whatever_the_case_of_the_ending) {
   files.write("b.JPEG", file_contents(folder + "/b_larger.jpg"));
   files.write("a.Jpg", file_contents(folder + "/c_grey.jpg"));
   files.write("notes.txt", "not an image");
-  fs::create_directory(files.path() + "/c.jpg");
+  fs::create_directory(files.path() / "c.jpg");
 
   stage_trial found(images_kind(), parameters(files.path(), "batch: 3"));
   ASSERT_THAT(found.complaints(), IsEmpty());
@@ -111,8 +114,9 @@ TEST(images, complain_about_a_folder_that_is_missing_at_its_place) {
 
 TEST(images, complain_about_a_folder_without_images) {
   const temporary_folder empty;
-  EXPECT_THAT(stage_trial(images_kind(), parameters(empty.path(), "batch: 1")).complaints(),
-              ElementsAre("the folder '" + empty.path() + "' holds no .jpg or .jpeg file"));
+  EXPECT_THAT(
+      stage_trial(images_kind(), parameters(empty.path(), "batch: 1")).complaints(),
+      ElementsAre("the folder '" + empty.path().string() + "' holds no .jpg or .jpeg file"));
 }
 
 TEST(images, complain_about_lists_of_the_wrong_length_and_a_zero_deviation) {
@@ -130,32 +134,23 @@ TEST(images, complain_about_lists_of_the_wrong_length_and_a_zero_deviation) {
 TEST(images, fail_on_a_file_that_is_cut_short) {
   const std::string whole = file_contents(folder + "/d_quarter.jpg");
   for (const std::size_t length : {std::size_t{2}, whole.size() / 8, whole.size() / 2}) {
-    const temporary_folder files;
-    files.write("cut.jpg", whole.substr(0, length));
-    stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
-    EXPECT_THAT([&] { trial.run(); }, fails_with("cut.jpg: ", "remature end")) << length;
+    SCOPED_TRACE(length);
+    expect_failure("cut.jpg", whole.substr(0, length), "", "remature end");
   }
 }
 
 TEST(images, fail_on_a_file_that_is_empty_no_jpeg_or_damaged) {
-  const std::vector<std::pair<std::string, std::string>> files = {
-      {"", "Empty input file"},
-      {"plain text that only claims to be an image", "Not a JPEG file"},
-      {damaged_file(file_contents(folder + "/d_quarter.jpg")), "orrupt"},
-  };
-  for (const auto& [contents, words] : files) {
-    const temporary_folder place;
-    place.write("bad.jpg", contents);
-    stage_trial trial(images_kind(), parameters(place.path(), "batch: 1"));
-    EXPECT_THAT([&] { trial.run(); }, fails_with("cannot decode " + place.path(), words));
-  }
+  expect_failure("bad.jpg", "", "", "Empty input file");
+  expect_failure("bad.jpg", "plain text that only claims to be an image", "", "Not a JPEG file");
+  std::string damaged = file_contents(folder + "/d_quarter.jpg");
+  // In the middle of the entropy-coded data a marker that has no place there.
+  damaged.replace(damaged.size() / 2, 2, "\xFF\xC4");
+  expect_failure("bad.jpg", damaged, "", "orrupt");
 }
 
 TEST(images, fail_on_cmyk_and_say_what_to_do) {
-  const temporary_folder files;
-  files.write("print.jpg", file_contents(reference_path("cmyk.jpg")));
-  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
-  EXPECT_THAT([&] { trial.run(); }, fails_with("print.jpg: it holds CMYK", "convert it to RGB"));
+  expect_failure("print.jpg", file_contents(reference_path("cmyk.jpg")), "it holds CMYK",
+                 "convert it to RGB");
 }
 
 TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
@@ -163,32 +158,21 @@ TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
   const std::size_t frame_header = contents.find("\xFF\xC0");
   ASSERT_NE(frame_header, std::string::npos);
   contents.replace(frame_header + 5, 4, "\xFF\xDC\xFF\xDC");  // height and width: 65500
-  const temporary_folder files;
-  files.write("vast.jpg", contents);
-  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
-  EXPECT_THAT([&] { trial.run(); },
-              fails_with("vast.jpg: 65500 x 65500 pixels", "268435456 allowed"));
+  expect_failure("vast.jpg", contents, "65500 x 65500 pixels", "268435456 allowed");
 }
 
 TEST(images, fail_on_several_scans_that_would_take_more_memory_than_the_tensor_is_worth) {
-  const temporary_folder place;
   auto contents = file_contents(folder + "/d_quarter.jpg");
   const auto frame = contents.find("\xFF\xC0");
   ASSERT_NE(frame, contents.npos);
   contents[frame + 1] = '\xC2';  // progressive, of 16000 x 16000 pixels
   for (const std::size_t at : {5U, 7U}) contents.replace(frame + at, 2, "\x3E\x80");
-  place.write("bomb.jpg", contents);
-  stage_trial trial(images_kind(), parameters(place.path(), "batch: 1"));
-  EXPECT_THAT([&] { trial.run(); },
-              fails_with("cannot decode " + place.path(),
-                         "16000 x 16000 pixels in several scans would take more than 256 MiB"));
+  expect_failure("bomb.jpg", contents, "",
+                 "16000 x 16000 pixels in several scans would take more than 256 MiB");
 }
 
 TEST(images, fail_on_a_file_whose_many_scans_would_take_minutes) {
-  const temporary_folder files;
-  files.write("endless.jpg", jpeg_of_many_scans(8));
-  stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
-  EXPECT_THAT([&] { trial.run(); }, fails_with("endless.jpg: ", "it has more than 32 scans"));
+  expect_failure("endless.jpg", jpeg_of_many_scans(8), "it has more than 32 scans");
 }
 
 TEST(images, fail_on_a_file_that_has_gone) {
@@ -196,7 +180,7 @@ TEST(images, fail_on_a_file_that_has_gone) {
   files.write("a.jpg", file_contents(folder + "/b_larger.jpg"));
   stage_trial trial(images_kind(), parameters(files.path(), "batch: 1"));
   trial.run(0);
-  fs::remove(files.path() + "/a.jpg");
+  fs::remove(files.path() / "a.jpg");
   EXPECT_THAT([&] { trial.run(1); }, fails_with("cannot read ", "No such file or directory"));
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "stages/kinds.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
-#include "tests/stages/cpu/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
@@ -23,7 +23,7 @@ struct outcome {
 /// Runs the program with `arguments`, as a shell would.
 outcome make_images(const std::string& arguments) {
   const temporary_folder place;
-  const std::string messages = place.path() + "/messages";
+  const std::string messages = place.path() / "messages";
   const int result = std::system(
       ("'" GRAPHLINE_MAKE_IMAGES "' " + arguments + " >/dev/null 2>'" + messages + "'").c_str());
   return {WIFEXITED(result) ? WEXITSTATUS(result) : -1, file_contents(messages)};
@@ -35,7 +35,7 @@ std::string quoted(const std::string& text) {
 
 TEST(make_images, draws_pictures_that_differ_and_can_be_read) {
   const temporary_folder place;
-  const std::string folder = place.path() + "/new/photos";
+  const std::string folder = place.path() / "new/photos";
   const outcome drawn = make_images(quoted(folder) + " 2");
   ASSERT_EQ(drawn.status, 0) << drawn.messages;
 
@@ -53,17 +53,17 @@ TEST(make_images, draws_the_same_pictures_each_time) {
   const temporary_folder two;
   ASSERT_EQ(make_images(quoted(one.path()) + " 2").status, 0);
   ASSERT_EQ(make_images(quoted(two.path()) + " 2").status, 0);
-  EXPECT_EQ(file_contents(one.path() + "/image_0001.jpg"),
-            file_contents(two.path() + "/image_0001.jpg"));
+  EXPECT_EQ(file_contents(one.path() / "image_0001.jpg"),
+            file_contents(two.path() / "image_0001.jpg"));
 }
 
 TEST(make_images, ends_with_status_2_when_the_folder_cannot_be_used) {
   const temporary_folder place;
   place.write("file", "");
-  const outcome refused = make_images(quoted(place.path() + "/file") + " 1");
+  const outcome refused = make_images(quoted(place.path() / "file") + " 1");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_EQ(refused.messages,
-            "make_images: cannot use the folder '" + place.path() + "/file': Not a directory\n");
+  EXPECT_EQ(refused.messages, "make_images: cannot use the folder '" + place.path().string() +
+                                  "/file': Not a directory\n");
 }
 
 TEST(make_images, ends_with_status_2_when_the_command_line_is_wrong) {

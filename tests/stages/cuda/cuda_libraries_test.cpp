@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "framework/base/error.hpp"
@@ -13,16 +12,10 @@
 #include "tests/base/environment_guard.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
+#include "tests/stages/network/cuda/reference_library.hpp"
 
 namespace graphline {
 namespace {
-
-std::int64_t as_signed(std::size_t i) {
-  return static_cast<std::int64_t>(i);
-}
-float at(const numbers& v, std::int64_t i) {
-  return v.at(static_cast<std::size_t>(i));
-}
 
 class cuda_libraries_test : public ::testing::Test {
  protected:
@@ -121,33 +114,15 @@ convolution_form small_convolution() {
   return form;
 }
 
-/// With a bias, and relu where the form has an activation, after the addition if there is one.
-numbers expected_convolution(const convolution_form& f, const std::vector<numbers>& operands) {
-  numbers y(operands.back().size());
-  const std::int64_t channels = f.in_channels;
-  for (std::int64_t i = 0; i < as_signed(y.size()); ++i) {
-    const std::int64_t k = i % f.conv.out_channels;
-    const std::int64_t column = i / f.conv.out_channels % f.out[1];
-    const std::int64_t row = i / f.conv.out_channels / f.out[1] % f.out[0];
-    const std::int64_t image = i / f.conv.out_channels / f.out[1] / f.out[0];
-    float sum = at(operands[2], k);
-    for (std::int64_t r = 0; r < f.conv.kernel[0]; ++r) {
-      for (std::int64_t s = 0; s < f.conv.kernel[1]; ++s) {
-        const std::int64_t h = row * f.conv.stride[0] - f.conv.padding[0] + r;
-        const std::int64_t w = column * f.conv.stride[1] - f.conv.padding[1] + s;
-        if (h < 0 || h >= f.in[0] || w < 0 || w >= f.in[1]) continue;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          sum +=
-              at(operands[0], ((image * f.in[0] + h) * f.in[1] + w) * channels + c) *
-              at(operands[1], ((k * f.conv.kernel[0] + r) * f.conv.kernel[1] + s) * channels + c);
-        }
-      }
-    }
-    if (f.add) sum += at(operands[3], i);
-    const bool activated = !f.before.empty() || !f.after.empty();
-    y[static_cast<std::size_t>(i)] = activated ? std::max(sum, 0.0F) : sum;
-  }
-  return y;
+numbers expected_convolution(const convolution_form& form, std::vector<numbers> operands) {
+  std::vector<void*> pointers;
+  for (numbers& operand : operands) pointers.push_back(operand.data());
+  test::reference_library library;
+  std::string why_not;
+  const auto operation = library.plan(form, why_not);
+  std::vector<std::byte> workspace(operation->workspace_bytes());
+  operation->enqueue(nullptr, pointers, workspace.data());
+  return operands.back();
 }
 
 TEST_F(cuda_libraries_test, convolve_as_the_form_says) {

@@ -7,9 +7,9 @@
 
 #include "stages/cuda/gemv.cuh"
 #include "tests/base/guarded.hpp"
-#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 #include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/product_samples.hpp"
 
 namespace graphline::test {
 

@@ -7,8 +7,8 @@
 #include "stages/gemv/host/gemv_loops.hpp"
 #include "stages/kinds.hpp"
 #include "tests/base/guarded.hpp"
-#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/product_samples.hpp"
 
 namespace graphline::test {
 

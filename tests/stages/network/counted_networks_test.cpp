@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "framework/spec/yaml_reader.hpp"
 #include "stages/kinds.hpp"
+#include "tests/stages/network/reference_cases.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -25,16 +25,8 @@ struct counted_network {
   friend void PrintTo(const counted_network& printed, std::ostream* to) { *to << printed.name; }
 };
 
-shape shape_of(const node& written) {
-  std::vector<std::int64_t> extents;
-  for (const node& extent : written.items()) extents.push_back(std::stoll(extent.text()));
-  return shape(extents);
-}
-
 std::vector<counted_network> counted_networks() {
-  std::ifstream file(reference_file("counted_networks.yaml"));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const node listing = parse(text);
+  const node listing = parse(read_source(reference_file("counted_networks.yaml"))->text());
   std::vector<counted_network> networks;
   for (const node& item : listing.items()) {
     const auto number = [&item](const char* key) { return std::stoll(item.find(key)->text()); };

@@ -32,101 +32,46 @@ std::vector<std::string> groups_of(const std::string& yaml, const shape& input,
 
 const shape small_image{1, 8, 6, 6};
 
-TEST(fusion, takes_norm_activation_and_add_into_a_convolution) {
-  EXPECT_THAT(groups_of(R"(
-- conv2d: {out_channels: 8, kernel: 1}
-- batch_norm2d
-- add: {from: input}
-- relu
-)",
-                        small_image),
-              ElementsAre("0(1)+2+3"));
-}
-
-TEST(fusion, leaves_a_norm_after_an_activation_alone) {
-  EXPECT_THAT(
-      groups_of("[{conv2d: {out_channels: 8, kernel: 1}}, relu, batch_norm2d]", small_image),
-      ElementsAre("0+1", "2"));
+TEST(fusion, takes_into_a_group_what_nobody_else_reads) {
+  const std::pair<const char*, std::vector<std::string>> networks[] = {
+      {"[conv2d: {out_channels: 8, kernel: 1}, batch_norm2d, add: {from: input}, relu]",
+       {"0(1)+2+3"}},
+      // A norm after an activation stays alone.
+      {"[conv2d: {out_channels: 8, kernel: 1}, relu, batch_norm2d]", {"0+1", "2"}},
+      // A later layer reads the value.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: stem}, batch_norm2d, relu, add: {from: stem},"
+       " relu]",
+       {"0", "1", "2", "3+4"}},
+      // A value is added to itself.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: a}, add: {from: a}]", {"0", "1"}},
+      // A layer reads another than the one before it.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: a}, relu: {name: b},"
+       " conv2d: {out_channels: 8, kernel: 1, reads: input}, relu: {name: c}, gelu: {reads: b},"
+       " add: {from: c}, add: {from: a}]",
+       {"0", "1", "2+3", "4", "5", "6"}},
+      // An add reads the value as its second.
+      {"[relu: {name: a}, conv2d: {out_channels: 8, kernel: 1, name: b}, add: {reads: a, from: b},"
+       " relu]",
+       {"0", "1", "2+3"}},
+      // The add of a block goes into its projection.
+      {"[relu: {name: x}, conv2d: {out_channels: 4, kernel: 3, stride: 2}, batch_norm2d, relu,"
+       " conv2d: {out_channels: 4, kernel: 3, padding: 1}, batch_norm2d: {name: main},"
+       " conv2d: {out_channels: 4, kernel: 3, stride: 2, reads: x}, batch_norm2d,"
+       " add: {from: main}, relu]",
+       {"0", "1(2)+3", "4(5)", "6(7)+8+9"}},
+      // A group has one add.
+      {"[conv2d: {out_channels: 8, kernel: 1}, add: {from: input}, add: {from: input}, gelu]",
+       {"0+1", "2+3"}},
+      // Pools and what follows them stay apart.
+      {"[max_pool2d: {kernel: 2}, relu, flatten]", {"0", "1", "2"}},
+  };
+  for (const auto& [yaml, groups] : networks) EXPECT_EQ(groups_of(yaml, small_image), groups);
 }
 
 TEST(fusion, lets_a_norm_or_an_activation_begin_a_group_where_that_is_asked_for) {
   EXPECT_THAT(groups_of("[batch_norm2d, relu, {max_pool2d: {kernel: 2}}, silu, relu, batch_norm2d]",
                         small_image, fused_heads::element_wise_too),
               ElementsAre("0+1", "2", "3+4", "5"));
-}
-
-TEST(fusion, ends_where_a_later_layer_reads_the_value) {
-  EXPECT_THAT(groups_of(R"(
-- conv2d: {out_channels: 8, kernel: 1, name: stem}
-- batch_norm2d
-- relu
-- add: {from: stem}
-- relu
-)",
-                        small_image),
-              ElementsAre("0", "1", "2", "3+4"));
-}
-
-TEST(fusion, adds_a_value_to_itself_unfused) {
-  EXPECT_THAT(groups_of(R"(
-- conv2d: {out_channels: 8, kernel: 1, name: a}
-- add: {from: a}
-)",
-                        small_image),
-              ElementsAre("0", "1"));
-}
-
-TEST(fusion, ends_before_a_layer_that_reads_another) {
-  EXPECT_THAT(groups_of(R"(
-- conv2d: {out_channels: 8, kernel: 1, name: a}
-- relu: {name: b}
-- conv2d: {out_channels: 8, kernel: 1, reads: input}
-- relu: {name: c}
-- gelu: {reads: b}
-- add: {from: c}
-- add: {from: a}
-)",
-                        small_image),
-              ElementsAre("0", "1", "2+3", "4", "5", "6"));
-}
-
-TEST(fusion, leaves_an_add_apart_that_reads_the_value_as_its_second) {
-  EXPECT_THAT(groups_of(R"(
-- relu: {name: a}
-- conv2d: {out_channels: 8, kernel: 1, name: b}
-- add: {reads: a, from: b}
-- relu
-)",
-                        small_image),
-              ElementsAre("0", "1", "2+3"));
-}
-
-TEST(fusion, takes_the_add_of_a_block_into_its_projection) {
-  EXPECT_THAT(groups_of(R"(
-- relu: {name: x}
-- conv2d: {out_channels: 4, kernel: 3, stride: 2}
-- batch_norm2d
-- relu
-- conv2d: {out_channels: 4, kernel: 3, padding: 1}
-- batch_norm2d: {name: main}
-- conv2d: {out_channels: 4, kernel: 3, stride: 2, reads: x}
-- batch_norm2d
-- add: {from: main}
-- relu
-)",
-                        small_image),
-              ElementsAre("0", "1(2)+3", "4(5)", "6(7)+8+9"));
-}
-
-TEST(fusion, takes_one_add_per_group) {
-  EXPECT_THAT(groups_of(R"(
-- conv2d: {out_channels: 8, kernel: 1}
-- add: {from: input}
-- add: {from: input}
-- gelu
-)",
-                        small_image),
-              ElementsAre("0+1", "2+3"));
 }
 
 TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_inside) {
@@ -157,11 +102,6 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
   const element_sizes all_half{.input = 2, .output = 2, .inside = 2};
   EXPECT_EQ(cost_of(network, groups[0], all_half).bytes_read, 2 * (8 * 36 + 32));
   EXPECT_EQ(cost_of(network, groups[2], all_half).bytes_written, 2 * value);
-}
-
-TEST(fusion, leaves_pools_and_their_activations_apart) {
-  EXPECT_THAT(groups_of("[{max_pool2d: {kernel: 2}}, relu, flatten]", small_image),
-              ElementsAre("0", "1", "2"));
 }
 
 }  // namespace

@@ -3,32 +3,13 @@
 
 #include "stages/kinds.hpp"
 #include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/product_samples.hpp"
 
 namespace graphline::test {
 
 namespace {
 
 using testing::HasSubstr;
-
-/// Where element (row, column) of batch entry `index` of `of` lies in a packed operand, whose
-/// leading extents are broadcast and whose last two may be stored the other way around.
-std::size_t position(const shape& s, const shape& of, std::int64_t index, std::int64_t row,
-                     std::int64_t column, bool transposed) {
-  std::int64_t offset = 0;
-  std::int64_t stride = s[s.rank() - 1] * s[s.rank() - 2];
-  std::size_t axis = s.rank() - 2;
-  for (std::size_t i = of.rank() - 2; i-- > 0;) {
-    const std::int64_t at = index % of[i];
-    index /= of[i];
-    if (axis == 0) continue;
-    --axis;
-    offset += s[axis] == 1 ? 0 : at * stride;
-    stride *= s[axis];
-  }
-  const std::int64_t width = s[s.rank() - 1];
-  return static_cast<std::size_t>(offset +
-                                  (transposed ? column * width + row : row * width + column));
-}
 
 void expect_product(const shape& a, const shape& b, const shape& expected, bool transpose_a,
                     bool transpose_b, int threads = 1) {
@@ -41,30 +22,15 @@ void expect_product(const shape& a, const shape& b, const shape& expected, bool 
 
   const auto left = some_values(a.elements(), 1);
   const auto right = some_values(b.elements(), 2);
-  const std::int64_t m = expected[expected.rank() - 2];
-  const std::int64_t n = expected[expected.rank() - 1];
   const std::int64_t k = transpose_a ? a[a.rank() - 2] : a[a.rank() - 1];
-  const std::int64_t batch = expected.elements() / (m * n);
-  EXPECT_EQ(s.cost.macs, batch * m * n * k);
+  EXPECT_EQ(s.cost.macs, expected.elements() * k);
   EXPECT_EQ(s.cost.flops, 2 * s.cost.macs);
   EXPECT_EQ(s.known, known_cost::all);
   EXPECT_EQ(s.cost.bytes_read, 4 * (a.elements() + b.elements()));
-
-  std::vector<float> product;
-  for (std::int64_t i = 0; i < batch; ++i) {
-    for (std::int64_t row = 0; row < m; ++row) {
-      for (std::int64_t column = 0; column < n; ++column) {
-        double sum = 0;
-        for (std::int64_t j = 0; j < k; ++j) {
-          sum += static_cast<double>(left[position(a, expected, i, row, j, transpose_a)]) *
-                 static_cast<double>(right[position(b, expected, i, j, column, transpose_b)]);
-        }
-        product.push_back(static_cast<float>(sum));
-      }
-    }
-  }
   stage_trial trial(kind, yaml, inputs, threads);
-  EXPECT_LE(difference(trial.run({left, right}), product), 1e-5);
+  EXPECT_LE(difference(trial.run({left, right}),
+                       batched_product(a, b, expected, left, right, transpose_a, transpose_b)),
+            1e-5);
 }
 
 TEST(matmul, multiplies_matrices_in_all_four_orders) {

@@ -1,9 +1,8 @@
 #include "tests/stages/network/reference_cases.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "framework/spec/yaml_reader.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -13,18 +12,19 @@ std::vector<reference_case> reference_cases() {
 }
 
 std::vector<reference_case> cases_in(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const node listing = parse(text);
   std::vector<reference_case> references;
+  const node listing = parse(read_source(path)->text());
   for (const node& item : listing.items()) {
-    std::vector<std::int64_t> extents;
-    for (const node& extent : item.find("shape")->items()) {
-      extents.push_back(std::stoll(extent.text()));
-    }
-    references.push_back({item.find("name")->text(), shape(extents), *item.find("layers")});
+    references.push_back(
+        {item.find("name")->text(), shape_of(*item.find("shape")), *item.find("layers")});
   }
   return references;
+}
+
+shape shape_of(const node& written) {
+  std::vector<std::int64_t> extents;
+  for (const node& extent : written.items()) extents.push_back(std::stoll(extent.text()));
+  return shape(extents);
 }
 
 arguments arguments_of(const reference_case& wanted) {

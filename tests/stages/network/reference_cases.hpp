@@ -24,6 +24,9 @@ std::vector<reference_case> reference_cases();
 /// Those of a file like cases.yaml.
 std::vector<reference_case> cases_in(const std::string& path);
 
+/// A list of numbers.
+shape shape_of(const node& written);
+
 /// The arguments of a network with these layers, and with the case's weights where some are stored.
 arguments arguments_of(const reference_case& wanted);
 

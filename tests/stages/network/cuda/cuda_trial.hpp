@@ -8,10 +8,15 @@
 
 #include "framework/device/cuda/cuda_device.hpp"
 #include "stages/builtin.hpp"
-#include "tests/stages/gemv/gemv_reference.hpp"
 #include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/product_samples.hpp"
 
 namespace graphline::test {
+
+/// How often a kernel or an operation was enqueued so far, with fake_libraries.cpp: in place of the
+/// project's kernels and of cuDNN and cuBLASLt, for programs that link the fake CUDA runtime, work
+/// that is carried out on the CPU when its turn on a stream comes.
+std::size_t enqueued_operations();
 
 /// Stages on the first `cuda` device, real or fake.
 class cuda_trial : public testing::Test {

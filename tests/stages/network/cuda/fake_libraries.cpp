@@ -1,6 +1,8 @@
-#include "tests/stages/network/cuda/fake_libraries.hpp"
+// In place of the project's kernels and of cuDNN and cuBLASLt.
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 

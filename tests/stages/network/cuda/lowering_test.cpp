@@ -110,15 +110,14 @@ TEST(cuda_network, counts_the_conversion_of_a_result_that_is_fused) {
 TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
-  try {
-    cpu_network(network_of("  - relu\n  - linear: {out_features: 4}\n"), {2, 3}, library,
-                precision::float16);
-    FAIL() << "nothing was thrown";
-  } catch (const run_error& e) {
-    EXPECT_STREQ(e.what(),
-                 "stage 'trial', layer '1.linear': no implementation in float16 for [2, 3]: the "
-                 "rule refuses this product; another 'precision' may have one");
-  }
+  EXPECT_THAT(
+      [&] {
+        cpu_network(network_of("  - relu\n  - linear: {out_features: 4}\n"), {2, 3}, library,
+                    precision::float16);
+      },
+      testing::ThrowsMessage<run_error>(testing::StrEq(
+          "stage 'trial', layer '1.linear': no implementation in float16 for [2, 3]: the "
+          "rule refuses this product; another 'precision' may have one")));
 }
 
 TEST(cuda_network, converts_nothing_in_a_plain_float32_network) {
@@ -268,15 +267,14 @@ TEST(cuda_network, counts_the_scores_of_an_attention_as_scratch_and_not_as_moved
 TEST(cuda_network, says_that_the_library_has_nothing_for_an_attention) {
   reference_library library;
   library.takes_product = [](const product_form& form) { return form.transpose_b; };
-  try {
-    cpu_network(network_of(attention_of_three), {2, 5, 36}, library, precision::bfloat16);
-    FAIL() << "nothing was thrown";
-  } catch (const run_error& e) {
-    EXPECT_STREQ(e.what(),
-                 "stage 'trial', layer '0.scaled_dot_product_attention': no implementation in "
-                 "bfloat16 for [2, 5, 36]: the rule refuses this product; another 'precision' may "
-                 "have one");
-  }
+  EXPECT_THAT(
+      [&] {
+        cpu_network(network_of(attention_of_three), {2, 5, 36}, library, precision::bfloat16);
+      },
+      testing::ThrowsMessage<run_error>(testing::StrEq(
+          "stage 'trial', layer '0.scaled_dot_product_attention': no implementation in "
+          "bfloat16 for [2, 5, 36]: the rule refuses this product; another 'precision' may "
+          "have one")));
 }
 
 TEST(cuda_network, normalises_rows_without_a_conversion_and_writes_what_the_caller_reads) {

@@ -4,77 +4,36 @@
 
 #include <random>
 
+#include "tests/stages/cuda/product_reference.hpp"
+#include "tests/stages/product_samples.hpp"
+
 namespace graphline::test {
 
 namespace {
 
-/// Whole numbers, whose products and sums are exact.
-std::vector<double> numbers(std::int64_t count, std::mt19937& generator) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (double& value : values) value = static_cast<double>(generator() % 17) - 8;
-  return values;
-}
-
-/// The element (row, column) of the batch entry that `index` counts in `of`.
-double element(const std::vector<double>& values, const shape& s, const shape& of,
-               std::int64_t index, std::int64_t row, std::int64_t column, bool transposed) {
-  const std::size_t rank = s.rank();
-  std::int64_t stride = s[rank - 1] * s[rank - 2];
-  std::int64_t offset = transposed ? column * s[rank - 2] + row : row * s[rank - 1] + column;
-  for (std::size_t axis = rank - 2; axis-- > 0;) {
-    offset += (s[axis] == 1 ? 0 : index % of[axis]) * stride;
-    index /= of[axis];
-    stride *= s[axis];
-  }
-  return values[static_cast<std::size_t>(offset)];
-}
-
-std::vector<double> direct(const matmul_form& form, const std::vector<double>& a,
-                           const std::vector<double>& b) {
-  const std::size_t rank = form.c.rank();
-  std::vector<double> result;
-  const std::int64_t m = form.c[rank - 2];
-  const std::int64_t n = form.c[rank - 1];
-  for (std::int64_t index = 0; index < form.c.elements() / (m * n); ++index) {
-    for (std::int64_t row = 0; row < m; ++row) {
-      for (std::int64_t column = 0; column < n; ++column) {
-        double sum = 0;
-        for (std::int64_t j = 0; j < form.a[rank - 1]; ++j) {
-          sum += element(a, form.a, form.c, index, row, j, form.transpose_a) *
-                 element(b, form.b, form.c, index, j, column, form.transpose_b);
-        }
-        result.push_back(sum);
-      }
-    }
-  }
-  return result;
-}
-
-std::vector<double> by_calls(const product_calls& product, std::vector<double> a,
-                             std::vector<double> b, std::size_t results) {
+/// The calls on operands that begin where each of them says. What no call writes stays zero, and
+/// what two write is their sum.
+numbers by_calls(const product_calls& product, numbers a, numbers b, std::size_t results) {
   if (product.swapped) std::swap(a, b);
-  std::vector<double> result(results, 1e9);
-  const product_form& form = product.form;
+  const auto from = [](const numbers& values, std::int64_t offset) {
+    return numbers(values.begin() + offset, values.end());
+  };
+  numbers result(results);
   for (const product_offsets& call : product.calls) {
-    for (std::int64_t i = 0; i < form.batch; ++i) {
-      for (std::int64_t row = 0; row < form.m; ++row) {
-        for (std::int64_t column = 0; column < form.n; ++column) {
-          double sum = 0;
-          for (std::int64_t j = 0; j < form.k; ++j) {
-            const std::int64_t at_a =
-                form.transpose_a ? j * form.a_leading + row : row * form.a_leading + j;
-            const std::int64_t at_b =
-                form.transpose_b ? column * form.b_leading + j : j * form.b_leading + column;
-            sum += a.at(static_cast<std::size_t>(call.a + i * form.a_stride + at_a)) *
-                   b.at(static_cast<std::size_t>(call.b + i * form.b_stride + at_b));
-          }
-          result.at(static_cast<std::size_t>(call.d + i * form.d_stride + row * form.d_leading +
-                                             column)) = sum;
-        }
-      }
+    const numbers room(results - static_cast<std::size_t>(call.d));
+    const numbers part = expected_product(product.form, {from(a, call.a), from(b, call.b), room});
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      result[static_cast<std::size_t>(call.d) + i] += part[i];
     }
   }
   return result;
+}
+
+/// An operand's extents as they are stored.
+shape stored(const shape& s, bool transposed) {
+  std::vector<std::int64_t> extents = s.extents();
+  if (transposed) std::swap(extents[s.rank() - 1], extents[s.rank() - 2]);
+  return shape(std::move(extents));
 }
 
 /// What a library asks of leading dimensions: that rows do not overlap.
@@ -113,12 +72,15 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
     a[rank - 1] = b[rank - 2] = 1 + below(3);
     b[rank - 1] = 1 + below(3);
     const matmul_form form = product_of(a, b, below(2) == 0, below(2) == 0);
-    const auto left = numbers(form.a.elements(), generator);
-    const auto right = numbers(form.b.elements(), generator);
+    const auto operands = whole_operands(
+        std::vector{static_cast<std::size_t>(form.a.elements()) * sizeof(float),
+                    static_cast<std::size_t>(form.b.elements()) * sizeof(float), sizeof(float)});
     const product_calls product = collapse_product(form, precision::float32);
     expect_sound(product.form);
-    const auto expected = direct(form, left, right);
-    ASSERT_EQ(by_calls(product, left, right, expected.size()), expected)
+    const auto expected =
+        batched_product(stored(form.a, form.transpose_a), stored(form.b, form.transpose_b), form.c,
+                        operands[0], operands[1], form.transpose_a, form.transpose_b);
+    ASSERT_EQ(by_calls(product, operands[0], operands[1], expected.size()), expected)
         << to_string(form.a) << (form.transpose_a ? " transposed x " : " x ") << to_string(form.b)
         << (form.transpose_b ? " transposed" : "");
   }

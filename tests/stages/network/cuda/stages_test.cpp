@@ -7,7 +7,6 @@
 
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
-#include "tests/stages/network/cuda/fake_libraries.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
