@@ -91,6 +91,11 @@ TEST(median, is_the_middle_or_the_mean_of_the_middle_two) {
   EXPECT_EQ(median_of({9, 1, 5, 7}), 6);
 }
 
+TEST(percentile_name, has_the_digits_that_the_percentile_needs) {
+  EXPECT_EQ(percentile_name(0.95), "p95");
+  EXPECT_EQ(percentile_name(0.999), "p99.9");
+}
+
 TEST(distribution, gives_mean_and_spread_of_fractions) {
   const double values[] = {0.5, 1.5, 2.5};
   EXPECT_DOUBLE_EQ(mean_of(values), 1.5);

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/report/store/trial_exchange.hpp"
+#include "framework/report/store/stored_trials.hpp"
 #include "tools/graphline/commands.hpp"
 
 extern char** environ;

@@ -14,7 +14,7 @@
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/html/html_page.hpp"
-#include "framework/report/json/json_beginning.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/terminal_look.hpp"
 

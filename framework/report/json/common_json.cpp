@@ -18,53 +18,26 @@ json ms_or_null(const std::optional<double>& ns) {
   return ns ? json(milliseconds(*ns)) : json();
 }
 
-json ms_or_null(const std::optional<nanoseconds>& ns) {
-  return ns ? json(milliseconds(*ns)) : json();
-}
-
-json distribution_json(const std::optional<distribution>& times) {
-  const auto fact = [&](auto get) {
-    return times ? ms_or_null(std::optional(get(*times))) : json();
-  };
+json distribution_json(const std::optional<distribution>& times,
+                       const std::vector<nanoseconds>& samples) {
   auto result = json::object();
   result["unit"] = "ms";
   result["count"] = times ? times->count() : 0;
   const bool settled = times && times->why_unsettled().empty();
-  result["mean"] = settled ? ms_or_null(std::optional(times->mean())) : json();
+  result["mean"] = settled ? json(milliseconds(times->mean())) : json();
   result["stddev"] = settled ? ms_or_null(times->stddev()) : json();
-  result["min"] = fact([](const distribution& d) { return d.min(); });
+  result["min"] = times ? json(milliseconds(times->min())) : json();
   json needs = json::object();
   for (const auto& [name, p] : shown_percentiles) {
     const auto value = times ? times->percentile(p) : std::nullopt;
-    result[std::string(name)] = ms_or_null(value);
+    result[std::string(name)] = value ? json(milliseconds(*value)) : json();
     if (!value && (settled || !times)) needs[std::string(name)] = samples_needed(p);
   }
-  result["max"] = fact([](const distribution& d) { return d.max(); });
+  result["max"] = times ? json(milliseconds(times->max())) : json();
   if (times && !settled) result["why_absent"] = times->why_unsettled();
+  for (const auto sample : samples) result["samples"].push_back(milliseconds(sample));
   if (!needs.empty()) result["needs"] = std::move(needs);
   return result;
-}
-
-json distribution_json(const std::optional<distribution>& times,
-                       const std::vector<nanoseconds>& samples) {
-  auto result = distribution_json(times);
-  json list = json::array();
-  list.get_ref<json::array_t&>().reserve(samples.size());
-  for (const auto sample : samples) list.push_back(milliseconds(sample));
-  // What the samples lack stands after them.
-  const auto needs = result.find("needs") == result.end() ? json() : result["needs"];
-  result.erase("needs");
-  result["samples"] = std::move(list);
-  if (!needs.is_null()) result["needs"] = needs;
-  return result;
-}
-
-json deadline_json(const deadline_summary& deadline) {
-  return {{"unit", "ms"},
-          {"limit", ms_or_null(std::optional(deadline.limit))},
-          {"missed", deadline.missed},
-          {"median_late", ms_or_null(deadline.median_late)},
-          {"worst_late", ms_or_null(deadline.worst_late)}};
 }
 
 json device_json(const device_properties& device) {

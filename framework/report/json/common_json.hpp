@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -16,17 +15,12 @@ namespace graphline {
 
 /// A time in milliseconds; null for what is not known.
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
-nlohmann::ordered_json ms_or_null(const std::optional<nanoseconds>& ns);
 
 /// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
-/// and "needs" tells for each such percentile how many frames it takes.
+/// and "needs" tells for each such percentile how many frames it takes. With the samples, in their
+/// order, where they are given.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times,
                                          const std::vector<nanoseconds>& samples);
-
-/// The same without the samples.
-nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
-
-nlohmann::ordered_json deadline_json(const deadline_summary& deadline);
 
 nlohmann::ordered_json device_json(const device_properties& device);
 

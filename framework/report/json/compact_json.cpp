@@ -58,16 +58,6 @@ compact_json& compact_json::plain(std::string_view text) {
   return *this;
 }
 
-compact_json& compact_json::whole(std::int64_t number) {
-  const fmt::format_int digits(number);
-  return plain({digits.data(), digits.size()});
-}
-
-compact_json& compact_json::whole(std::uint64_t number) {
-  const fmt::format_int digits(number);
-  return plain({digits.data(), digits.size()});
-}
-
 /// Nothing but a bracket or a key's colon stands before a value that needs no comma; a string that
 /// ends in one of these is followed by its quote.
 void compact_json::separate() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <optional>
 #include <string>
@@ -7,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
@@ -38,10 +39,9 @@ class compact_json {
   compact_json& value(T number) {
     if constexpr (std::same_as<T, bool>) {
       return plain(number ? "true" : "false");
-    } else if constexpr (std::signed_integral<T>) {
-      return whole(static_cast<std::int64_t>(number));
     } else {
-      return whole(static_cast<std::uint64_t>(number));
+      const fmt::format_int digits(number);
+      return plain({digits.data(), digits.size()});
     }
   }
 
@@ -74,8 +74,6 @@ class compact_json {
 
  private:
   compact_json& plain(std::string_view text);
-  compact_json& whole(std::int64_t number);
-  compact_json& whole(std::uint64_t number);
   void separate();
 
   std::string text_;  ///< where it is handed on, what is not yet: what was written last at least

@@ -13,97 +13,58 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-class printer {
- public:
-  explicit printer(text_sink& to) : to_(to) {}
+std::string in_one_line(const json& v) {
+  if (!v.is_number_float()) return v.dump(-1, ' ', false, json::error_handler_t::replace);
+  const double number = v.get<double>();
+  return std::isfinite(number) ? fmt::to_string(number) : "null";
+}
 
-  /// `last`: one more entry at the end of an object.
-  void value(const json& v, const last_entry* last = nullptr) {
-    if (v.is_object()) {
-      entries(v, '{', '}', last);
-    } else if (v.is_array()) {
-      const bool plain =
-          std::all_of(v.begin(), v.end(), [](const json& item) { return item.is_primitive(); });
-      if (plain) {
-        line(v);
-      } else {
-        entries(v, '[', ']');
-      }
-    } else {
-      scalar(v);
-    }
+void write_value(text_sink& to, const json& v, const std::string& indent, const last_entry* last);
+
+void write_plain_list(text_sink& to, const json& v) {
+  to.append("[");
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    if (i > 0) to.append(", ");
+    to.append(in_one_line(v[i]));
   }
+  to.append("]");
+}
 
- private:
-  void entries(const json& v, char open, char close, const last_entry* last = nullptr) {
-    put(open);
-    ++depth_;
-    bool first = true;
-    const auto begin_entry = [&] {
-      to_.append(first ? "\n" : ",\n");
-      first = false;
-      indent();
-    };
-    for (auto item = v.begin(); item != v.end(); ++item) {
-      begin_entry();
-      if (v.is_object()) begin_value(item.key());
-      value(*item);
-    }
-    if (last != nullptr) {
-      begin_entry();
-      begin_value(std::string(last->key));
-      last->write(to_);
-    }
-    --depth_;
-    if (!first) {
-      put('\n');
-      indent();
-    }
-    put(close);
+/// One entry a line; `last`: one more at the end.
+void write_entries(text_sink& to, const json& v, const std::string& indent,
+                   const last_entry* last) {
+  const auto within = indent + "  ";
+  auto before = "\n" + within;
+  to.append(v.is_object() ? "{" : "[");
+  for (auto item = v.begin(); item != v.end(); ++item) {
+    to.append(before);
+    if (v.is_object()) to.append(in_one_line(item.key())).append(": ");
+    write_value(to, *item, within, nullptr);
+    before = ",\n" + within;
   }
-
-  void line(const json& v) {
-    put('[');
-    bool first = true;
-    for (const auto& item : v) {
-      if (!first) to_.append(", ");
-      first = false;
-      scalar(item);
-    }
-    put(']');
+  if (last != nullptr) {
+    to.append(before).append(in_one_line(std::string(last->key))).append(": ");
+    last->write(to);
   }
+  if (!v.empty() || last != nullptr) to.append("\n").append(indent);
+  to.append(v.is_object() ? "}" : "]");
+}
 
-  void scalar(const json& v) {
-    if (v.is_number_float()) {
-      const double number = v.get<double>();
-      if (std::isfinite(number)) {
-        to_.append(fmt::to_string(number));
-      } else {
-        to_.append("null");
-      }
-    } else {
-      to_.append(v.dump(-1, ' ', false, json::error_handler_t::replace));
-    }
+void write_value(text_sink& to, const json& v, const std::string& indent, const last_entry* last) {
+  const auto is_plain = [](const json& item) { return item.is_primitive(); };
+  if (v.is_primitive()) {
+    to.append(in_one_line(v));
+  } else if (v.is_array() && std::all_of(v.begin(), v.end(), is_plain)) {
+    write_plain_list(to, v);
+  } else {
+    write_entries(to, v, indent, last);
   }
-
-  void begin_value(const std::string& key) {
-    to_.append(json(key).dump(-1, ' ', false, json::error_handler_t::replace)).append(": ");
-  }
-
-  void indent() {
-    for (std::size_t i = 0; i < depth_; ++i) to_.append("  ");
-  }
-
-  void put(char c) { to_.append({&c, 1}); }
-
-  text_sink& to_;
-  std::size_t depth_ = 0;
-};
+}
 
 }  // namespace
 
 void write_json(text_sink& to, const json& value, const last_entry* last) {
-  printer(to).value(value, last);
+  write_value(to, value, "", last);
   to.append("\n");
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 
+#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_fields.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -12,21 +13,22 @@ namespace graphline {
 
 namespace {
 
-/// No run takes so long, and reports may add up times without leaving 64 bits.
-constexpr nanoseconds longest = nanoseconds{1} << 53;  // 104 days
+using range = std::optional<number_range>;
 
-nanoseconds time_from(const json_part& from) {
-  const auto time = from.whole<nanoseconds>();
-  if (time < -longest || time > longest) from.fail("nanoseconds of 104 days at most");
-  return time;
+void expect_within(const range& allowed, double number, const json_part& from) {
+  if (!allowed || allowed->holds(number)) return;
+  from.fail(fmt::format(fmt::runtime(allowed->words), allowed->most + 1));
 }
 
-std::vector<nanoseconds> times_from(const json_part& from) {
-  auto times = from.wholes<nanoseconds>();
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i] < -longest || times[i] > longest) time_from(from.items()[i]);
+template <std::integral T>
+std::vector<T> wholes_from(const json_part& from, const range& allowed) {
+  auto list = from.wholes<T>();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto number = static_cast<double>(list[i]);
+    // The way to an item is made only for a message: columns are long.
+    if (allowed && !allowed->holds(number)) expect_within(allowed, number, from.items()[i]);
   }
-  return times;
+  return list;
 }
 
 /// The columns of a table, named `names`, all of one length, in each row of which no time lies
@@ -36,7 +38,7 @@ std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
                                                      const std::array<const char*, N>& names) {
   std::array<std::vector<nanoseconds>, N> result;
   for (std::size_t i = 0; i < N; ++i) {
-    result[i] = times_from(from.at(names[i]));
+    result[i] = wholes_from<nanoseconds>(from.at(names[i]), any_time);
     if (result[i].size() != result[0].size()) {
       throw input_error(fmt::format("{0}.{1} has {2} entries, where {0}.{3} has {4}", from.where(),
                                     names[i], result[i].size(), names[0], result[0].size()));
@@ -52,13 +54,6 @@ std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
   return result;
 }
 
-/// Reports look up what an index names.
-std::size_t index_below(const json_part& from, std::size_t end) {
-  const auto index = from.whole<std::size_t>();
-  if (index >= end) from.fail(fmt::format("an index below {}", end));
-  return index;
-}
-
 void expect_entries(const json_part& column, std::size_t entries, std::size_t frames) {
   if (entries == frames) return;
   throw input_error(fmt::format("{} has {} entries, where the run has {} frames", column.where(),
@@ -70,133 +65,54 @@ class record_reader {
  public:
   explicit record_reader(const json_part& from) : from_(from) {}
   record_reader(const json_part& from, const record_reader& above)
-      : stages(above.stages),
+      : frames(above.frames),
         threads(above.threads),
+        stages(above.stages),
         nodes(above.nodes),
-        from_(from),
-        frames_(above.frames_) {}
+        from_(from) {}
 
-  std::size_t stages = 0;   ///< those before it, of a stage
-  std::size_t threads = 0;  ///< of the run
-  std::size_t nodes = 0;    ///< those before it, of a node
+  std::size_t frames = 0;
+  std::size_t threads = 0;
+  std::size_t stages = 0;  ///< those before it, of a stage
+  std::size_t nodes = 0;   ///< those before it, of a node
 
   template <class T>
-  void value(const char* key, T& item) {
-    read(from_.at(key), item);
+  void value(std::string_view key, T& item, const range& allowed = {}) {
+    read(from_.at(key), item, allowed);
+  }
+  template <class T>
+  void value(std::string_view key, std::optional<T>& item, const range& allowed = {}) {
+    if (const auto part = from_.find(key)) read(*part, item.emplace(), allowed);
   }
   /// Keeps what is there where the key is missing.
   template <class T>
-  void newer(const char* key, T& item) {
-    if (const auto part = from_.find(key)) read(*part, item);
-    if constexpr (std::same_as<T, std::vector<std::string>>) threads = item.size();
+  void newer(std::string_view key, T& item) {
+    if (const auto part = from_.find(key)) read(*part, item, {});
   }
   template <class T>
-  void optional(const char* key, std::optional<T>& item) {
-    if (const auto part = from_.find(key)) read(*part, item.emplace());
-  }
-  void time(const char* key, nanoseconds& item) { item = time_from(from_.at(key)); }
-  void times(const char* key, std::vector<nanoseconds>& list) { list = times_from(from_.at(key)); }
-  void optional_time(const char* key, std::optional<nanoseconds>& item) {
-    if (const auto part = from_.find(key)) item = time_from(*part);
-  }
-  void rate(const char* key, std::optional<double>& item) {
-    optional(key, item);
-    if (item && !can_be_kept(*item)) {
-      from_.at(key).fail("a rate from 0.000001 to 1,000,000 frames a second");
-    }
-  }
-  void at_least(const char* key, std::int64_t& item, std::int64_t least) {
-    value(key, item);
-    if (item < least) from_.at(key).fail(fmt::format("a number from {}", least));
-  }
-  void between(const char* key, double& item, double low, double high) {
-    value(key, item);
-    if (!(item > low && item < high)) {
-      from_.at(key).fail(fmt::format("a number between {} and {}", low, high));
-    }
-  }
-  void index(const char* key, std::size_t& item, std::size_t end) {
-    item = index_below(from_.at(key), end);
-  }
-  void optional_index(const char* key, std::optional<std::size_t>& item, std::size_t end) {
-    if (const auto part = from_.find(key)) item = index_below(*part, end);
-  }
-  void indices(const char* key, std::vector<std::size_t>& list, std::size_t end) {
-    for (const auto& part : from_.at(key).items()) list.push_back(index_below(part, end));
-  }
-  /// A column that is missing was not filled; one that is there has an entry for each frame.
-  void indices_by_frame(const char* key, std::vector<std::uint32_t>& list, std::size_t end) {
-    const auto column = from_.find(key);
-    if (!column) return;
-    list = column->wholes<std::uint32_t>();
-    expect_entries(*column, list.size(), frames_);
-    for (const auto item : list) {
-      if (item >= end) column->fail("indices of threads that the run has");
-    }
-  }
-
-  template <class T>
-  void object(const char* key, T& of) {
-    whole(from_.at(key), of);
-  }
-  template <class T>
-  void optional_object(const char* key, std::optional<T>& of) {
-    if (const auto part = from_.find(key)) whole(*part, of.emplace());
-  }
-  template <class T>
-  void list(const char* key, std::vector<T>& items) {
-    read_items(from_.at(key), items);
-  }
-  template <class T>
-  void newer_list(const char* key, std::vector<T>& items) {
-    if (const auto part = from_.find(key)) read_items(*part, items);
-  }
-
-  void columns(const char* key, std::vector<stamp_pair>& stamps) {
-    const auto table = from_.find(key);
-    if (!table) return;
-    const auto [begin, end] = columns_from<2>(*table, {"begin", "end"});
-    expect_entries(*table, begin.size(), frames_);
-    stamps.resize(frames_);
-    for (std::size_t i = 0; i < frames_; ++i) stamps[i] = {begin[i], end[i]};
-  }
-  void frame_columns(const char* key, std::vector<frame_record>& frames) {
-    const auto [due, begin, end] = columns_from<3>(from_.at(key), {"due", "begin", "end"});
-    frames.resize(due.size());
-    for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = {due[i], begin[i], end[i]};
-    frames_ = frames.size();
-  }
-  /// At work at most from one event to the other.
-  void busy(const char* key, std::vector<nanoseconds>& list,
-            const std::vector<stamp_pair>& device) {
-    const auto column = from_.find(key);
-    if (!column) return;
-    list = times_from(*column);
-    expect_entries(*column, list.size(), device.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i] < 0 || list[i] > device[i].length()) {
-        column->items()[i].fail("nanoseconds of the time between the stage's events");
-      }
-    }
-  }
-  /// Such that some hundred of them can be added up in 64 bits.
-  void count(const char* key, std::optional<std::int64_t>& item) {
-    constexpr std::int64_t most = std::int64_t{1} << 56;  // 72 PFLOP or PB
-    optional(key, item);
-    if (item && (*item < 0 || *item > most)) from_.at(key).fail("a number from 0 to 2^56");
-  }
-  void ceiling_value(const char* key, double& item) {
-    value(key, item);
-    if (!is_ceiling_value(item)) from_.at(key).fail("a number from 0.001 to 10^18");
-  }
-  template <class T>
-  void where(bool, const char* key, T& item) {
+  void where(bool, std::string_view key, T& item) {
     newer(key, item);
   }
-  /// Results of earlier versions know it of nothing.
+  /// One that is missing was not filled.
   template <class T>
-  void known(const char* key, T& of) {
-    if (const auto part = from_.find(key)) whole(*part, of);
+  void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {
+    const auto part = from_.find(key);
+    if (!part) return;
+    read(*part, list, allowed);
+    expect_entries(*part, list.size(), frames);
+  }
+  /// At work at most from one event to the other.
+  void busy(std::string_view key, std::vector<nanoseconds>& list,
+            const std::vector<stamp_pair>& device) {
+    const auto part = from_.find(key);
+    if (!part) return;
+    read(*part, list, any_time);
+    expect_entries(*part, list.size(), device.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] < 0 || list[i] > device[i].length()) {
+        part->items()[i].fail("nanoseconds of the time between the stage's events");
+      }
+    }
   }
   void type(tensor_type& of) {
     const auto extents = from_.at("shape");
@@ -208,74 +124,103 @@ class record_reader {
     of.element = *known;
   }
 
- private:
   template <class T>
-  static void read(const json_part& from, T& item) {
-    if constexpr (std::is_enum_v<T>) {
+  void read(const json_part& from, T& item, const range& allowed) {
+    if constexpr (part_of_a_record<T>) {
+      record_reader inner(from, *this);
+      fields(inner, item);
+    } else if constexpr (std::is_enum_v<T>) {
       item = from.word<T>();
     } else if constexpr (std::same_as<T, bool>) {
       item = from.boolean();
     } else if constexpr (std::integral<T>) {
       item = from.whole<T>();
+      expect_within(allowed, static_cast<double>(item), from);
     } else if constexpr (std::same_as<T, double>) {
       item = from.number();
+      expect_within(allowed, item, from);
     } else if constexpr (std::same_as<T, std::string>) {
       item = from.text();
-    } else if constexpr (std::same_as<T, std::vector<std::pair<std::string, std::string>>>) {
-      item = from.pairs();
     } else {
-      item.clear();
-      for (const auto& part : from.items()) read(part, item.emplace_back());
+      item = from.pairs();
     }
   }
 
-  template <class T>
-  void whole(const json_part& from, T& of) {
-    record_reader inner(from, *this);
-    fields(inner, of);
+ private:
+  void read(const json_part& from, std::vector<stamp_pair>& stamps, const range&) {
+    const auto [begin, end] = columns_from<2>(from, {"begin", "end"});
+    for (std::size_t i = 0; i < begin.size(); ++i) stamps.push_back({begin[i], end[i]});
   }
-
+  void read(const json_part& from, std::vector<frame_record>& list, const range&) {
+    const auto [due, begin, end] = columns_from<3>(from, {"due", "begin", "end"});
+    for (std::size_t i = 0; i < due.size(); ++i) list.push_back({due[i], begin[i], end[i]});
+  }
   template <class T>
-  void read_items(const json_part& from, std::vector<T>& items) {
-    for (const auto& part : from.items()) {
-      whole(part, items.emplace_back());
-      if constexpr (std::same_as<T, stage_record>) stages = items.size();
-      if constexpr (std::same_as<T, graph_node>) nodes = items.size();
+  requires(!std::same_as<T, std::pair<std::string, std::string>>) void read(const json_part& from,
+                                                                            std::vector<T>& list,
+                                                                            const range& allowed) {
+    if constexpr (std::integral<T>) {
+      list = wholes_from<T>(from, allowed);
+      return;
+    } else {
+      list.clear();
+      for (const auto& part : from.items()) {
+        read(part, list.emplace_back(), allowed);
+        if constexpr (std::same_as<T, stage_record>) stages = list.size();
+        if constexpr (std::same_as<T, graph_node>) nodes = list.size();
+      }
     }
   }
 
   const json_part& from_;
-  std::size_t frames_ = 0;
 };
 
 template <class T>
 T record_from(const json_part& from) {
   T record;
-  record_reader reader(from);
-  fields(reader, record);
+  record_reader(from).read(from, record, {});
+  return record;
+}
+
+std::string_view unit_name(ceiling_unit unit) noexcept {
+  if (unit == ceiling_unit::duration) return "ns";
+  return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
+}
+
+ceiling_record ceiling_from(const json_part& from) {
+  ceiling_record record;
+  record.what = from.at("what").word<ceiling>();
+  if (const auto arithmetic = from.find("precision")) {
+    record.arithmetic = arithmetic->word<precision>();
+  }
+  record.how = from.at("how").text();
+  const auto amount = from.at("amount");
+  record.amount = amount.number();
+  if (!(record.amount > 0)) amount.fail("a number above 0");
+  const auto times = from.at("times_ns");
+  record.times = times.wholes<nanoseconds>();
+  for (std::size_t i = 0; i < record.times.size(); ++i) {
+    if (record.times[i] <= 0) times.items()[i].fail("a time above 0");
+  }
+  // What results keep of it must be what they can hold.
+  for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {
+    for (const double value : {figure.value, figure.worst, figure.best}) {
+      if (any_ceiling.holds(value)) continue;
+      times.fail(fmt::format("a list of times that make a ceiling ({} gave {:g} {})",
+                             amount.where(), value, unit_name(unit_of(record.what))));
+    }
+  }
   return record;
 }
 
 }  // namespace
 
-bool is_ceiling_value(double value) noexcept {
-  return value >= 1e-3 && value <= 1e18;
-}
-
-calibration calibration_from(const json_part& from) {
-  return record_from<calibration>(from);
-}
-
-device_properties device_from(const json_part& from) {
-  return record_from<device_properties>(from);
-}
-
-conditions_record conditions_from(const json_part& from) {
-  return record_from<conditions_record>(from);
-}
-
 run_record run_from(const json_part& from) {
   return record_from<run_record>(from);
+}
+
+roofline_record roofline_from(const json_part& from) {
+  return record_from<roofline_record>(from);
 }
 
 capacity_record capacity_from(const json_part& from) {
@@ -295,6 +240,19 @@ void check_trial(const json_part& from, const trial_record& trial,
   if (trial.members.size() == wanted) return;
   throw input_error(fmt::format("{}.members has {} entries, where the configuration has {}",
                                 from.where(), trial.members.size(), wanted));
+}
+
+calibration_record calibration_record_from(const json_part& from) {
+  calibration_record record;
+  record.device = record_from<device_properties>(from.at("device"));
+  record.environment = from.at("environment").pairs();
+  from.at("environment").at("date");  // what is kept of it says when it was made
+  for (const auto& measured : from.at("ceilings").items()) {
+    record.ceilings.push_back(ceiling_from(measured));
+  }
+  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
+  record.interrupted = from.at("interrupted").boolean();
+  return record;
 }
 
 experiment_record experiment_from(const json_part& from) {

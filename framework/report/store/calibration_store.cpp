@@ -9,9 +9,9 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
-#include "framework/report/json/json_beginning.hpp"
-#include "framework/report/store/calibration_reader.hpp"
-#include "framework/report/store/result_file.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/report/store/record_reader.hpp"
+#include "framework/report/store/write_result.hpp"
 
 namespace graphline {
 
@@ -75,7 +75,9 @@ std::optional<calibration_record> calibration_store::find(const device_propertie
   std::error_code unknown;
   if (path.empty() || !fs::exists(path, unknown)) return std::nullopt;
   // A pipe would be waited for.
-  if (!fs::is_regular_file(path, unknown)) refuse_result(path, "this is no file");
+  if (!fs::is_regular_file(path, unknown)) {
+    throw input_error(fmt::format("{}: error: this is no file", printable(path)));
+  }
   return read_calibration(path);
 }
 

@@ -3,26 +3,161 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
-#include "framework/base/error.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/json_reader.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/json/calibration_json.hpp"
+#include "framework/base/version.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/report/store/result_file.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// In the order of `any_record`.
-constexpr result_kind readable[] = {result_kinds::run, result_kinds::experiment,
-                                    result_kinds::roofline, result_kinds::calibration,
-                                    result_kinds::capacity};
+using json = nlohmann::ordered_json;
 
-constexpr result_kind others[] = {{"graphline.diff", "a difference of two results", "diff",
-                                   "no report is made of it; name one of the two results"}};
+/// What a result file holds, by its schema.
+struct result_kind {
+  std::string_view name;     ///< of the schema, before the version
+  std::string_view words;    ///< "a run"
+  std::string_view command;  ///< of graphline, that writes it
+  std::string_view part;     ///< what the whole is called in messages
+  any_record (*record_of)(const json_part& result);
+};
+
+using kinds = std::span<const result_kind>;
+
+json_part raw_of(const json_part& result) {
+  if (auto from = result.find("record")) return *from;
+  throw input_error(
+      "this result does not hold what reports are made from ('record'): an earlier version of "
+      "graphline wrote it, or another program; run the pipeline again with --json");
+}
+
+/// In the order of `any_record`.
+constexpr result_kind all_kinds[] = {
+    {"graphline.run", "a run", "run", "result",
+     [](const json_part& result) -> any_record { return run_from(raw_of(result)); }},
+    {"graphline.experiment", "an experiment", "compare", "result",
+     [](const json_part& result) -> any_record { return experiment_from(raw_of(result)); }},
+    {"graphline.roofline", "a roofline", "roofline", "result",
+     [](const json_part& result) -> any_record { return roofline_from(raw_of(result)); }},
+    {"graphline.calibration", "a calibration of a device", "calibrate", "result",
+     [](const json_part& result) -> any_record { return calibration_record_from(result); }},
+    {"graphline.capacity", "a search for the highest rate", "capacity", "result",
+     [](const json_part& result) -> any_record { return capacity_from(raw_of(result)); }}};
+
+/// Everything that is wrong with a file as a whole reads alike.
+[[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
+  throw input_error(fmt::format("{}: error: {}", printable(path), printable(message)));
+}
+
+constexpr std::size_t largest_result = std::size_t{1} << 30;
+constexpr std::string_view version_read = "1";
+
+std::string schemas_read(kinds read) {
+  std::vector<std::string> schemas;
+  for (const auto& kind : read) schemas.push_back(fmt::format("{}/{}", kind.name, version_read));
+  return fmt::format("graphline {} reads {}", version(), listed(schemas, read.size()));
+}
+
+/// The schema that a text of JSON, or its first line, says it has; empty where it says nothing.
+std::string schema_of(const json& value) {
+  if (!value.is_object()) return {};
+  const auto found = value.find("schema");
+  return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Trials in a file of lines are no result yet.
+void refuse_trials(const std::string& path, const std::string& schema) {
+  if (!schema.starts_with("graphline.trials/")) return;
+  refuse_result(path,
+                fmt::format("these are the trials of an experiment ({}), not its result; "
+                            "'graphline compare' with --resume goes on with them, and with --json "
+                            "FILE writes the result",
+                            schema));
+}
+
+/// The kind among `read`. Throws where `schema` is of none of them.
+const result_kind& checked_kind(const std::string& path, const std::string& schema, kinds read) {
+  if (schema.empty()) {
+    refuse_result(path, fmt::format("this is no result: it does not say its 'schema'; {}, as "
+                                    "--json writes them",
+                                    schemas_read(read)));
+  }
+  refuse_trials(path, schema);
+  const auto name = schema.substr(0, schema.rfind('/'));
+  if (name == "graphline.diff") {
+    refuse_result(path, fmt::format("this is a difference of two results ({}); no report is made "
+                                    "of it; name one of the two results",
+                                    schema));
+  }
+  const auto kind = std::ranges::find(read, name, &result_kind::name);
+  if (kind == read.end()) {
+    refuse_result(path, fmt::format("this is {}; {}", quote(schema), schemas_read(read)));
+  }
+  if (schema != fmt::format("{}/{}", name, version_read)) {
+    refuse_result(path, fmt::format("this is {} of another version, {}; {}", kind->words,
+                                    quote(schema), schemas_read(read)));
+  }
+  return *kind;
+}
+
+/// What a file is instead of a result, where it does not even begin as one.
+std::string what_instead(std::string_view text, kinds read) {
+  const auto has_key = [&](std::string_view key) {
+    return text.starts_with(key) || text.find(fmt::format("\n{}", key)) != text.npos;
+  };
+  if (has_key("experiment:")) {
+    return "this is an experiment, not a result; 'graphline compare' with --json FILE makes one";
+  }
+  if (has_key("pipeline:")) {
+    return "this is a pipeline, not a result; 'graphline run' with --json FILE makes one";
+  }
+  return "this is no result; " + schemas_read(read) + ", as --json writes them";
+}
+
+[[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
+                                const json_error& problem) {
+  const std::string_view text = source->text();
+  refuse_trials(source->name(), schema_of(find_json(source->line(1)).value_or(json())));
+  if (text[std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1)] != '{') {
+    refuse_result(source->name(), what_instead(text, read));
+  }
+  // The place is that of the last byte read, counted from 1.
+  const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
+  const auto before = text.substr(0, at);
+  const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0: the first line
+  diagnostic broken;
+  broken.place = {source, line, column, 1};
+  broken.message = fmt::format("this is not JSON as 'graphline {} --json' writes it: {}",
+                               read.front().command, problem.what());
+  throw input_error(broken.render());
+}
+
+/// Reads a result file of one of the kinds.
+any_record read_result(const std::string& path, kinds read, wanted_key wanted) {
+  const auto source = read_text_file(path, largest_result);
+  json content;
+  try {
+    content = read_json(source->text(), wanted);
+  } catch (const json_error& problem) {
+    refuse_broken(source, read, problem);
+  }
+  const auto& kind = checked_kind(path, schema_of(content), read);
+  try {
+    return kind.record_of(json_part(content, std::string(kind.part)));
+  } catch (const input_error& problem) {
+    refuse_result(path, problem.what());
+  }
+}
 
 /// Figures that were made of the record are made anew.
 bool raw(std::size_t depth, std::string_view, std::string_view key) {
@@ -32,55 +167,28 @@ bool raw(std::size_t depth, std::string_view, std::string_view key) {
   return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
 }
 
-json_part raw_of(const json_part& result) {
-  if (auto from = result.find("record")) return *from;
-  throw input_error(
-      "this result does not hold what reports are made from ('record'): an earlier version of "
-      "graphline wrote it, or another program; run the pipeline again with --json");
+/// Of results of other kinds a little is enough to tell what they are.
+bool of_a_calibration(std::size_t depth, std::string_view, std::string_view key) {
+  return depth != 1 || (key != "record" && key != "trials");
 }
-
-any_record run_of(const json_part& result) {
-  return run_from(raw_of(result));
-}
-
-any_record roofline_of(const json_part& result) {
-  const auto raw = raw_of(result);
-  return roofline_record{run_from(raw.at("stages")), run_from(raw.at("layers"))};
-}
-
-any_record experiment_of(const json_part& result) {
-  return experiment_from(raw_of(result));
-}
-
-any_record calibration_of(const json_part& result) {
-  return calibration_record_from(result);
-}
-
-any_record capacity_of(const json_part& result) {
-  return capacity_from(raw_of(result));
-}
-
-any_record (*const readers[])(const json_part&) = {run_of, experiment_of, roofline_of,
-                                                   calibration_of, capacity_of};
-static_assert(std::size(readable) == std::size(readers));
 
 }  // namespace
 
 any_record read_record(const std::string& path) {
-  const auto file = read_result_file(path, readable, others, raw);
-  const json_part result(file.content, "result");
-  try {
-    return readers[file.number](result);
-  } catch (const input_error& problem) {
-    refuse_result(path, problem.what());
-  }
+  return read_result(path, all_kinds, raw);
+}
+
+calibration_record read_calibration(const std::string& path) {
+  auto kind = all_kinds[3];
+  kind.part = "calibration";
+  return std::get<calibration_record>(read_result(path, {&kind, 1}, of_a_calibration));
 }
 
 std::pair<any_record, any_record> read_records(const std::string& before,
                                                const std::string& after) {
   std::pair<any_record, any_record> records = {read_record(before), read_record(after)};
-  const auto& one = readable[records.first.index()];
-  const auto& other = readable[records.second.index()];
+  const auto& one = all_kinds[records.first.index()];
+  const auto& other = all_kinds[records.second.index()];
   if (records.first.index() == records.second.index()) return records;
   throw input_error(fmt::format(
       "{} holds {} ({}/1), {} holds {} ({}/1): only results of one kind can be compared; make both "

@@ -1,15 +1,25 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/report/json/json_part.hpp"
 
 namespace graphline {
+
+/// The first line of a trial store, without its end: what the experiment is, down to the settings
+/// of every pipeline that runs in it.
+std::string store_header(const experiment_plan& planned);
+
+/// Whether trials made under one header may go on under another: an empty text, or why not and what
+/// to do, for the end of a message. Settings that only decide how long an experiment goes on and
+/// how it is judged may differ.
+std::string why_not_resumed(const json_part& stored, const json_part& now);
 
 /// What a trial store holds, without its trials being read.
 struct store_outline {
@@ -35,5 +45,18 @@ struct stored_trials {
 /// Reads every trial. `members`: how many pipelines each configuration has. A last line that is not
 /// whole is passed over. Throws an `input_error` that names the line that is damaged.
 stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members);
+
+/// A trial that another process ran: what it hands back. It knows neither the block nor when the
+/// experiment began.
+struct trial_exchange {
+  std::vector<std::pair<std::string, std::string>> files;  ///< as in the plan it was made from
+  trial_record trial;
+};
+
+/// One line of JSON.
+std::string text_of(const trial_exchange& exchange);
+
+/// The way back. Throws a `run_error` for what is no such line.
+trial_exchange trial_exchange_from(std::string_view text);
 
 }  // namespace graphline

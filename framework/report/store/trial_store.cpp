@@ -17,7 +17,6 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/report/store/store_header.hpp"
 #include "framework/report/store/stored_trials.hpp"
 #include "framework/report/terminal/heading.hpp"
 
@@ -165,11 +164,11 @@ class trial_store::implementation {
     const auto outline = outline_of(target_);
     if (outline.ended || outline.trials == 0) return outline.trials > 0;
     const json_part header(outline.header, quote(path_, 200));
-    refuse_to_write(
-        path_, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
-                           "has not ended; go on with it by --resume, or discard it by "
-                           "--overwrite",
-                           outline.trials, planned_trials(header), printable(begun_on(header))));
+    refuse_to_write(path_, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
+                                       "has not ended; go on with it by --resume, or discard it by "
+                                       "--overwrite",
+                                       outline.trials, header.at("planned_trials").json().dump(),
+                                       printable(header.at("date").text())));
   }
 
   void keep_as_previous() const {

@@ -10,38 +10,16 @@ namespace graphline::report {
 
 namespace {
 
-template <class Record>
-void write_with_record(text_sink& to, const document& says, const Record& record) {
-  const last_entry raw{"record", [&record](text_sink& sink) {
-                         compact_json text(sink);
-                         write_record(text, record);
-                         text.finish();
-                       }};
-  write_json(to, says, &raw);
+std::uint64_t number(std::int64_t count) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0));
 }
+
+constexpr std::uint64_t stamp = sizeof "123456789012,";
 
 }  // namespace
 
-void write_result(text_sink& to, const document& says, const roofline_record& record) {
-  const last_entry raw{"record", [&record](text_sink& sink) {
-                         compact_json text(sink);
-                         text.open('{');
-                         write_record(text.key("stages"), record.stages);
-                         write_record(text.key("layers"), record.layers);
-                         text.close('}').finish();
-                       }};
-  write_json(to, says, &raw);
-}
-
-void write_result(text_sink& to, const document& says, const run_record& record) {
-  write_with_record(to, says, record);
-}
-
-void write_result(text_sink& to, const document& says, const capacity_record& record) {
-  write_with_record(to, says, record);
-}
-
-void write_result(text_sink& to, const document& says, const experiment_record& record) {
+template <class Record>
+void write_result(text_sink& to, const document& says, const Record& record) {
   const last_entry raw{"record", [&record](text_sink& sink) {
                          compact_json text(sink);
                          write_record(text, record);
@@ -49,15 +27,18 @@ void write_result(text_sink& to, const document& says, const experiment_record& 
                        }};
   write_json(to, says, &raw);
 }
+template void write_result(text_sink&, const document&, const run_record&);
+template void write_result(text_sink&, const document&, const roofline_record&);
+template void write_result(text_sink&, const document&, const capacity_record&);
+template void write_result(text_sink&, const document&, const experiment_record&);
 
 std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t around = 16384;       // device, settings, environment, outputs
   constexpr std::uint64_t around_stage = 1024;  // names and percentiles
   constexpr std::uint64_t sample = sizeof "1234.123456,";
-  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
+  const auto samples = number(frames);
   // A frame has its time and, on a schedule, its wait; a device stage its time and the time to
   // enqueue it. The record has when each of these began and ended, and the stage's thread.
-  constexpr std::uint64_t stamp = sizeof "123456789012,";
   return around + stages * around_stage + samples * sample * (2 + 2 * stages) +
          samples * (3 * stamp + stages * (4 * stamp + sizeof "0,"));
 }
@@ -65,17 +46,11 @@ std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages) {
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages) {
   constexpr std::uint64_t around = 32768;       // device, settings, environment, of both runs
   constexpr std::uint64_t around_stage = 8192;  // its figures and those of its parts
-  constexpr std::uint64_t stamp = sizeof "123456789012,";
-  const auto stamps = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  return around + stages * around_stage + 2 * stamps * (3 + 4 * stages) * stamp;
+  return around + stages * around_stage + 2 * number(frames) * (3 + 4 * stages) * stamp;
 }
 
 std::uint64_t expected_experiment_bytes(const experiment_plan& planned) {
   constexpr std::uint64_t around_trial = 16384;  // settings, device, environment, outputs, graphs
-  constexpr std::uint64_t stamp = sizeof "123456789012,";
-  const auto number = [](std::int64_t n) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
-  };
   std::uint64_t block = 0;
   for (const auto& configuration : planned.configurations) {
     for (const auto& member : configuration.members) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "framework/base/file/text_sink.hpp"
 #include "framework/plan/experiment_plan.hpp"
@@ -9,17 +10,22 @@
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 
-namespace graphline::report {
+namespace graphline {
 
-/// A result file: what the document says and the record it was made of, without loss.
-void write_result(text_sink& to, const document& says, const run_record& record);
-void write_result(text_sink& to, const document& says, const roofline_record& record);
-void write_result(text_sink& to, const document& says, const capacity_record& record);
-void write_result(text_sink& to, const document& says, const experiment_record& record);
+/// What the text of every JSON result begins with.
+inline constexpr std::string_view json_beginning = "{\n";
+
+namespace report {
+
+/// A result file: what the document says and the record it was made of, without loss. Of a run, an
+/// experiment, a roofline or a search for the highest rate.
+template <class Record>
+void write_result(text_sink& to, const document& says, const Record& record);
 
 /// About how long that is for so many frames and stages.
 std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages);
 std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages);
 std::uint64_t expected_experiment_bytes(const experiment_plan& planned);
 
-}  // namespace graphline::report
+}  // namespace report
+}  // namespace graphline

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/json_beginning.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"

@@ -15,11 +15,18 @@ using samples::expect_same;
 using samples::random_trial;
 using samples::two_models;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 trial_record sample_trial() {
   trial_record trial;
   trial.members = {two_models(timing_method::event, 3)};
   return trial;
+}
+
+std::string record_text(const trial_record& trial) {
+  compact_json text;
+  write_record(text, trial);
+  return text.take();
 }
 
 json value_of(const trial_record& trial) {
@@ -93,45 +100,37 @@ TEST(record_json, names_what_is_missing) {
 }
 
 TEST(record_json, names_what_is_of_the_wrong_kind) {
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["block"] = -1; }),
-            "trial.block is -1, where a whole number that is not negative is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["begun_ns"] = 0.5; }),
-            "trial.begun_ns is 0.5, where a whole number is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"] = json::object(); }),
-            "trial.members is an object, where a list is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0] = nullptr; }),
-            "trial.members[0] is null, where an object is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["frames"]["end"][1] = "x"; }),
-            "trial.members[0].frames.end[1] is \"x\", where a whole number is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["interrupted"] = 1; }),
-            "trial.members[0].interrupted is 1, where true or false is expected");
-  EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["pipeline"] = 1; }),
-            "trial.members[0].pipeline is 1, where a text is expected");
-  EXPECT_EQ(
-      trouble_of_a_trial([](json& trial) { trial["members"][0]["settings"]["rate"] = "fast"; }),
-      "trial.members[0].settings.rate is \"fast\", where a number is expected");
-  EXPECT_EQ(
-      trouble_of_a_trial([](json& trial) { trial["members"][0]["parameters"][0].push_back("x"); }),
-      "trial.members[0].parameters[0] is a list, where a name and a text is expected");
-}
-
-TEST(record_json, names_a_number_that_is_too_large) {
-  EXPECT_THAT(trouble_of_a_trial([](json& trial) { trial["begun_ns"] = 1ULL << 63; }),
-              HasSubstr("trial.begun_ns is 9223372036854775808"));
-  EXPECT_THAT(trouble_of_a_trial([](json& trial) {
-                trial["members"][0]["device"]["priority_levels"] = 1LL << 40;
-              }),
-              HasSubstr("priority_levels is 1099511627776"));
-}
-
-TEST(record_json, names_a_word_that_it_does_not_know) {
-  EXPECT_EQ(trouble_of_a_trial(
-                [](json& trial) { trial["members"][0]["settings"]["strategy"] = "magic"; }),
-            "trial.members[0].settings.strategy is \"magic\", where a word that this program knows "
-            "is expected");
-  EXPECT_THAT(
-      trouble_of_a_trial([](json& trial) { trial["members"][0]["outputs"][0]["dtype"] = "int4"; }),
-      HasSubstr("outputs[0].dtype is \"int4\""));
+  struct {
+    const char* where;
+    json value;
+    const char* refusal;
+  } const cases[] = {
+      {"/block", -1, "block is -1, where a whole number that is not negative is expected"},
+      {"/begun_ns", 0.5, "begun_ns is 0.5, where a whole number is expected"},
+      {"/begun_ns", 1ULL << 63, "begun_ns is 9223372036854775808, where a whole number"},
+      {"/members", json::object(), "members is an object, where a list is expected"},
+      {"/members/0", nullptr, "members[0] is null, where an object is expected"},
+      {"/members/0/frames/end/1", "x",
+       "members[0].frames.end[1] is \"x\", where a whole number is expected"},
+      {"/members/0/interrupted", 1, "members[0].interrupted is 1, where true or false is expected"},
+      {"/members/0/pipeline", 1, "members[0].pipeline is 1, where a text is expected"},
+      {"/members/0/settings/rate", "fast",
+       "members[0].settings.rate is \"fast\", where a number is expected"},
+      {"/members/0/settings/strategy", "magic",
+       "members[0].settings.strategy is \"magic\", where a word that this program knows is "
+       "expected"},
+      {"/members/0/parameters", json::array({json::array({"a", "b", "x"})}),
+       "members[0].parameters[0] is a list, where a name and a text is expected"},
+      {"/members/0/device/priority_levels", 1LL << 40,
+       "members[0].device.priority_levels is 1099511627776"},
+      {"/members/0/outputs/0/dtype", "int4", "members[0].outputs[0].dtype is \"int4\""}};
+  for (const auto& [where, value, refused] : cases) {
+    SCOPED_TRACE(where);
+    EXPECT_THAT(trouble_of_a_trial([&, &where = where, &value = value](json& trial) {
+                  trial[json::json_pointer(where)] = value;
+                }),
+                StartsWith(std::string("trial.") + refused));
+  }
 }
 
 TEST(record_json, refuses_a_busy_time_that_is_not_within_the_stage) {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "framework/base/error.hpp"
-#include "framework/report/store/calibration_reader.hpp"
+#include "framework/report/store/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/report/result_texts.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "framework/report/csv/run_csv.hpp"
-#include "framework/report/store/calibration_reader.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/result_texts.hpp"

@@ -1,9 +1,6 @@
-#include "framework/report/store/store_header.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/report/store/trial_store.hpp"
 #include "tests/report/store/trial_store_testing.hpp"
 
 namespace graphline {

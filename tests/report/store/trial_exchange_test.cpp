@@ -1,4 +1,4 @@
-#include "framework/report/store/trial_exchange.hpp"
+#include "framework/report/store/stored_trials.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,6 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/report/store/trial_store.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/report/store/sample_plan.hpp"
 
 namespace graphline::samples {
@@ -18,14 +19,6 @@ namespace graphline::samples {
 /// A folder with a place for a trial store.
 class trial_store_test : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = std::filesystem::temp_directory_path() / "graphline_trials_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    path_ = folder_ / "x.trials";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static std::string read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -68,8 +61,9 @@ class trial_store_test : public ::testing::Test {
         std::distance(std::filesystem::directory_iterator(folder_), {}));
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  temporary_folder whole_;
+  std::filesystem::path folder_ = whole_.path();
+  std::string path_ = folder_ / "x.trials";
 };
 
 inline constexpr auto every_mode = {store_opening::fresh, store_opening::resume,
