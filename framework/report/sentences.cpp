@@ -14,8 +14,9 @@ namespace graphline::report {
 namespace {
 
 // {name} is a figure; {subject} the first subject in quotes, {subjects} all, {others} the rest;
-// {cases} the sentences of its cases; {s:one|many} depends on how many subjects there are. What
-// stands between [ and ] is left out unless all it names is known.
+// {cases} the sentences of its cases; {s:one|many} depends on how many subjects there are; {@key}
+// is what several sentences have in common. What stands between [ and ] is left out unless all it
+// names is known.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
@@ -27,22 +28,15 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"slow_frames",
      "the slowest 1 % of frames took {more} more than a typical one[: {pieces}][; other "
      "pieces together took {others_less} less]"},
-    {"critical_path",
-     "critical path {path}; mean lower bound with these stage times[ {bound}][ {bound_of_schedule} "
-     "for "
-     "this schedule, {bound_of_any} for any]: a frame took {running}[ without its {without}], "
-     "[{above} above][{ratio}] the bound"},
-    {"cpu_cores",
-     "limited by the {cores} cores for CPU stages: {subjects}; mean lower bound with these stage "
-     "times[ {bound}][ {bound_of_schedule} for this schedule, {bound_of_any} for any]: a frame "
-     "took "
-     "{running}[ without its {without}], [{above} above][{ratio}] the bound"},
+    {"critical_path", "critical path {path}; {@lower_bound}"},
+    {"cpu_cores", "limited by the {cores} cores for CPU stages: {subjects}; {@lower_bound}"},
     {"device",
-     "limited by the device, which carries out one operation at a time: {subjects}; mean lower "
-     "bound with these stage times[ {bound}][ {bound_of_schedule} for this schedule, "
-     "{bound_of_any} "
-     "for any]: a frame took {running}[ without its {without}], [{above} above][{ratio}] the "
-     "bound"},
+     "limited by the device, which carries out one operation at a time: {subjects}; "
+     "{@lower_bound}"},
+    {"lower_bound",
+     "mean lower bound with these stage times[ {bound}][ {bound_of_schedule} for this schedule, "
+     "{bound_of_any} for any]: a frame took {running}[ without its {without}], [{above} "
+     "above][{ratio}] the bound"},
     {"overlap_hid", "overlap hid {hidden} per frame: {pieces} (% of the stage's time)"},
     {"trial_failed",
      "FAILED in block {block}: {configuration} after {done} of {frames}: {failure}"},
@@ -64,14 +58,13 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "calibrate' on the device, then 'graphline roofline' again"},
     {"disturbed", "disturbed (machine noise): {by}"},
     {"device_waits_for_host",
-     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}, "
-     "and the device works on "
-     "it for {device}[, the worst of {stages} stages]: the device waits for the host"},
+     "{@enqueueing_takes}, and the device works on it for {device}[, the worst of {stages} "
+     "stages]: the device waits for the host"},
     {"device_time_may_hold_waits",
-     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}, "
-     "its device time is "
-     "{device}[, the worst of {stages} stages]; the device may have waited for the host, so the "
-     "device time says little about the stage"},
+     "{@enqueueing_takes}, its device time is {device}[, the worst of {stages} stages]; the device "
+     "may have waited for the host, so the device time says little about the stage"},
+    {"enqueueing_takes",
+     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}"},
     {"overloaded",
      "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
      "second of load]"},
@@ -140,16 +133,14 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{subject}: p50 {alone} alone, {together} beside {others} ({change}[, 95 % interval {low} to "
      "{high}])"},
     {"priorities_took_effect",
-     "priorities took effect, {configurations} is {verdict}: {percentile} {with} with them, "
-     "{without} without ({change}, 95 % interval {low} to {high})"},
+     "priorities took effect, {configurations} is {verdict}: {@with_priorities}"},
     {"priorities_changed_nothing",
-     "priorities changed nothing for {configurations}: {percentile} {with} with them, {without} "
-     "without ({change}, 95 % interval {low} to {high})[; priority levels of the device: "
-     "{levels}]"},
+     "priorities changed nothing for {configurations}: {@with_priorities}"},
     {"priorities_inconclusive",
-     "no effect of priorities is visible for {configurations}, inconclusive: {percentile} {with} "
-     "with them, {without} without ({change}, 95 % interval {low} to {high})[; priority levels of "
-     "the device: {levels}]"},
+     "no effect of priorities is visible for {configurations}, inconclusive: {@with_priorities}"},
+    {"with_priorities",
+     "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})[; "
+     "priority levels of the device: {levels}]"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
     {"ran_concurrently_least_and_most",
      "of each frame, stages ran concurrently, least and most: {cases}"},
@@ -213,21 +204,20 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"noisy_calibration",
      "the machine was busy during calibration: times vary by more than {limit}: {ceilings}; "
      "'graphline calibrate' measures again"},
-    {"far_from_roofline",
-     "look at {subject} first: measured {measured}, {bound} bound {roofline_time}, {ratio} "
-     "roofline; {share_of_critical_path} of the critical path[; most of the excess of its parts is "
-     "in '{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
-    {"also_far_from_roofline",
-     "then at {subject}: measured {measured}, {bound} bound {roofline_time}, {ratio} roofline; "
+    {"far_from_roofline", "look at {subject} first: {@distance_from_roofline}"},
+    {"also_far_from_roofline", "then at {subject}: {@distance_from_roofline}"},
+    {"distance_from_roofline",
+     "measured {measured}, {bound} bound {roofline_time}, {ratio} roofline; "
      "{share_of_critical_path} of the critical path[; most of the excess of its parts is in "
      "'{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
     {"parts_faster_than_stage",
-     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run: one "
-     "of the runs had other clocks or other work beside it; run again on a quiet machine"},
+     "{@sum_of_parts}: one of the runs had other clocks or other work beside it; run again on a "
+     "quiet machine"},
     {"parts_slower_than_stage",
-     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run: "
-     "timing them costs that much, or the run had other clocks or other work beside it; run again "
-     "on a quiet machine"},
+     "{@sum_of_parts}: timing them costs that much, or the run had other clocks or other work "
+     "beside it; run again on a quiet machine"},
+    {"sum_of_parts",
+     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run"},
     {"near_roofline",
      "{subjects} {s:is|are} within {ratio} roofline: only less work or another precision makes "
      "{s:it|them} faster, not better code"},
@@ -235,17 +225,18 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{subject} is launch-bound: its roofline time of {roofline_time} is below the {launch} that a "
      "launch takes; larger batches or fewer operations help, faster ones do not"},
     {"fewer_flops",
-     "{subject} took {measured}, less than its roofline time of {roofline_time}: it computes with "
-     "fewer FLOPs than are counted (as Winograd's convolutions do), or the calibration was made "
-     "beside other work or is out of date; 'graphline calibrate' measures again[; so did "
-     "{others}]"},
+     "{@less_than_roofline}: it computes with fewer FLOPs than are counted (as Winograd's "
+     "convolutions do), or {@wrong_calibration}"},
     {"cached",
-     "{subject} took {measured}, less than its roofline time of {roofline_time}: its {bytes} may "
-     "stay in a cache, which the calibrated memory bandwidth does not cover[; so did {others}]"},
+     "{@less_than_roofline}: its {bytes} may stay in a cache, which the calibrated memory "
+     "bandwidth does not cover[; so did {others}]"},
     {"below_roofline",
-     "{subject} took {measured}, less than its roofline time of {roofline_time}: it moves fewer "
-     "bytes than are counted, or the calibration was made beside other work or is out of date; "
-     "'graphline calibrate' measures again[; so did {others}]"},
+     "{@less_than_roofline}: it moves fewer bytes than are counted, or {@wrong_calibration}"},
+    {"less_than_roofline",
+     "{subject} took {measured}, less than its roofline time of {roofline_time}"},
+    {"wrong_calibration",
+     "the calibration was made beside other work or is out of date; 'graphline calibrate' "
+     "measures again[; so did {others}]"},
     {"rate_not_calibrated",
      "no {precision} rate was calibrated, so {subjects} {s:has|have} no roofline time"},
     {"path_not_on_device",
@@ -308,6 +299,8 @@ std::string text_of(const finding::figure& value) {
   return in_a_row(std::get<std::vector<std::string>>(value));
 }
 
+std::optional<std::string> sentence_by(std::string_view key, const finding& of);
+
 /// What {name} stands for; nothing where it is not known.
 std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
@@ -318,6 +311,7 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
     if (subjects.size() < 2) return std::nullopt;
     return listed(subjects.subspan(1));
   }
+  if (name.starts_with('@')) return sentence_by(name.substr(1), of);
   if (name == "cases") return in_a_row(sentences_of(of.cases));
   if (name.starts_with("s:")) {
     const auto bar = name.find('|');
@@ -348,13 +342,16 @@ std::optional<std::string> filled(std::string_view pattern, const finding& of) {
   return text;
 }
 
+std::optional<std::string> sentence_by(std::string_view key, const finding& of) {
+  const auto* pattern =
+      std::ranges::find(sentences, key, [](const auto& one) { return one.first; });
+  return pattern == std::end(sentences) ? std::nullopt : filled(pattern->second, of);
+}
+
 }  // namespace
 
 std::string sentence(const finding& of) {
-  const auto* pattern = std::find_if(std::begin(sentences), std::end(sentences),
-                                     [&](const auto& entry) { return entry.first == of.key; });
-  if (pattern == std::end(sentences)) return std::string(of.key);
-  return filled(pattern->second, of).value_or(std::string(of.key));
+  return sentence_by(of.key, of).value_or(std::string(of.key));
 }
 
 std::vector<std::string> sentences_of(const std::vector<finding>& list) {

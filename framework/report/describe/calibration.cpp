@@ -38,7 +38,7 @@ std::string samples_of(const calibration_record& record) {
     fewest = fewest == 0 ? count : std::min(fewest, count);
     most = std::max(most, count);
   }
-  const auto all = counted(static_cast<std::int64_t>(most), "sample");
+  const auto all = counted(most, "sample");
   return fewest == most ? all : fmt::format("{} to {}", fewest, all);
 }
 

@@ -341,7 +341,7 @@ std::string words_of(const output_change& of) {
       break;
   }
   if (!of.largest) return "differs by checksum; the files hold no values to tell by how much";
-  const auto values = counted(static_cast<std::int64_t>(of.compared), "value");
+  const auto values = counted(of.compared, "value");
   if (*of.largest == 0)
     return fmt::format("differs by checksum, but not in {} saved of it", values);
   auto text = fmt::format("differs by up to {:.2g}", *of.largest);

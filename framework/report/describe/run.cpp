@@ -37,8 +37,7 @@ fact throughput_fact(const run_summary& summary) {
 
 fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::size_t dropped) {
   auto words =
-      fmt::format("of {}; deadline {}", counted(static_cast<std::int64_t>(frames), "frame"),
-                  in_words(deadline.limit));
+      fmt::format("of {}; deadline {}", counted(frames, "frame"), in_words(deadline.limit));
   if (deadline.missed > 0) {
     words += fmt::format("; late by {} (median), {} (worst)", in_words(*deadline.median_late),
                          in_words(*deadline.worst_late));
@@ -76,9 +75,9 @@ std::string launch_words(const graph_cost_summary& cost) {
 }
 
 fact graph_fact(const graph_cost_summary& cost) {
-  auto words = counted(static_cast<std::int64_t>(cost.nodes), "node");
+  auto words = counted(cost.nodes, "node");
   if (cost.executables > cost.graphs) {
-    words += ", " + counted(static_cast<std::int64_t>(cost.executables), "executable");
+    words += ", " + counted(cost.executables, "executable");
   }
   words += fmt::format("; capture {}, instantiate {}", in_words(cost.capture),
                        in_words(cost.instantiate));

@@ -49,7 +49,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
-  row values{{counted(static_cast<std::int64_t>(times.count()), "frame")}};
+  row values{{counted(times.count(), "frame")}};
   row from{{"95 % from"}};
   row to{{"to"}};
   for (const auto& one : statistics(times)) {
@@ -224,7 +224,7 @@ bool has_groups(const run_record& record) {
 
 std::string groups_text(const attribution_summary& summary) {
   const auto count = [](const std::vector<std::size_t>& frames) {
-    return counted(static_cast<std::int64_t>(frames.size()), "frame");
+    return counted(frames.size(), "frame");
   };
   return fmt::format("the {} around the median; slowest: 1 %, {}", count(summary.typical_frames),
                      count(summary.slowest_frames));

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "framework/report/describe/describe.hpp"
@@ -57,8 +56,7 @@ TEST(describe_capacity, fits_the_terminal_with_dropped_frames_too) {
   record.runs.back().cut_off = true;
   const auto text = text_of(record);
   EXPECT_THAT(text, HasSubstr("dropped"));
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), 80U) << line;
+  EXPECT_LE(widest_line(text), 80U) << text;
 }
 
 TEST(describe_capacity, of_nothing_says_so) {

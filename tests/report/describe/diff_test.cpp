@@ -1,9 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/terminal/text_table.hpp"
+#include "tests/analysis/sample_records.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/sample_roofline.hpp"
@@ -15,9 +20,13 @@ using samples::cell_of;
 using samples::number;
 using samples::part_of;
 using samples::sentences_of;
+using samples::two_models;
 using samples::two_models_roofline;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 /// On a device calibrated again, with a faster `head` and another name for the work on the CPU.
 roofline_record later_roofline() {
@@ -137,6 +146,159 @@ TEST(diff, has_its_rows_as_json) {
   EXPECT_EQ(result["findings"][0]["severity"], "failure");
   EXPECT_EQ(result["findings"][0]["figures"]["file"], "new.json");
   EXPECT_EQ(result["findings"][1]["severity"], "warning");
+}
+
+// ---- Of runs ------------------------------------------------------------------------------------
+
+/// `count` frames of the sample pipeline that take `part` of their usual time.
+run_record sample_run(std::size_t count, double part) {
+  auto record = two_models(timing_method::event, count);
+  for (auto& frame : record.frames) {
+    for (auto* stamp : {&frame.due, &frame.begin, &frame.end}) {
+      *stamp = std::llround(static_cast<double>(*stamp) * part);
+    }
+  }
+  record.environment.emplace_back("date", "2026-10-03T14:00:00Z");
+  return record;
+}
+
+document diff_of(const run_record& before, const run_record& after) {
+  return diff({"old.json", before, analyze(before)}, {"new.json", after, analyze(after)});
+}
+
+/// As text with its lines joined, to look for sentences in.
+std::string line(const run_record& before, const run_record& after) {
+  auto text = as_text(diff_of(before, after));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  for (std::size_t at; (at = text.find("  ")) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
+std::string output_words(const run_record& before, const run_record& after) {
+  const auto says = diff_of(before, after);
+  return samples::text(cell_of(part_of<table>(says, "outputs"), "score", "words"));
+}
+
+TEST(run_diff, shows_a_run_that_became_faster) {
+  const auto before = sample_run(45, 1);
+  auto after = sample_run(60, 0.8);
+  after.run.strategy = strategy::overlap;
+  after.run.in_flight = 2;
+  after.memory.device_peak_bytes = 30 << 20;
+  after.environment = {{"graphline", "0.2.0"},
+                       {"system", "Linux 6.1"},
+                       {"compiler", "a compiler whose version is longer than a column is wide"},
+                       {"date", "2026-11-21T08:01:43Z"}};
+  after.outputs[0].checksum = "0123456789abcdef";
+  after.stages.pop_back();
+  after.stages[0].name = "trunk";
+  samples::expect_golden("diff_run.txt", as_text(diff_of(before, after)));
+}
+
+TEST(run_diff, compares_no_latency_of_an_overloaded_run) {
+  const auto text = line(sample_run(300, 1), samples::overloaded_two_models(300));
+  EXPECT_THAT(text, AllOf(HasSubstr("no latency to compare"), HasSubstr("throughput")));
+}
+
+TEST(run_diff, says_first_what_became_of_the_median_frame) {
+  EXPECT_THAT(line(sample_run(5, 1), sample_run(5, 0.5)),
+              StartsWith("two_models: end to end p50 74.2 ms, after 37.1 ms, -50.0 %"));
+  auto other = sample_run(5, 1);
+  other.pipeline = "one_model";
+  EXPECT_THAT(line(sample_run(5, 1), other),
+              StartsWith("different subjects: two_models before, one_model after"));
+}
+
+TEST(run_diff, says_which_of_the_two_was_disturbed) {
+  const auto quiet = sample_run(5, 1);
+  auto busy = quiet;
+  busy.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
+  busy.conditions->others = 17'000'000'000;
+  EXPECT_THAT(line(quiet, quiet), Not(HasSubstr("disturbed")));
+  EXPECT_THAT(line(busy, quiet), HasSubstr("warning: old.json: disturbed (machine noise): other "
+                                           "processes kept 1.70 of 2 cores busy"));
+  EXPECT_THAT(line(quiet, busy), HasSubstr("warning: new.json: disturbed"));
+}
+
+TEST(run_diff, gives_no_change_between_times_of_two_kinds) {
+  const auto says =
+      diff_of(two_models(timing_method::sync, 5), two_models(timing_method::event, 5));
+  const auto& stages = part_of<table>(says, "stages");
+  EXPECT_TRUE(cell_of(stages, "backbone", "p50_before").known());
+  EXPECT_TRUE(cell_of(stages, "backbone", "p50_after").known());
+  EXPECT_FALSE(cell_of(stages, "backbone", "p50_change").known());
+  EXPECT_TRUE(cell_of(stages, "noise", "p50_change").known());
+}
+
+TEST(run_diff, compares_missed_deadlines) {
+  auto before = sample_run(50, 1);
+  auto after = sample_run(50, 0.5);
+  before.run.deadline = 1'000'000;
+  after.run.deadline = 1'000'000'000;
+  EXPECT_THAT(line(before, after), HasSubstr("deadline missed 50 0 -100"));
+}
+
+TEST(run_diff, says_by_how_much_outputs_differ) {
+  auto before = sample_run(5, 1);
+  before.outputs[0].values.clear();
+  auto after = before;
+  EXPECT_EQ(output_words(before, after), "the same");
+  after.outputs[0].checksum = "01";
+  EXPECT_THAT(output_words(before, after), StartsWith("differs by checksum; the files hold no"));
+  before.outputs[0].values = {1.0, 2.0};
+  after.outputs[0].values = {1.0, 2.5};
+  EXPECT_EQ(output_words(before, after),
+            "differs by up to 0.5, 0.2 of the largest value (of 2 values compared)");
+  after.outputs[0].values = before.outputs[0].values;
+  EXPECT_EQ(output_words(before, after), "differs by checksum, but not in 2 values saved of it");
+  after.outputs[0].finite = false;
+  EXPECT_THAT(output_words(before, after), HasSubstr("; holds NaN or infinity after"));
+  after.outputs[0].type.shape = {2, 1};
+  EXPECT_THAT(output_words(before, after), StartsWith("of another shape or type"));
+  after.outputs[0].tensor = "rank";
+  EXPECT_EQ(output_words(before, after), "only before");
+}
+
+TEST(run_diff, names_settings_that_may_be_why_outputs_differ) {
+  const auto before = sample_run(5, 1);
+  auto after = sample_run(6, 1);
+  EXPECT_THAT(line(before, after), Not(HasSubstr("may be why")));
+  after.outputs[0].checksum = "01";
+  after.parameters[0].second = "8";
+  EXPECT_THAT(line(before, after), HasSubstr("what else differs may be why: frames, params.batch"));
+}
+
+TEST(run_diff, says_how_runs_ended) {
+  auto before = sample_run(3, 1);
+  before.interrupted = true;
+  auto after = sample_run(0, 1);
+  after.failure = "stage 'noise', frame 0: no more memory";
+  EXPECT_THAT(line(before, after),
+              AllOf(HasSubstr("old.json: INTERRUPTED after 3 of 3 frames"),
+                    HasSubstr("new.json: FAILED after 0 of 0 frames: stage 'noise', frame 0: no")));
+}
+
+TEST(run_diff, notices_that_the_first_is_the_newer_one) {
+  const auto before = sample_run(5, 1);
+  auto after = before;
+  after.environment.back().second = "2026-10-02T14:00:00Z";
+  EXPECT_THAT(line(before, after), HasSubstr("the newer of the two"));
+  EXPECT_THAT(line(after, before), Not(HasSubstr("the newer of the two")));
+}
+
+TEST(run_diff, keeps_to_narrow_widths_and_lets_no_control_character_through) {
+  auto before = sample_run(45, 1);
+  auto after = sample_run(60, 0.8);
+  before.pipeline = "a \"b\"\n\x1b[31mc";
+  before.stages[0].name = after.stages[0].name = "a rather long name of a stage\t, and 画像処理";
+  after.environment = {{"compiler", "a compiler whose version is longer than a column is wide"},
+                       {"flags", std::string(60, 'f')}};
+  before.outputs[0].tensor = "o\x07";
+  for (const std::size_t width : {40, 60, 80, 120}) {
+    const auto text = as_text(diff_of(before, after), {.width = width});
+    EXPECT_LE(widest_line(text), width) << text;
+    for (const char c : text) EXPECT_FALSE(c != '\n' && c >= 0 && c < ' ') << static_cast<int>(c);
+  }
 }
 
 }  // namespace

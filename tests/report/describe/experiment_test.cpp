@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
@@ -10,6 +10,7 @@
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/result_texts.hpp"
 
 namespace graphline::report {
 namespace {
@@ -47,11 +48,6 @@ void compare(experiment_summary& summary, const experiment_record& record, std::
     made.difference_range = interval{made.difference - reach * made.reference,
                                      made.difference + reach * made.reference};
   }
-}
-
-void expect_width(const std::string& text, std::size_t most) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(text_width(line), most) << line;
 }
 
 /// Moves each frame to when it is due at `rate` frames a second.
@@ -96,7 +92,7 @@ TEST(describe_experiment, of_strategies_gives_the_answer_first) {
   summary.comparisons[4].verdict = verdict::inconclusive;
   summary.comparisons[4].ratio_range = interval{0.68, 1.02};
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_strategies.txt", text);
 }
 
@@ -124,7 +120,7 @@ TEST(describe_experiment, shows_verdicts_of_all_kinds) {
   summary.machine.drift = 0.031;
   summary.machine.affected_blocks = {3, 7};
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_timing.txt", text);
 }
 
@@ -149,7 +145,7 @@ TEST(describe_experiment, groups_configurations_under_what_they_are_compared_wit
         {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
   }
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_groups.txt", text);
 }
 
@@ -191,7 +187,7 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   compare(summary, record, 2, verdict::faster);
   compare(summary, record, 3, verdict::same);
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_together.txt", text);
 }
 
@@ -210,7 +206,7 @@ TEST(describe_experiment, says_which_pipeline_the_others_were_too_quick_for) {
   }
   ASSERT_EQ(emptied, 2u);
   const auto text = text_of(record, figures_of(record));
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   EXPECT_THAT(text, HasSubstr("no frame of 'batch (together)' ended in 2 trials, so that they"));
 }
 
@@ -224,7 +220,7 @@ TEST(describe_experiment, says_in_two_digits_how_many_trials_would_decide) {
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::inconclusive, 2475);
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   EXPECT_THAT(text, HasSubstr("2500"));
 }
 
@@ -243,7 +239,7 @@ TEST(describe_experiment, names_the_trial_that_failed) {
   summary.trials_left_out = 2;
   compare(summary, record, 0, verdict::faster);
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_failed.txt", text);
 }
 
@@ -291,7 +287,7 @@ TEST(describe_experiment, gives_many_configurations_a_row_each) {
     compare(summary, record, pair, verdict::inconclusive, 30);
   }
   const auto text = text_of(record, summary);
-  expect_width(text, 80);
+  EXPECT_LE(widest_line(text), 80U) << text;
   expect_golden("experiment_many.txt", text);
 }
 
@@ -357,6 +353,64 @@ TEST(describe_experiment, shows_names_as_printable_text) {
 TEST(describe_experiment, of_nothing_says_so) {
   EXPECT_EQ(samples::sentences_of(describe(experiment_record()), finding_severity::warning),
             std::vector<std::string>{"no trial was measured"});
+}
+
+// ---- What programs read -------------------------------------------------------------------------
+
+experiment_record two_strategies() {
+  return made_experiment("data",
+                         {made_of({{"strategy", "serial"}}, taking(87 * ms)),
+                          made_of({{"strategy", "async"}}, taking(74 * ms))},
+                         6);
+}
+
+TEST(describe_experiment, has_every_figure_as_data) {
+  const auto record = two_strategies();
+  const auto data = nlohmann::json::parse(result_json(record));
+  EXPECT_EQ(data["schema"], "graphline.experiment/1");
+  EXPECT_EQ(data["complete_blocks"], 6);
+  const auto& configuration = data["configurations"][1];
+  EXPECT_EQ(configuration["name"], "strategy=async");
+  EXPECT_EQ(configuration["assignments"]["strategy"], "async");
+  const auto& member = configuration["members"][0];
+  EXPECT_EQ(member["trials"], 6);
+  EXPECT_EQ(member["end_to_end"]["count"], 120);
+  EXPECT_EQ(member["trial_medians_ns"].size(), 6u);
+  EXPECT_EQ(member["due"], 120);
+  const auto summary = summarize(record);
+  ASSERT_EQ(data["comparisons"].size(), summary.comparisons.size());
+  for (std::size_t i = 0; i < summary.comparisons.size(); ++i) {
+    const auto& found = summary.comparisons[i];
+    const auto& shown = data["comparisons"][i];
+    const double size = found.figure == figure::throughput ? 1 : 1e6;
+    EXPECT_EQ(shown["figure"], to_word(found.figure));
+    EXPECT_EQ(shown["unit"], size == 1 ? "frame/s" : "ms");
+    EXPECT_NEAR(shown["value"], found.value / size, 1e-9);
+    EXPECT_NEAR(shown["difference_interval"][0], found.difference_range->low / size, 1e-9);
+    EXPECT_NEAR(shown["ratio_interval"][1], found.ratio_range->high, 1e-12);
+    EXPECT_EQ(shown["verdict"], to_word(found.verdict));
+    EXPECT_EQ(shown["reference"], "strategy=serial");
+  }
+  EXPECT_EQ(data["stage_comparisons"].size(), summary.stage_comparisons.size());
+  EXPECT_EQ(data["stages"].size(), 6u);
+  EXPECT_EQ(data["stages"][0]["measure"], "device_time");
+  EXPECT_EQ(data["record"]["trials"].size(), 12u);
+}
+
+TEST(describe_experiment, has_a_chart_of_each_comparison_trial_and_distribution) {
+  const auto record = two_strategies();
+  const auto made = describe(record);
+  const auto& compared =
+      std::get<comparisons_chart>(samples::part_of<chart>(made, "comparisons_chart").drawn);
+  ASSERT_EQ(compared.list.size(), 3u);
+  EXPECT_EQ(compared.list[0].reference, "strategy=serial");
+  EXPECT_THAT(compared.list[0].words, HasSubstr("p50 74.0 ms, -14.9 % (95 % interval"));
+  const auto& trials = std::get<trials_chart>(samples::part_of<chart>(made, "trials_chart").drawn);
+  EXPECT_EQ(trials.trials.size(), 12u);
+  const auto& spread =
+      std::get<cumulative_chart>(samples::part_of<chart>(made, "distributions").drawn);
+  ASSERT_EQ(spread.list.size(), 2u);
+  EXPECT_EQ(spread.list[1].count, 120u);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/report/golden.hpp"
+
 namespace graphline::report {
 namespace {
 
@@ -52,13 +54,13 @@ TEST(sentence, of_a_finding_without_words_is_its_key) {
   EXPECT_EQ(sentence(finding{"near_roofline", finding_severity::note, {"x"}}), "near_roofline");
 }
 
-// Of an experiment: every key, with the figures that its analysis gives.
+// ---- Every key of runs and experiments, with the figures that their analysis gives --------------
 
-quantity ms(double value) {
+quantity time_of(double value) {
   return {value * 1e6, unit::duration};
 }
 
-quantity change(double value) {
+quantity change_by(double value) {
   return {value, unit::change};
 }
 
@@ -67,221 +69,154 @@ finding in(finding to, const char* configurations) {
   return to.with("configurations", configurations);
 }
 
-finding with_cases(std::string_view key, std::vector<finding> cases) {
-  finding made{key};
-  made.cases = std::move(cases);
-  return made;
-}
+/// The sentences of findings, a line each.
+class sentence_list {
+ public:
+  void title(const char* text) { text_ += std::string("\n# ") + text + "\n"; }
+  sentence_list& add(const finding& of) {
+    text_ += sentence(of) + '\n';
+    return *this;
+  }
+  /// The same figures under each of these keys.
+  void add(finding of, std::initializer_list<std::string_view> keys) {
+    for (const auto key : keys) {
+      of.key = key;
+      add(of);
+    }
+  }
+  void add_cases(std::string_view key, std::vector<finding> cases) {
+    finding made{key};
+    made.cases = std::move(cases);
+    add(made);
+  }
+  const std::string& text() const { return text_; }
 
-TEST(experiment_sentences, tell_the_load) {
-  const auto rates = [](const char* configurations) {
-    return in(finding{"rates_of"}.with("rates", "12 of 30 offered frame/s"), configurations);
-  };
-  EXPECT_EQ(sentence(with_cases("overloaded_in", {rates("a and b"), rates("c")})),
-            "overloaded: completed 12 of 30 offered frame/s in a and b; 12 of 30 offered frame/s "
-            "in c");
+ private:
+  std::string text_;
+};
+
+void add_load(sentence_list& to) {
+  to.title("load");
+  const auto rates = finding{"rates_of"}.with("rates", "12 of 30 offered frame/s");
+  to.add_cases("overloaded_in", {in(rates, "a and b"), in(rates, "c")});
   const auto frames = finding{"frames_of"}.with("frames", 6).with("due", 66);
-  EXPECT_EQ(sentence(with_cases("frames_dropped", {in(frames, "a")})),
-            "frames dropped by a full queue, so that no percentile counts them: 6 of 66 in a");
-  EXPECT_EQ(sentence(with_cases("queue_full", {in(frames, "a")})),
-            "arrivals that found the queue full: 6 of 66 in a");
-  const auto late = in(finding(frames).with("median_late", ms(1.5)), "a");
-  EXPECT_EQ(sentence(with_cases("late_frames", {late})),
-            "frames that missed their deadline, and by how much (median): 6 of 66 by 1.50 ms in a");
-  EXPECT_TRUE(sentence(with_cases("queue_full", std::vector<finding>(8, in(frames, "a"))))
-                  .ends_with("; 6 of 66 in a; and 3 more"));
+  to.add_cases("frames_dropped", {in(frames, "a")});
+  to.add_cases("queue_full", {in(frames, "a")});
+  to.add_cases("late_frames", {in(finding(frames).with("median_late", time_of(1.5)), "a")});
+  to.add_cases("queue_full", std::vector<finding>(8, in(frames, "a")));
+  finding overload{"overloaded"};
+  to.add(overload.with("rates", "12 of 30 offered frame/s"));
+  to.add(overload.with("dropped", 5).with("growth", time_of(600)));
+  to.add(finding{"disturbed"}.with("by", std::vector<std::string>{"a", "b"}));
 }
 
-TEST(experiment_sentences, tell_what_timing_costs) {
-  finding cost{"timing_adds_time"};
-  cost.with("method", "sync").with("cost", ms(16)).with("change", change(0.216));
-  cost.with("low", ms(-0.5)).with("high", ms(16.5)).with("largest_change", change(0.22));
-  EXPECT_EQ(sentence(cost),
-            "sync adds 16.0 ms to a frame (+21.6 %), 95 % interval -500 us to 16.5 ms");
-  cost.key = "timing_cost_not_visible";
-  EXPECT_EQ(sentence(cost),
-            "sync: 16.0 ms (+21.6 %), 95 % interval -500 us to 16.5 ms includes zero: no cost "
-            "visible; more than 16.5 ms (+22.0 %) would show");
-  cost.key = "timing_shortens_frame";
-  EXPECT_TRUE(sentence(cost).starts_with(
-      "sync: 16.0 ms (+21.6 %), 95 % interval -500 us to 16.5 ms: shorter than untimed, which "));
-  cost.key = "timing_cost_of_few_blocks";
-  EXPECT_EQ(sentence(cost.with("blocks", 3).with("needed", 5)),
-            "sync: 16.0 ms (+21.6 %); no interval and no verdict from 3 of at least 5 complete "
-            "blocks");
-  EXPECT_EQ(
-      sentence(finding{"sync_serializes_overlap"}.with("stages", ms(86.4)).with("untimed", ms(74))),
-      "work that overlapped is serialized under sync: its stages add up to 86.4 ms, the "
-      "untimed frame takes 74.0 ms");
-  EXPECT_EQ(sentence(finding{"host_times_launch", finding_severity::note, {"net"}}
-                         .with("launch", ms(0.021))
-                         .with("time", ms(70))
-                         .with("method", "event")),
-            "host reports 21.0 us for 'net': the time to launch it, not the 70.0 ms it takes "
-            "(event)");
-  finding agreement{"sync_and_event_agree", finding_severity::note, {"net"}};
-  agreement.with("sync", ms(8)).with("event", ms(4)).with("ratio", 2.0, unit::ratio);
-  EXPECT_EQ(sentence(agreement),
-            "sync and event agree on every device stage to within 2 %; 'net': 8.00 ms by sync, "
-            "4.00 ms by event");
-  agreement.key = "sync_and_event_differ";
-  EXPECT_EQ(sentence(agreement),
-            "sync and event differ most on 'net': 8.00 ms by sync, 4.00 ms by event (2.00x)");
+void add_timing(sentence_list& to) {
+  to.title("cost of timing");
+  finding cost;
+  cost.with("method", "sync").with("cost", time_of(16)).with("change", change_by(0.216));
+  cost.with("low", time_of(-0.5))
+      .with("high", time_of(16.5))
+      .with("largest_change", change_by(0.22));
+  cost.with("blocks", 3).with("needed", 5);
+  to.add(cost, {"timing_adds_time", "timing_cost_not_visible", "timing_shortens_frame",
+                "timing_cost_of_few_blocks"});
+  to.add(finding{"sync_serializes_overlap"}
+             .with("stages", time_of(86.4))
+             .with("untimed", time_of(74)));
+  to.add(finding{"host_times_launch", finding_severity::note, {"net"}}
+             .with("launch", time_of(0.021))
+             .with("time", time_of(70))
+             .with("method", "event"));
+  finding agreement{"", finding_severity::note, {"net"}};
+  agreement.with("sync", time_of(8)).with("event", time_of(4)).with("ratio", 2.0, unit::ratio);
+  to.add(agreement, {"sync_and_event_agree", "sync_and_event_differ"});
 }
 
-TEST(experiment_sentences, follow_a_sweep) {
+void add_sweep(sentence_list& to) {
+  to.title("sweeps");
   finding of{"sweep_changes"};
   of.with("parameter", "kernel").with("first", "1").with("last", "11");
   of.with("flops", 121.0, unit::ratio).with("bytes", 2.6, unit::ratio);
   of.with("intensity_first", 15.5, unit::flops_per_byte);
-  of.with("intensity_last", 718.0, unit::flops_per_byte);
-  EXPECT_EQ(sentence(of),
-            "from kernel=1 to 11: FLOPs 121x, bytes 2.60x, intensity 15.5 FLOP/B to 718 FLOP/B");
-  of.with("time", 51.0, unit::ratio).with("time_first", ms(0.273)).with("time_last", ms(13.9));
-  EXPECT_EQ(sentence(of),
-            "from kernel=1 to 11: FLOPs 121x, bytes 2.60x, time 51.0x (273 us to 13.9 ms), "
-            "intensity 15.5 FLOP/B to 718 FLOP/B");
+  to.add(of.with("intensity_last", 718.0, unit::flops_per_byte));
+  to.add(of.with("time", 51.0, unit::ratio)
+             .with("time_first", time_of(0.273))
+             .with("time_last", time_of(13.9)));
   finding rates{"sweep_rates"};
   rates.with("parameter", "kernel").with("fastest", "11").with("slowest", "1");
   rates.with("most", 165e9, unit::flops_per_second).with("fewest", 7e9, unit::flops_per_second);
-  EXPECT_EQ(sentence(rates),
-            "most FLOPs a second with kernel=11, 165 GFLOP/s; fewest with 1, 7.00 GFLOP/s");
-  EXPECT_EQ(sentence(finding{"sweep_bound"}.with("parameter", "kernel").with("bound", "memory")),
-            "memory bound at every kernel");
+  to.add(rates);
+  to.add(finding{"sweep_bound"}.with("parameter", "kernel").with("bound", "memory"));
   finding bounds{"sweep_bound_changes"};
   bounds.with("parameter", "kernel").with("last", "1").with("next", "3");
-  bounds.with("first_bound", "memory").with("second_bound", "compute");
-  EXPECT_EQ(sentence(bounds), "memory bound up to kernel=1, compute bound from 3 on");
+  to.add(bounds.with("first_bound", "memory").with("second_bound", "compute"));
   finding below{"sweep_below_roofline"};
-  below.with("parameter", "kernel").with("value", "11").with("ratio", 0.4, unit::ratio);
-  EXPECT_TRUE(sentence(below).starts_with("kernel=11 measured 0.40x roofline: data that stay"));
+  to.add(below.with("parameter", "kernel").with("value", "11").with("ratio", 0.4, unit::ratio));
   finding distances{"sweep_distances"};
   distances.with("parameter", "kernel").with("nearest", "11").with("farthest", "1");
-  distances.with("least", 1.2, unit::ratio).with("most", 3.0, unit::ratio);
-  EXPECT_EQ(sentence(distances),
-            "kernel=11 comes nearest to its roofline time, 1.20x roofline; 1 is farthest, 3.00x "
-            "roofline");
+  to.add(distances.with("least", 1.2, unit::ratio).with("most", 3.0, unit::ratio));
 }
 
-TEST(experiment_sentences, compare_outputs) {
-  EXPECT_EQ(sentence(finding{"no_outputs"}),
-            "no output to compare: whatever stages write, other stages read");
-  auto same = finding{"same_outputs_as_baselines"}.with("runs", 6);
-  EXPECT_EQ(sentence(same),
-            "every configuration computed the same outputs as its baseline (last frame of 6 runs)");
-  same.key = "same_outputs";
-  EXPECT_EQ(sentence(same.with("outputs", std::vector<std::string>{"score 00c0", "mask 12ab"})),
-            "all configurations computed the same outputs: score 00c0; mask 12ab (last frame of 6 "
-            "runs)");
+void add_outputs(sentence_list& to) {
+  to.title("outputs");
+  auto same = finding{""}.with("runs", 6).with("outputs",
+                                               std::vector<std::string>{"score 00c0", "mask 12ab"});
+  to.add(same, {"no_outputs", "same_outputs_as_baselines", "same_outputs"});
   auto differ = in(finding{"checksums_differ"}.with("tensor", "score").with("reference", "a"), "b");
-  EXPECT_EQ(sentence(differ), "outputs of b differ from those of a: 'score' by its checksum");
-  differ.with("compared", "its values");
-  EXPECT_EQ(sentence(differ),
-            "outputs of b differ from those of a: 'score' by its checksum, though not in its "
-            "values");
-  differ.key = "values_differ";
+  to.add(differ).add(differ.with("compared", "its values"));
   differ.with("largest", 1.5e-7, unit::none);
-  EXPECT_EQ(sentence(differ),
-            "outputs of b differ from those of a: 'score' by 1.5e-07 at most in its values");
-  EXPECT_TRUE(sentence(differ.with("relative", 0.002, unit::none))
-                  .ends_with(" in its values, 0.002 of the largest"));
-  const auto about = [](std::string_view key) {
-    return in(finding{key}.with("reference", "a").with("tensor", "score"), "b");
-  };
-  EXPECT_EQ(sentence(about("same_outputs_as")), "b computed the same outputs as a");
-  EXPECT_EQ(sentence(about("outputs_not_comparable").with("why", "the seeds differ")),
-            "outputs of b cannot be compared with those of a: the seeds differ");
-  EXPECT_EQ(sentence(about("outputs_vary")),
-            "outputs of b differ from trial to trial: 'score' has several checksums");
-  EXPECT_EQ(sentence(about("not_finite")), "'score' holds NaN or infinity in b");
+  to.add(differ, {"values_differ"});
+  differ.with("relative", 0.002, unit::none).with("why", "the seeds differ");
+  to.add(differ, {"values_differ", "same_outputs_as", "outputs_not_comparable", "outputs_vary",
+                  "not_finite"});
 }
 
-TEST(experiment_sentences, compare_pipelines_priorities_and_ways_to_wait) {
+void add_ways_to_run(sentence_list& to) {
+  to.title("pipelines at once, priorities, ways to wait");
   finding together{"slower_together", finding_severity::note, {"camera", "batch", "log"}};
-  together.with("alone", ms(12)).with("together", ms(18)).with("change", change(0.5));
-  EXPECT_EQ(sentence(together),
-            "'camera': p50 12.0 ms alone, 18.0 ms beside 'batch' and 'log' (+50.0 %)");
-  together.with("low", change(0.49)).with("high", change(0.51));
-  EXPECT_TRUE(sentence(together).ends_with("(+50.0 %, 95 % interval +49.0 % to +51.0 %)"));
-  finding effect{"priorities_took_effect"};
-  effect.with("verdict", "faster").with("percentile", "p95").with("with", ms(74));
-  effect.with("without", ms(80)).with("change", change(-0.075));
-  effect.with("low", change(-0.08)).with("high", change(-0.07));
-  effect = in(effect, "a");
-  EXPECT_EQ(sentence(effect),
-            "priorities took effect, a is faster: p95 74.0 ms with them, 80.0 ms without (-7.50 %, "
-            "95 % interval -8.00 % to -7.00 %)");
-  effect.key = "priorities_changed_nothing";
-  EXPECT_TRUE(sentence(effect).starts_with("priorities changed nothing for a: p95 74.0 ms with"));
-  effect.key = "priorities_inconclusive";
-  EXPECT_TRUE(sentence(effect.with("levels", 1)).ends_with("; priority levels of the device: 1"));
-  EXPECT_TRUE(sentence(effect).starts_with(
-      "no effect of priorities is visible for a, inconclusive: p95 74.0 ms with them"));
+  together.with("alone", time_of(12)).with("together", time_of(18)).with("change", change_by(0.5));
+  to.add(together).add(together.with("low", change_by(0.49)).with("high", change_by(0.51)));
+  finding effect;
+  effect.with("verdict", "faster").with("percentile", "p95").with("with", time_of(74));
+  effect.with("without", time_of(80)).with("change", change_by(-0.075));
+  effect = in(effect.with("low", change_by(-0.08)).with("high", change_by(-0.07)), "a");
+  to.add(effect, {"priorities_took_effect", "priorities_changed_nothing"});
+  to.add(effect.with("levels", 1), {"priorities_changed_nothing", "priorities_inconclusive"});
   finding busy{"busy_wait"};
   busy.with("busy", "spin").with("idle", "block").with("cores", 0.97, unit::none);
-  busy.with("busy_p50", ms(74)).with("idle_p50", ms(75)).with("verdict", "same");
-  EXPECT_EQ(sentence(busy),
-            "spin keeps 0.97 more cores busy than block without a visible gain: p50 74.0 ms "
-            "compared with 75.0 ms (same)");
+  to.add(busy.with("busy_p50", time_of(74)).with("idle_p50", time_of(75)).with("verdict", "same"));
+  const auto overlap = finding{"overlap_of"}.with("overlap", time_of(16));
+  const auto one = in(finding(overlap).with("frame", time_of(74)), "a");
+  const auto pipelined = in(finding(overlap).with("period", time_of(50)), "b");
+  to.add_cases("ran_concurrently", {one, pipelined});
+  to.add_cases("ran_concurrently_least_and_most", {one, one});
+  const auto apart = finding{"stages_in_a_row"}.with("stages", time_of(86.4));
+  to.add_cases("no_overlap", {in(finding(apart).with("frame", time_of(87)), "a"),
+                              in(finding(apart).with("period", time_of(87)), "b")});
 }
 
-TEST(experiment_sentences, tell_of_overlap) {
-  const auto overlap = finding{"overlap_of"}.with("overlap", ms(16));
-  const auto one = in(finding(overlap).with("frame", ms(74)), "a");
-  const auto pipelined = in(finding(overlap).with("period", ms(50)), "b");
-  EXPECT_EQ(
-      sentence(with_cases("ran_concurrently", {one, pipelined})),
-      "of each frame, stages ran concurrently for 16.0 ms of 74.0 ms in a; 16.0 ms of 50.0 ms "
-      "frame period in b");
-  EXPECT_EQ(sentence(with_cases("ran_concurrently_least_and_most", {one, one})),
-            "of each frame, stages ran concurrently, least and most: 16.0 ms of 74.0 ms in a; 16.0 "
-            "ms of 74.0 ms in a");
-  const auto apart = finding{"stages_in_a_row"}.with("stages", ms(86.4));
-  EXPECT_EQ(sentence(with_cases("no_overlap", {in(finding(apart).with("frame", ms(87)), "a"),
-                                               in(finding(apart).with("period", ms(87)), "b")})),
-            "overlap did not happen in a (stages add up to 86.4 ms, a frame takes 87.0 ms); b "
-            "(stages add up to 86.4 ms, a frame is done every 87.0 ms)");
-}
-
-TEST(experiment_sentences, tell_of_launches_and_of_the_machine) {
+void add_machine(sentence_list& to) {
+  to.title("launches and the machine");
   finding launch{"device_waits_for_host", finding_severity::warning, {"net"}};
-  launch.with("enqueue", ms(0.7)).with("device", ms(0.72));
-  EXPECT_EQ(sentence(launch),
-            "stage 'net': enqueueing takes 700 us, and the device works on it for 720 us: the "
-            "device waits for the host");
+  to.add(launch.with("enqueue", time_of(0.7)).with("device", time_of(0.72)));
   launch = in(launch, "a and b").with("worst_in", "b").with("stages", 2);
-  EXPECT_TRUE(sentence(launch).starts_with("stage 'net' in a and b, worst in b: enqueueing takes"));
-  launch.key = "device_time_may_hold_waits";
-  EXPECT_TRUE(sentence(launch).ends_with(
-      "its device time is 720 us, the worst of 2 stages; the device may have waited for the host, "
-      "so the device time says little about the stage"));
-  finding machine{"machine_drifted"};
-  machine.with("judge", "the baseline").with("change", change(-0.02));
-  EXPECT_TRUE(sentence(machine).starts_with(
-      "the machine drifted: from the first block to the last, the p50 of the baseline changed by "
-      "-2.00 %; "));
-  machine.key = "disturbed_blocks";
-  EXPECT_EQ(sentence(machine.with("blocks", "2 and 5").with("consequence", "left out")),
-            "disturbed blocks (machine noise): 2 and 5, where the baseline was far from the blocks "
-            "around; left out");
+  to.add(launch, {"device_waits_for_host", "device_time_may_hold_waits"});
+  finding machine;
+  machine.with("judge", "the baseline").with("change", change_by(-0.02));
+  machine.with("blocks", "2 and 5").with("consequence", "left out");
+  to.add(machine, {"machine_drifted", "disturbed_blocks"});
   finding trials{"disturbed_trials"};
-  trials.with("disturbed", 3).with("trials", 12).with("by", "other processes");
-  EXPECT_EQ(sentence(trials),
-            "disturbed trials (machine noise): 3 of 12; the first by: other processes");
-  EXPECT_EQ(sentence(in(finding{"trial_warning"}.with("text", "beware"), "a and b")),
-            "beware (a and b)");
+  to.add(trials.with("disturbed", 3).with("trials", 12).with("by", "other processes"));
+  to.add(in(finding{"trial_warning"}.with("text", "beware"), "a and b"));
 }
 
-TEST(run_sentences, tell_of_overload_and_disturbances) {
-  finding overload{"overloaded"};
-  overload.with("rates", "12 of 30 offered frame/s");
-  EXPECT_EQ(sentence(overload), "overloaded: completed 12 of 30 offered frame/s");
-  overload.with("dropped", 5).with("growth", ms(600));
-  EXPECT_EQ(sentence(overload),
-            "overloaded: completed 12 of 30 offered frame/s; 5 frames dropped; latency grows by "
-            "600 ms per second of load");
-  EXPECT_EQ(sentence(finding{"disturbed"}.with("by", std::vector<std::string>{"a", "b"})),
-            "disturbed (machine noise): a; b");
+TEST(sentence, of_every_finding_of_runs_and_experiments) {
+  sentence_list all;
+  for (const auto add :
+       {add_load, add_timing, add_sweep, add_outputs, add_ways_to_run, add_machine}) {
+    add(all);
+  }
+  samples::expect_golden("sentences.txt", all.text());
 }
 
 }  // namespace
