@@ -12,7 +12,7 @@ import harness
 PAGES = ("processor", "gpu", "deep", "odd", "uncalibrated", "empty", "run")
 DRAWN = ("processor", "gpu", "deep", "odd")
 
-# The chart as it is drawn from: {memory, ceilings, points, without}.
+# The chart as it is drawn from: {bandwidth, ceilings, points, without}.
 DATA = "return JSON.parse(document.querySelector('#roofline script').textContent)"
 
 # Each point that is drawn: its words, the middle and half the height of its mark, and the upper end
@@ -240,11 +240,11 @@ class picture(RooflineCase):
                         drawn = points[name_of(point)]
                         self.assertAlmostEqual(drawn["x"], across(point["intensity"]), delta=0.5)
                         self.assertAlmostEqual(drawn["y"], up(point["rate"]), delta=0.5)
-                        self.assertAlmostEqual(drawn["top"], up(point["bound"]), delta=0.5)
+                        self.assertAlmostEqual(drawn["top"], up(point["bound_rate"]), delta=0.5)
                     ridges = self.browser.run(RIDGES)
                     self.assertEqual(len(ridges), len(data["ceilings"]))
                     for ceiling, (x, y) in zip(data["ceilings"], ridges):
-                        self.assertAlmostEqual(x, across(ceiling["ridge"]), delta=0.5)
+                        self.assertAlmostEqual(x, across(ceiling["ridge_point"]), delta=0.5)
                         self.assertAlmostEqual(y, up(ceiling["rate"]), delta=0.5)
 
     def test_leaves_out_what_has_no_place_and_names_it(self):

@@ -12,7 +12,6 @@
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/trace/trace_file.hpp"
@@ -53,7 +52,7 @@ void make_reports(report_arguments& given, const run_record& record) {
   const auto frames = static_cast<std::int64_t>(record.frames.size());
   const auto stages = record.stages.size();
   const auto trace = given.files.path("--trace");
-  given.files.expect("--html", largest_page_bytes);
+  given.files.expect("--html", report::largest_page_bytes);
   given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages),
                      trace_file_beginning(trace));
   given.files.expect("--csv", expected_csv_bytes(frames, stages), csv_header);

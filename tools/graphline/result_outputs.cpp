@@ -13,7 +13,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/terminal_look.hpp"
@@ -91,7 +90,7 @@ void result_files::add_json(CLI::App& command, const std::string& help) {
 }
 
 void result_files::add_html(CLI::App& command, const std::string& help) {
-  add(command, "--html", help, html_beginning);
+  add(command, "--html", help, report::html_beginning);
 }
 
 void result_files::add_markdown(CLI::App& command, const std::string& help) {

@@ -14,7 +14,6 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/report/terminal/heading.hpp"
@@ -61,7 +60,7 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   const auto stages = p.stages.size();
   const auto& trace = given.files.path("--trace");
   given.files.expect("--json", report::expected_run_bytes(frames, stages));
-  given.files.expect("--html", largest_page_bytes);
+  given.files.expect("--html", report::largest_page_bytes);
   given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages),
                      trace_file_beginning(trace));
   given.files.expect("--csv", expected_csv_bytes(frames, stages));

@@ -5,9 +5,7 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/render/cells.hpp"
-#include "framework/report/render/chart_data.hpp"
 #include "framework/report/render/page_parts.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/sentences.hpp"
@@ -322,7 +320,13 @@ std::string as_html(const document& of) {
         one.id, escaped(one.title), one.body);
   }
   std::string page(html_beginning);
-  page += page_head(of.title, document_style) + "<body>\n";
+  page += fmt::format(
+      "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      escaped(printable(of.title)), document_style);
   page += fmt::format("<header>\n{}</header>\n<nav aria-label=\"Sections\"><ul>{}</ul></nav>\n",
                       header_of(of), links);
   page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,

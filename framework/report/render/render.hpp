@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,15 @@ inline constexpr std::string_view junit_beginning = R"(<?xml version="1.0" encod
 /// A test suite with a test case for each gate, as JUnit writes them; one that cannot be judged is
 /// a failure.
 std::string as_junit(const gate_suite& of);
+
+/// A chart as the script of a page takes it: {"kind": "roofline", ...}.
+nlohmann::ordered_json chart_data(const chart& of);
+
+/// What a page begins with.
+inline constexpr std::string_view html_beginning = "<!doctype html>\n";
+
+/// A page is no larger, however many frames a run has, with but a few of its own choice.
+inline constexpr std::uint64_t largest_page_bytes = 5'000'000;
 
 /// A page by itself, which asks for nothing else.
 std::string as_html(const document& of);

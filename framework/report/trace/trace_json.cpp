@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "framework/analysis/run/timeline.hpp"
+#include "framework/base/words.hpp"
 #include "framework/report/json/common_json.hpp"
-#include "framework/report/trace/trace_flows.hpp"
 #include "framework/report/trace/trace_frames.hpp"
 #include "framework/report/trace/trace_slices.hpp"
 #include "framework/report/trace/trace_text.hpp"
@@ -21,6 +21,11 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using kind = timeline_span::kind;
+
+/// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 /// The run's beginning, or the earliest stamp where one is before that: a viewer would leave out
 /// what has a negative time.
@@ -175,6 +180,91 @@ void write_slices(trace_text& to, const run_record& record, const trace_slices& 
         write_slice(to, slices.all[at], heads(slices.all[at].span), tracks[lane]);
         ++at;
       } while (at < slices.all.size() && slices.all[at].span.what == kind::part);
+    }
+  }
+}
+
+// ---- Arrows
+// ---------------------------------------------------------------------------------------
+
+/// The slices of one frame by what they are to its arrows; null where there is none.
+struct frame_slices {
+  const trace_slice* launch = nullptr;       ///< of the frame's graph
+  std::vector<const trace_slice*> launches;  ///< by stage
+  std::vector<const trace_slice*> work;  ///< by stage: what it did, its launch if no more is known
+};
+
+void find(frame_slices& found, const trace_slices& slices, std::size_t frame, std::size_t stages) {
+  found.launch = nullptr;
+  found.launches.assign(stages, nullptr);
+  found.work.assign(stages, nullptr);
+  for (std::size_t i = slices.first[frame]; i < slices.first[frame + 1]; ++i) {
+    const trace_slice& slice = slices.all[i];
+    if (slice.span.what == kind::part) continue;
+    if (!slice.span.stage) {
+      found.launch = &slice;
+    } else if (slice.span.what == kind::launch) {
+      found.launches[*slice.span.stage] = &slice;
+    } else {
+      found.work[*slice.span.stage] = &slice;
+    }
+  }
+}
+
+class flow_writer {
+ public:
+  flow_writer(trace_text& to, const std::vector<trace_track>& tracks) : to_(to), tracks_(tracks) {}
+
+  /// `head` is `"cat":...,"name":...`.
+  void arrow(const trace_slice* from, const trace_slice* to, std::string_view head) {
+    if (from == nullptr || to == nullptr) return;
+    const auto& before = from->span;
+    const auto& after = to->span;
+    // The clock's error has put them in the wrong order: a viewer would turn the arrow round.
+    if (after.begin < before.begin) return;
+    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
+    // may begin before its launch has returned.
+    const auto start = std::max(before.begin, std::min(before.end - 1, after.begin));
+    ++id_;
+    point("{\"ph\":\"s\",", head, before.lane, start).end_event();
+    point("{\"ph\":\"f\",", head, after.lane, after.begin).plain(",\"bp\":\"e\"").end_event();
+  }
+
+ private:
+  trace_text& point(std::string_view beginning, std::string_view head, std::size_t lane,
+                    nanoseconds at) {
+    to_.event(beginning).plain(head).plain(",\"id\":").number(id_);
+    return to_.on(tracks_[lane]).at(at);
+  }
+
+  trace_text& to_;
+  const std::vector<trace_track>& tracks_;
+  std::size_t id_ = 0;
+};
+
+/// Arrows between slices of each frame: from every stage to those that wait for it, named after how
+/// they do, and from launches to what they launched. `tracks` are those of the lanes.
+void write_flows(trace_text& to, const run_record& record, const trace_slices& slices,
+                 const std::vector<trace_track>& tracks) {
+  constexpr std::string_view launch = "\"cat\":\"launch\",\"name\":\"launch\"";
+  flow_writer write(to, tracks);
+  frame_slices found;
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    find(found, slices, frame, record.stages.size());
+    for (std::size_t i = 0; i < record.stages.size(); ++i) {
+      const trace_slice* work = found.work[i];
+      write.arrow(found.launches[i], work, launch);
+      const auto& waits = record.stages[i].waits;
+      if (waits.empty()) write.arrow(found.launch, work, launch);
+      for (const auto& wait : waits) {
+        const std::string_view how = to_word(wait.how);
+        std::string head = "\"cat\":\"edge\",\"name\":\"";
+        head.append(how).append("\"");
+        const auto known = [&](std::size_t stage) {
+          return found.work[stage] != nullptr ? found.work[stage] : found.launches[stage];
+        };
+        write.arrow(known(wait.stage), known(i), head);
+      }
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
-#include <string>
+#include <cstdint>
 #include <string_view>
 
 #include "framework/base/clock.hpp"
@@ -44,7 +44,17 @@ class trace_text {
   }
 
   /// Nanoseconds as the format wants them, microseconds: "-0.001", "1234.567".
-  trace_text& microseconds(nanoseconds ns);
+  trace_text& microseconds(nanoseconds ns) {
+    const bool negative = ns < 0;
+    const auto bits = static_cast<std::uint64_t>(ns);
+    const std::uint64_t size = negative ? 0 - bits : bits;
+    if (negative) plain("-");
+    number(size / 1000);
+    const auto rest = static_cast<unsigned>(size % 1000);
+    const auto digit = [](unsigned value) { return static_cast<char>('0' + value); };
+    const char decimals[] = {'.', digit(rest / 100), digit(rest / 10 % 10), digit(rest % 10)};
+    return plain({decimals, sizeof decimals});
+  }
 
   trace_text& on(trace_track track) {
     return plain(",\"pid\":").number(track.process).plain(",\"tid\":").number(track.thread);
@@ -59,8 +69,5 @@ class trace_text {
   std::string_view separator_;
   nanoseconds zero_;
 };
-
-/// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
-std::string json_string(std::string_view text);
 
 }  // namespace graphline

@@ -7,7 +7,7 @@
 
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/chart_data.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/render/page_parts.hpp"
 #include "tests/analysis/sample_records.hpp"
 

@@ -9,12 +9,10 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/html/html_page.hpp"
 #include "framework/report/render/page_parts.hpp"
 #include "framework/report/terminal/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
-#include "tests/report/html/page_testing.hpp"
 #include "tests/report/page_records.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/roofline_records.hpp"
@@ -29,6 +27,13 @@ using samples::two_models_roofline;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+/// How often `part` stands in `text`.
+std::size_t times_in(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
 
 /// With one of each, and nothing that is known but what a test gives.
 document small(std::vector<row> rows) {
@@ -221,7 +226,7 @@ bool has(std::string_view page, std::string_view part) {
 
 TEST(as_html, is_a_page_by_itself) {
   const auto page = as_html(describe(two_models_roofline(20)));
-  EXPECT_EQ(page.find(html_beginning), 0u);
+  EXPECT_EQ(page.find(report::html_beginning), 0u);
   for (const auto* part :
        {"<section id=\"findings\"", "<section id=\"stages\"", "<section id=\"roofline\"",
         "<section id=\"origin\"", "<script type=\"application/json\">{\"kind\":\"roofline\"",
@@ -244,14 +249,13 @@ TEST(as_html, takes_nothing_from_elsewhere) {
   auto page = page_of(samples::two_models(timing_method::event, 60));
   page.erase(page.find(chart_library), chart_library.size());
   // Addresses are the name of SVG's elements and nothing else.
-  EXPECT_EQ(samples::times_in(page, "http:"),
-            samples::times_in(page, "http://www.w3.org/2000/svg"));
+  EXPECT_EQ(times_in(page, "http:"), times_in(page, "http://www.w3.org/2000/svg"));
   for (const char* way : {"https:", "src=", "@import", "<link", "fetch(", "XMLHttpRequest",
                           "WebSocket", "EventSource", "sendBeacon", "import("}) {
-    EXPECT_EQ(samples::times_in(page, way), 0u) << way;
+    EXPECT_EQ(times_in(page, way), 0u) << way;
   }
   // Pictures refer to their own arrow heads.
-  EXPECT_EQ(samples::times_in(page, "url("), samples::times_in(page, "url(#"));
+  EXPECT_EQ(times_in(page, "url("), times_in(page, "url(#"));
 }
 
 TEST(as_html, of_very_many_frames_or_stages_stays_small) {
@@ -295,7 +299,7 @@ TEST(as_html, is_not_broken_by_names) {
        {std::pair(as_html(describe(samples::calibrated_two_models())), odd),
         std::pair(page_of(samples::two_models(timing_method::event, 60)), odd_run)}) {
     for (const char* mark : {"</script", "<script", "<!--", "<img", "<b>", "<i>"}) {
-      EXPECT_EQ(samples::times_in(names, mark), samples::times_in(plain, mark)) << mark;
+      EXPECT_EQ(times_in(names, mark), times_in(plain, mark)) << mark;
     }
     EXPECT_FALSE(first_invalid_utf8(names));
   }

@@ -49,7 +49,7 @@ page.chart("comparisons", (data, figure) => {
       const y = i * line + line / 2;
       const most = Math.floor(left / 7);
       if (one.title) return svg("text", { x: 0, y: y + 4, class: "group" }, brief(one.title, 60));
-      const tone = one.good ? "good" : one.bad ? "bad" : "faint";
+      const tone = { faster: "good", slower: "bad" }[one.verdict] ?? "faint";
       return svg("g", { class: `point ${tone}`, tabindex: "0", role: "img",
                         "aria-label": `${one.name}: ${one.words}` },
         svg("title", {}, `${isolated(one.name)}: ${one.words}`),

@@ -3,7 +3,8 @@
 
 page.chart("distributions", (data, figure) => {
   const { element, duration, counted, whole } = page;
-  const { of: all, deadline } = data;
+  const { list: all, deadline } = data;
+  const countOf = ({ steps }) => steps.at(-1)[1];
   let chosen = all[0];
   let logarithmic = false;
 
@@ -15,14 +16,14 @@ page.chart("distributions", (data, figure) => {
   const title = () => titles[all.indexOf(chosen)];
 
   // All times of a chart are in one unit, that of its body.
-  function unitOf({ histogram }) {
-    return page.unitFor(histogram.begin + histogram.counts.length * histogram.width / 2);
+  function unitOf({ bins: { begin, counts, width } }) {
+    return page.unitFor(begin + counts.length * width / 2);
   }
 
   // A bin's edges in words; as many decimals as tell them apart.
   function edges(from, to) {
     const unit = unitOf(chosen);
-    const decimals = Math.max(0, Math.ceil(Math.log10(unit.ns / chosen.histogram.width) - 1e-9));
+    const decimals = Math.max(0, Math.ceil(Math.log10(unit.ns / chosen.bins.width) - 1e-9));
     const text = (ns) => (ns / unit.ns).toFixed(decimals);
     if (from === null) return `less than ${text(to)} ${unit.name}`;
     if (to === null) return `${text(from)} ${unit.name} and more`;
@@ -31,7 +32,7 @@ page.chart("distributions", (data, figure) => {
 
   // [from, to, count] of each bin, the open ones at both ends too where they hold something.
   function bins() {
-    const { begin, width, counts, below, beyond } = chosen.histogram;
+    const { begin, width, counts, below, beyond } = chosen.bins;
     const list = counts.map((count, i) => [begin + i * width, begin + (i + 1) * width, count]);
     if (below) list.unshift([null, begin, below]);
     if (beyond) list.push([begin + counts.length * width, null, beyond]);
@@ -41,7 +42,7 @@ page.chart("distributions", (data, figure) => {
   // From where to where the time axis of both charts goes: over all bins, the open ones drawn as
   // wide as the others, a little apart.
   function range() {
-    const { begin, width, counts, below, beyond } = chosen.histogram;
+    const { begin, width, counts, below, beyond } = chosen.bins;
     return [begin - (below ? 2 * width : 0),
             begin + (counts.length + (beyond ? 2 : 0)) * width];
   }
@@ -67,7 +68,7 @@ page.chart("distributions", (data, figure) => {
 
   function histogram() {
     const { ns } = unitOf(chosen);
-    const { width } = chosen.histogram;
+    const { width } = chosen.bins;
     const isOpen = ([from, to]) => from === null || to === null;
     const middle = ([from, to]) => {
       if (from === null) return to - 1.5 * width;
@@ -97,7 +98,7 @@ page.chart("distributions", (data, figure) => {
         plugins: { tooltip: { displayColors: false, callbacks: {
           title: ([{ dataIndex }]) => edges(...all[dataIndex]),
           label: ({ dataIndex }) => `${counted(all[dataIndex][2], "frame")}, ` +
-            page.percent(all[dataIndex][2] / chosen.count),
+            page.percent(all[dataIndex][2] / countOf(chosen)),
         } } },
       },
     };
@@ -112,11 +113,12 @@ page.chart("distributions", (data, figure) => {
   // Logarithmic, the share of frames that takes longer shows what the tail is like.
   function cumulative() {
     const { ns } = unitOf(chosen);
-    const { times, counts, count } = chosen;
-    const share = (i) => (logarithmic ? 100 * (1 - counts[i] / count) : 100 * counts[i] / count);
-    const points = times.map((time, i) => ({ x: time / ns, y: share(i) }))
+    const { steps } = chosen;
+    const count = countOf(chosen);
+    const share = (below) => 100 * (logarithmic ? 1 - below / count : below / count);
+    const points = steps.map(([time, below]) => ({ x: time / ns, y: share(below) }))
       .filter(({ y }) => !logarithmic || y > 0);
-    if (!logarithmic) points.unshift({ x: times[0] / ns, y: 0 });
+    if (!logarithmic) points.unshift({ x: steps[0][0] / ns, y: 0 });
     const least = 100 / count;
     return {
       type: "line",
@@ -130,7 +132,7 @@ page.chart("distributions", (data, figure) => {
         parsing: false, normalized: true, layout: { padding: { top: 30 } },
         interaction: { mode: "read" },
         scales: {
-          x: timeAxis(logarithmic ? [times[0], times.at(-1)] : range()),
+          x: timeAxis(logarithmic ? [steps[0][0], steps.at(-1)[0]] : range()),
           y: { type: logarithmic ? "logarithmic" : "linear",
                min: logarithmic ? Math.pow(10, Math.floor(Math.log10(least))) : 0, max: 100,
                title: { text: logarithmic ? "% of frames take longer"
@@ -148,9 +150,9 @@ page.chart("distributions", (data, figure) => {
   }
 
   function words() {
-    const { below, beyond } = chosen.histogram;
-    const texts = [`${counted(chosen.count, "frame")}, each counted, in bins of ` +
-      `${duration(chosen.histogram.width)}.`];
+    const { below, beyond } = chosen.bins;
+    const texts = [`${counted(countOf(chosen), "frame")}, each counted, in bins of ` +
+      `${duration(chosen.bins.width)}.`];
     const [[, shortest], [, longest]] = [chosen.marks[0], chosen.marks.at(-1)];
     if (below) {
       texts.push(`The pale bar on the left holds ${counted(below, "frame")} that took less, ` +
@@ -176,8 +178,8 @@ page.chart("distributions", (data, figure) => {
        { title: "up to there", number }],
       bins().map(([from, to, count]) => {
         before += count;
-        return [edges(from, to), whole.format(count), page.percent(count / chosen.count, 3),
-                page.percent(before / chosen.count, 4)];
+        return [edges(from, to), whole.format(count), page.percent(count / countOf(chosen), 3),
+                page.percent(before / countOf(chosen), 4)];
       }));
   }
 

@@ -108,15 +108,15 @@
 
   page.chart("trials", (data, figure) => {
     const middle = data.names.map((_, of) => {
-      const own = data.trials.filter(([who]) => who === of).map(([, , , median]) => median)
+      const own = data.trials.filter((trial) => trial.of === of).map(({ median }) => median)
         .sort((a, b) => a - b);
       return own[(own.length - 1) >> 1];
     });
-    const last = Math.max(...data.trials.map(([, , begun]) => begun));
-    const timed = data.trials.some(([, , begun]) => begun < last);
+    const last = Math.max(...data.trials.map(({ begun }) => begun));
+    const timed = data.trials.some(({ begun }) => begun < last);
     const unit = [{ name: "h", ns: 3600e9 }, { name: "min", ns: 60e9 }, { name: "s", ns: 1e9 }]
       .find(({ ns }) => last >= 2 * ns) ?? { name: "ms", ns: 1e6 };
-    const trials = data.trials.map(([of, block, begun, median], i) => ({
+    const trials = data.trials.map(({ of, block, begun, median }, i) => ({
       of, block, median, at: timed ? begun / unit.ns : i + 1,
       change: middle[of] > 0 ? 100 * (median / middle[of] - 1) : 0,
     }));

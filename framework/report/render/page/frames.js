@@ -3,7 +3,7 @@
 
 page.chart("frames", (data, figure) => {
   const { element, duration, counted, digits, whole, name } = page;
-  const [endToEnd, ...stages] = data.series;
+  const [endToEnd, ...stages] = data.list;
   const longest = Math.max(...endToEnd.times);
   // The unit of what is drawn: one long frame would read "140,000 us" in that of the median.
   const unit = page.unitFor(longest);
@@ -54,7 +54,7 @@ page.chart("frames", (data, figure) => {
     afterDatasetsDraw({ ctx, chartArea, scales }) {
       ctx.save();
       ctx.fillStyle = page.color("bad");
-      for (const [frame] of data.dropped?.at ?? []) {
+      for (const [frame] of data.dropped) {
         const x = scales.x.getPixelForValue(frame - 0.5);
         if (x < chartArea.left - 1 || x > chartArea.right + 1) continue;
         ctx.beginPath();
@@ -154,14 +154,14 @@ page.chart("frames", (data, figure) => {
         "the shortest and the longest of every stretch, so that each spike shows.");
     }
     if (data.median) {
-      texts.push(`The median is over ${2 * data.median.reach + 1} frames around each.`);
+      texts.push(`The median is over ${2 * data.reach + 1} frames around each.`);
     }
     if (limit !== null && !limitShows) {
       texts.push(`The deadline of ${duration(limit)} lies beyond the chart.`);
     }
-    if (data.dropped) {
-      texts.push(`${counted(data.dropped.count, "frame")} that ` +
-        `${data.dropped.count === 1 ? "was" : "were"} dropped: triangles on the axis, where ` +
+    if (data.dropped_in_all > 0) {
+      texts.push(`${counted(data.dropped_in_all, "frame")} that ` +
+        `${data.dropped_in_all === 1 ? "was" : "were"} dropped: triangles on the axis, where ` +
         "they were due.");
     }
     texts.push("The arrow keys move from frame to frame, with Shift in larger steps" +
@@ -173,22 +173,20 @@ page.chart("frames", (data, figure) => {
   function asTable() {
     const { table } = page;
     const amount = (time) => digits(time / unit.ns, 5);
-    if (data.frames === data.rows.length) {
+    if (data.frames === data.stretches.length) {
       return table("End-to-end time of each frame",
         [{ title: "frame" }, { title: unit.name, number: true }],
-        data.rows.map(([frame, , time]) =>
-          [whole.format(frame), amount(time)]));
+        data.stretches.map(({ first, shortest }) => [whole.format(first), amount(shortest)]));
     }
     const number = true;
     return table(
       `End-to-end times of all ${whole.format(data.frames)} frames in ` +
-        `${data.rows.length} stretches (${unit.name})`,
+        `${data.stretches.length} stretches (${unit.name})`,
       [{ title: "frames" }, { title: "shortest", number }, { title: "median", number },
        { title: "longest", number }, { title: "its frame", number }],
-      data.rows.map(([first, last, ...times]) => [
-        `${whole.format(first)} to ${whole.format(last)}`,
-        ...times.slice(0, 3).map((time) => amount(time)),
-        whole.format(times[3])]));
+      data.stretches.map(({ first, last, shortest, median, longest, longest_at: at }) => [
+        `${whole.format(first)} to ${whole.format(last)}`, amount(shortest), amount(median),
+        amount(longest), whole.format(at)]));
   }
 
   const picture = element("div", {});

@@ -45,16 +45,16 @@ class RooflinePicture {
   }
 
   measure(width, height, shown) {
-    const { memory, ceilings } = this.data;
-    const ridges = ceilings.map(({ ridge }) => ridge);
+    const { bandwidth, ceilings } = this.data;
+    const ridges = ceilings.map(({ ridge_point: ridge }) => ridge);
     const area = { left: 46, top: 30, right: width - 10, bottom: height - 40 };
     const x = [...ridges, ...shown.map(({ intensity }) => intensity)];
     const wide = width < 560 ? 2.2 : 3;
     this.area = area;
     this.across = new LogAxis([...x, Math.min(...ridges) / 8], [wide, wide], area.left, area.right);
-    const y = shown.flatMap(({ rate, bound }) => [rate, bound ?? rate]);
+    const y = shown.flatMap(({ rate, bound_rate: bound }) => [rate, bound ?? rate]);
     this.up = new LogAxis([...y, ...ceilings.map(({ rate }) => rate),
-      ...(shown.length ? [] : [this.across.low * memory.rate])], [2.5, 3], area.bottom, area.top);
+      ...(shown.length ? [] : [this.across.low * bandwidth])], [2.5, 3], area.bottom, area.top);
     this.places = new FreePlaces(area.left + 2, area.top - 12, area.right, area.bottom - 2);
     this.marked = new Map();
   }
@@ -91,13 +91,13 @@ class RooflinePicture {
   // what no work can reach.
   ceilingLines() {
     const { svg } = page;
-    const { memory, ceilings } = this.data;
+    const { bandwidth, ceilings } = this.data;
     const { across, up, area } = this;
     const highest = ceilings.at(-1);
-    const [x, y] = [across.at(highest.ridge), up.at(highest.rate)];
+    const [x, y] = [across.at(highest.ridge_point), up.at(highest.rate)];
     // The memory ceiling enters from the left, or from below.
-    const entry = Math.max(across.low, up.low / memory.rate);
-    const from = [across.at(entry), up.at(entry * memory.rate)];
+    const entry = Math.max(across.low, up.low / bandwidth);
+    const from = [across.at(entry), up.at(entry * bandwidth)];
     const beyond = `M${from} L${x} ${y} H${area.right} V${area.top} H${area.left} V${from[1]}Z`;
     return svg("g", { class: "lines" },
       svg("path", { class: "beyond", d: beyond }),
@@ -109,8 +109,8 @@ class RooflinePicture {
   computeCeiling(ceiling) {
     const { svg } = page;
     const { across, up, area } = this;
-    const [x, y] = [across.at(ceiling.ridge), up.at(ceiling.rate)];
-    const ridge = `ridge ${Number(ceiling.ridge.toPrecision(3))}`;
+    const [x, y] = [across.at(ceiling.ridge_point), up.at(ceiling.rate)];
+    const ridge = `ridge ${Number(ceiling.ridge_point.toPrecision(3))}`;
     const besideRidge = this.places.first([
       { left: x - textWidth(ridge, 11) - 9, right: x - 6, top: y - 8, bottom: y + 6 }]);
     return [
@@ -146,7 +146,7 @@ class RooflinePicture {
     const long = Math.hypot(x2 - x1, y2 - y1);
     const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
     const point = (part) => [x1 + part * (x2 - x1), y1 + part * (y2 - y1)];
-    for (const words of [`memory ${this.data.memory.text}`, "memory"]) {
+    for (const words of [`memory ${this.data.memory}`, "memory"]) {
       const half = (textWidth(words, 12) / 2 + 2) / long;
       const found = [0.4, 0.5, 0.3, 0.6, 0.2, 0.7, 0.8, 0.15, 0.9].find((part) =>
         part > half && part < 1 - half &&
@@ -162,7 +162,7 @@ class RooflinePicture {
   mark(place) {
     const { svg } = page;
     const { piece, stage, reach, x, y } = place;
-    const top = piece.bound === null ? y : this.up.at(piece.bound);
+    const top = piece.bound_rate === null ? y : this.up.at(piece.bound_rate);
     const group = svg("g", {
       class: stage ? "piece stage" : "piece part", style: `--tone: ${toneOf(piece.group)}`,
       tabindex: "-1", role: "img", "aria-label": `${nameOf(piece)}, ${piece.words}`,
@@ -191,7 +191,7 @@ class RooflinePicture {
   wordsOf({ piece, stage, reach, x, y }, room) {
     const { svg, brief, isolated } = page;
     const size = stage ? 13 : 11;
-    const times = piece.ratio && ` ${piece.ratio}`;
+    const times = piece.ratio === null ? "" : ` ${piece.ratio}`;
     for (const most of [28, 14, 8]) {
       const name = fittedText(brief(piece.part || piece.stage, most), room * 0.4, size);
       // Names of stages are bold, which takes some more room.

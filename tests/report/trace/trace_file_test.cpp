@@ -1,11 +1,10 @@
-#include "framework/report/trace/gzip.hpp"
+#include "framework/report/trace/trace_file.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <string>
 
-#include "framework/report/trace/trace_file.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/result_texts.hpp"
 
