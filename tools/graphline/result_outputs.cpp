@@ -13,8 +13,8 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "tools/graphline/terminal_look.hpp"
 
 namespace graphline {

@@ -45,8 +45,7 @@ TEST(sentence, lists_subjects_and_agrees_with_their_number) {
 }
 
 TEST(sentence, of_a_warning_that_a_run_wrote_down_is_its_text) {
-  EXPECT_EQ(sentence(finding{"", finding_severity::warning}.with("text", std::string("x"))),
-            "x");
+  EXPECT_EQ(sentence(finding{"", finding_severity::warning}.with("text", std::string("x"))), "x");
 }
 
 TEST(sentence, of_a_finding_without_words_is_its_key) {

@@ -7,8 +7,8 @@
 
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/render.hpp"
 #include "framework/report/render/page_parts.hpp"
+#include "framework/report/render/render.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline::report {

@@ -103,8 +103,7 @@ TEST(as_text, puts_failures_first_and_warnings_last) {
   auto says = small({{{"a", "k", ns(1), {}, {}}}});
   for (const auto how :
        {finding_severity::warning, finding_severity::note, finding_severity::failure}) {
-    says.findings.push_back(
-        finding{"", how}.with("text", "of " + std::string(to_word(how))));
+    says.findings.push_back(finding{"", how}.with("text", "of " + std::string(to_word(how))));
   }
   const auto text = as_text(says);
   const auto at = [&](const char* what) { return text.find(what); };
@@ -125,8 +124,7 @@ TEST(as_text, has_the_total_of_a_table_below_its_rows) {
 
 TEST(as_text, shows_nothing_that_a_terminal_would_act_on) {
   auto says = small({{{"a\x1b[2Jb", "k", ns(1), {}, {}}}});
-  says.findings.push_back(
-      finding{""}.with("text", std::string("x\x1by")));
+  says.findings.push_back(finding{""}.with("text", std::string("x\x1by")));
   says.parts.push_back(facts{"f", "F", {{"k", "k", "v\x1bw", ""}}});
   EXPECT_EQ(as_text(says).find('\x1b'), std::string::npos);
 }
