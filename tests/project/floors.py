@@ -40,7 +40,7 @@ RESERVED = (
 # Libraries, by what their headers are called, and the files that may include them.
 LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
-    ("Boost", r"boost/", r"framework/analysis/stats/confidence\.cpp$"),
+    ("Boost", r"boost/", r"framework/analysis/(stats/confidence|run/lower_bound)\.cpp$"),
     ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/execute/task_pool\.(cpp|hpp)$"),
     ("oneDNN", r"(oneapi/dnnl/)?dnnl", HOST_STAGES),
     (
