@@ -151,7 +151,7 @@ class roofline(Case):
         self.calibrate()
         done = self.graphline("roofline", self.pipeline(NO_DEVICE), "--device", "host", "--json",
                               "-")
-        self.expect(done, 0, "pause", "timing event")
+        self.expect(done, 0, "pause", "timing=event")
         self.assertNotIn("parts under timing layers", done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual([stage["on"] for stage in result["stages"]], ["cpu"])

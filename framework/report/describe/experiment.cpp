@@ -57,11 +57,11 @@ std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
 std::vector<fact> aspects_of(const run_record& record) {
   const auto& run = record.run;
   name_texts list = {{"strategy", std::string(to_word(run.strategy))},
-                     {"graphs", fmt::format("graphs {}", to_word(run.graphs))},
-                     {"timing", fmt::format("timing {}", to_word(run.timing))},
+                     {"graphs", fmt::format("graphs={}", to_word(run.graphs))},
+                     {"timing", fmt::format("timing={}", to_word(run.timing))},
                      {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
-                     {"wait", fmt::format("wait {}", to_word(run.wait))}};
-  if (!run.priorities) list.emplace_back("priorities", "priorities off");
+                     {"wait", fmt::format("wait={}", to_word(run.wait))}};
+  if (!run.priorities) list.emplace_back("priorities", "priorities=off");
   if (run.arrival != arrival::closed) list.emplace_back("arrival", arrival_of(run));
   if (run.deadline) {
     list.emplace_back("deadline",

@@ -233,7 +233,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
   const auto& run = record.stages;
   document made{"roofline", run.pipeline, run.description, {}, {}, {}, "stages"};
   const bool parts = !record.layers.frames.empty();
-  made.lines = heading_of(run, fmt::format("timing {}{}", to_word(run.run.timing),
+  made.lines = heading_of(run, fmt::format("timing={}{}", to_word(run.run.timing),
                                            parts ? ", parts under timing layers" : ""));
   add_failures(made, run, " under timing event");
   add_failures(made, record.layers, " under timing layers");

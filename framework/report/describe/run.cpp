@@ -250,7 +250,7 @@ document describe(const run_record& record, const run_analysis& analysis,
   const auto& summary = analysis.summary;
   document made{"run", record.pipeline, record.description, {}, {}, {}, "stages"};
   made.headline = "p50";
-  made.lines = heading_of(record, fmt::format("timing {}", to_word(record.run.timing)));
+  made.lines = heading_of(record, fmt::format("timing={}", to_word(record.run.timing)));
   add_failures(made, record, "");
   made.findings.insert(made.findings.end(), summary.findings.begin(), summary.findings.end());
   add_run_tables(made, record, analysis);

@@ -24,9 +24,9 @@ std::string subject_of(const run_record& record) {
 }
 
 std::string way_of(const settings& run) {
-  auto text = fmt::format("{}, graphs {}, {} in flight, wait {}{}", to_word(run.strategy),
+  auto text = fmt::format("{}, graphs={}, {} in flight, wait={}{}", to_word(run.strategy),
                           to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
-                          run.priorities ? "" : ", priorities off");
+                          run.priorities ? "" : ", priorities=off");
   if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
   return text;
 }

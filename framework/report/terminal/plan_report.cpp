@@ -94,11 +94,11 @@ std::string numbered(const plan& p, std::size_t stage) {
   return fmt::format("{} {}", stage + 1, shown(p.stages[stage].name));
 }
 
-/// "graphs stage", "priorities on": what the settings say in this run.
+/// "graphs=stage", "priorities=on": what the settings say in this run.
 std::vector<std::string> words_of(const settings& run) {
   std::vector<std::string> words;
   each_setting([&](auto member, const setting_entry& of) {
-    std::string key = of.key;
+    const std::string key = of.key;
     std::string value = written(run.*member);
     if (key == "arrival") value = run.arrival == arrival::closed ? "" : arrival_of(run);
     if (key == "threads" && run.threads == 0) value = "";
@@ -107,8 +107,7 @@ std::vector<std::string> words_of(const settings& run) {
     } else if (key == "frames") {
       words.push_back(fmt::format("{} frames after {} of warm-up", value, run.warmup));
     } else if (key != "warmup" && key != "rate" && !value.empty() && applies(of, run)) {
-      std::ranges::replace(key, '_', ' ');
-      words.push_back(key + " " + value);
+      words.push_back(key + "=" + value);
     }
   });
   return words;
@@ -125,7 +124,7 @@ std::string header(const plan& p, const plan_target& target, const look& as) {
   text += "\n";
   std::vector<std::string> parameters;
   for (const auto& [name, value] : p.parameters) {
-    parameters.push_back(shown(name) + " " + shown(value));
+    parameters.push_back(shown(name) + "=" + shown(value));
   }
   if (!parameters.empty()) text += listed("  parameters  ", parameters, as);
   return text + listed("  run         ", words_of(p.run), as);

@@ -30,12 +30,12 @@ TEST(describe_roofline, says_what_ran_where_and_how) {
   EXPECT_THAT(
       says.lines,
       ElementsAre("two_models on host: Example CPU at 2.1 GHz (1 compute thread)",
-                  HasSubstr("async"), HasSubstr("timing event, parts under timing layers")));
+                  HasSubstr("async"), HasSubstr("timing=event, parts under timing layers")));
   EXPECT_THAT(sentences_of(says, finding_severity::failure), IsEmpty());
   EXPECT_EQ(part_of<facts>(says, "sources").list[0].title, "two_models.yaml");
   auto whole = samples::calibrated_two_models();
   whole.layers.frames.clear();
-  EXPECT_TRUE(describe(whole).lines.back().ends_with("timing event"));
+  EXPECT_TRUE(describe(whole).lines.back().ends_with("timing=event"));
 }
 
 TEST(describe_roofline, puts_stages_and_parts_under_the_ceilings) {
