@@ -111,7 +111,7 @@ void add_load(sentence_list& to) {
 
 void add_timing(sentence_list& to) {
   to.title("cost of timing");
-  finding cost;
+  finding cost{""};
   cost.with("method", "sync").with("cost", time_of(16)).with("change", change_by(0.216));
   cost.with("low", time_of(-0.5))
       .with("high", time_of(16.5))
@@ -175,7 +175,7 @@ void add_ways_to_run(sentence_list& to) {
   finding together{"slower_together", finding_severity::note, {"camera", "batch", "log"}};
   together.with("alone", time_of(12)).with("together", time_of(18)).with("change", change_by(0.5));
   to.add(together).add(together.with("low", change_by(0.49)).with("high", change_by(0.51)));
-  finding effect;
+  finding effect{""};
   effect.with("verdict", "faster").with("percentile", "p95").with("with", time_of(74));
   effect.with("without", time_of(80)).with("change", change_by(-0.075));
   effect = in(effect.with("low", change_by(-0.08)).with("high", change_by(-0.07)), "a");
@@ -200,7 +200,7 @@ void add_machine(sentence_list& to) {
   to.add(launch.with("enqueue", time_of(0.7)).with("device", time_of(0.72)));
   launch = in(launch, "a and b").with("worst_in", "b").with("stages", 2);
   to.add(launch, {"device_waits_for_host", "device_time_may_hold_waits"});
-  finding machine;
+  finding machine{""};
   machine.with("judge", "the baseline").with("change", change_by(-0.02));
   machine.with("blocks", "2 and 5").with("consequence", "left out");
   to.add(machine, {"machine_drifted", "disturbed_blocks"});
