@@ -24,8 +24,7 @@ std::string_view meaning_of(timing_method method) noexcept {
     case timing_method::host:
       return "host clock around the launch: time to enqueue, not to compute";
     case timing_method::sync:
-      return "synchronized time: host clock between two waits for the device"
-             ", which prevent overlap";
+      return "host clock between two waits for the device, which prevent overlap";
     case timing_method::event:
       return "device time between an event before the stage and one after it";
     case timing_method::layers:
