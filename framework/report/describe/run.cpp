@@ -47,13 +47,8 @@ fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::si
 }
 
 fact queue_fact(const run_record& record, const load_summary& load) {
-  auto words = fmt::format("of {} due; {} found the queue full; {}", load.due,
-                           counted(record.load.found_full, "arrival"), most_waited(record));
-  if (const auto& wait = load.queue_wait) {
-    words += fmt::format("; queue wait {} (median), {} (worst)",
-                         wait->why_unsettled().empty() ? in_words(wait->median()) : "-",
-                         in_words(wait->max()));
-  }
+  const auto words = fmt::format("of {} due; {} found the queue full; {}", load.due,
+                                 counted(record.load.found_full, "arrival"), most_waited(record));
   return {"dropped", "frames dropped", load.dropped, words};
 }
 

@@ -45,13 +45,16 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// A row of the figures, and below the percentiles the ends of their intervals.
+/// A row of the figures, below the percentiles the ends of their intervals, and what of the times
+/// was queue wait.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
   row values{{counted(times.count(), "frame")}};
   row from{{"95 % from"}};
   row to{{"to"}};
+  row waits{{"queue wait"}};
+  const auto wait = analysis.summary.load ? analysis.summary.load->queue_wait : std::nullopt;
   for (const auto& one : statistics(times)) {
     made.columns.push_back({one.title, one.title, duration});
     values.cells.push_back(cell(one.of(times), duration));
@@ -61,6 +64,7 @@ table end_to_end_table(const run_analysis& analysis) {
     const bool known = interval != analysis.intervals.end();
     from.cells.push_back(known ? cell(interval->low, duration) : cell(""));
     to.cells.push_back(known ? cell(interval->high, duration) : cell(""));
+    if (wait) waits.cells.push_back(cell(one.of(*wait), duration));
   }
   made.columns.push_back({"histogram", "histogram", {}, 11});
   values.cells.push_back(samples_of(times));
@@ -70,6 +74,10 @@ table end_to_end_table(const run_analysis& analysis) {
   if (!analysis.intervals.empty()) {
     made.rows.push_back(std::move(from));
     made.rows.push_back(std::move(to));
+  }
+  if (wait) {
+    waits.cells.push_back(samples_of(wait));
+    made.rows.push_back(std::move(waits));
   }
   return made;
 }
