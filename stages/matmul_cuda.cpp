@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// A leading dimension: its extent and how far apart neighbours are, 0 where broadcast.
+/// A leading dimension: its extent and how far apart neighbors are, 0 where broadcast.
 struct batch_axis {
   std::int64_t extent = 1;
   std::int64_t a = 0;
@@ -28,7 +28,7 @@ struct repeated_product {
   std::vector<batch_axis> axes;
 };
 
-/// The leading dimensions, without those of extent 1 and with neighbours merged that are one run in
+/// The leading dimensions, without those of extent 1 and with neighbors merged that are one run in
 /// all three tensors.
 std::vector<batch_axis> axes_of(const matmul_form& form) {
   const std::size_t rank = form.c.rank();

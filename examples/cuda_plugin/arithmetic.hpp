@@ -34,7 +34,7 @@ struct grid_position {
 };
 
 /// What that thread does: a row of blocks takes a plane after another, so that the channel is found
-/// once for each, and threads that are neighbours take elements that are.
+/// once for each, and threads that are neighbors take elements that are.
 ///
 /// A subtraction and a division, each rounded once, give the same bits on CPU and GPU; a product
 /// and a sum, fused on one of them, would not.

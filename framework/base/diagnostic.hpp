@@ -46,7 +46,7 @@ class diagnostics {
   std::size_t errors_ = 0;
 };
 
-/// The candidate nearest to `word` by edits (insert, delete, replace, swap neighbours), if it is
+/// The candidate nearest to `word` by edits (insert, delete, replace, swap neighbors), if it is
 /// near enough to be a slip; otherwise empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -65,13 +65,13 @@ std::string folder_of(const std::string& path) {
 }
 
 std::string near_file(const std::string& path) {
-  constexpr std::size_t most_neighbours = 1000;  // files looked at for a name to suggest
+  constexpr std::size_t most_neighbors = 1000;  // files looked at for a name to suggest
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code ignored;
   for (auto entry = fs::directory_iterator(folder, ignored);
-       entry != fs::directory_iterator() && names.size() < most_neighbours;
+       entry != fs::directory_iterator() && names.size() < most_neighbors;
        entry.increment(ignored)) {
     if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
   }

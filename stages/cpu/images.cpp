@@ -22,9 +22,9 @@ namespace {
 /// Brings images to one size and to the numbers a network expects: bilinear as
 /// torch.nn.functional.interpolate(mode="bilinear", align_corners=False, antialias=False), then
 /// (x / 255 - mean) / std for each channel.
-class bilinear_normaliser {
+class bilinear_normalizer {
  public:
-  bilinear_normaliser(std::size_t height, std::size_t width, const std::vector<double>& mean,
+  bilinear_normalizer(std::size_t height, std::size_t width, const std::vector<double>& mean,
                       const std::vector<double>& std)
       : rows_(height), columns_(width) {
     // (x / 255 - mean) / std as one multiplication and one addition.
@@ -123,7 +123,7 @@ class images final : public cpu_stage {
       : batch_(config.arguments.integer("batch")),
         height_(static_cast<std::size_t>(config.arguments.integers("size").at(0))),
         width_(static_cast<std::size_t>(config.arguments.integers("size").at(1))),
-        normalise_(height_, width_, config.arguments.numbers("mean"),
+        normalize_(height_, width_, config.arguments.numbers("mean"),
                    config.arguments.numbers("std")) {
     std::string problem;
     files_ = list_jpegs(config.arguments.text("folder"), problem);
@@ -138,8 +138,8 @@ class images final : public cpu_stage {
       const std::string& file = files_[(frame * batch + i) % files_.size()];
       read(file);
       decode_jpeg(data_, file, height_, width_, image_);
-      normalise_(image_, out);
-      out += normalise_.elements();
+      normalize_(image_, out);
+      out += normalize_.elements();
     }
   }
 
@@ -163,7 +163,7 @@ class images final : public cpu_stage {
   std::int64_t batch_;
   std::size_t height_;
   std::size_t width_;
-  bilinear_normaliser normalise_;
+  bilinear_normalizer normalize_;
   std::vector<std::string> files_;
   std::vector<std::uint8_t> data_;  // of the file being read; used again, as is the image
   rgb_image image_;
@@ -210,7 +210,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnost
 stage_kind images_kind() {
   stage_kind kind;
   kind.name = "cpu.images";
-  kind.headline = "Read JPEG files, bring them to one size and normalise them";
+  kind.headline = "Read JPEG files, bring them to one size and normalize them";
   kind.on = side::cpu;
   kind.outputs = {{"images", "float32 [batch, 3, height, width], channels red, green, blue"}};
   kind.parameters = {

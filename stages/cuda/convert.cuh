@@ -54,7 +54,7 @@ struct gathered_transposition {
 };
 
 /// A transposition by square tiles through shared memory, so that reads and writes are both of
-/// neighbouring elements. A block is a tile.
+/// neighboring elements. A block is a tile.
 template <class From, class To>
 struct tiled_transposition {
   static constexpr int phases = 2;

@@ -39,7 +39,7 @@ GRAPHLINE_HOST_DEVICE inline void from_float(float value, __nv_bfloat16& to) {
   to = __float2bfloat16_rn(value);
 }
 
-/// Neighbouring elements that are read or written at once, 16 bytes at most.
+/// Neighboring elements that are read or written at once, 16 bytes at most.
 template <class T, int width>
 struct alignas(sizeof(T) * width) pack {
   T element[width];

@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Neighbouring elements that nobody reads again soon: they need not stay in a GPU's caches.
+/// Neighboring elements that nobody reads again soon: they need not stay in a GPU's caches.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 #ifdef __CUDA_ARCH__
@@ -32,7 +32,7 @@ struct row_axis {
 };
 
 /// Where the rows of a gemv lie. An item of the kernel is a stack of rows along one axis, as far
-/// apart as there are stacks: neighbouring items then read neighbouring rows.
+/// apart as there are stacks: neighboring items then read neighboring rows.
 struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;

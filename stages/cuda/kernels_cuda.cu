@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(256) run_blocks(const Work work, std::int64_t 
   }
 }
 
-/// Every item is made by a team of `work.lanes` neighbouring threads of a warp: each gathers a part
+/// Every item is made by a team of `work.lanes` neighboring threads of a warp: each gathers a part
 /// of the item's sums, which are added up between them.
 template <class Work>
 __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {

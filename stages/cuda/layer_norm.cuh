@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// A block is a row of neighbouring elements. The mean comes first and the variance from the
+/// A block is a row of neighboring elements. The mean comes first and the variance from the
 /// differences, as PyTorch has it: a sum of squares would lose what large means hide.
 template <class From, class To>
 struct layer_norm_rows {

@@ -77,7 +77,7 @@ inline activation_chain chain_of(const std::vector<activation>& functions) {
   return chain;
 }
 
-/// An item is a pack, all of whose elements are of one channel or of neighbouring ones.
+/// An item is a pack, all of whose elements are of one channel or of neighboring ones.
 template <class From, class To, int width>
 struct pointwise_work {
   const From* x;

@@ -50,7 +50,7 @@ struct softmax_lines {
   }
 };
 
-/// A block is a row of neighbouring elements.
+/// A block is a row of neighboring elements.
 template <class From, class To>
 struct softmax_rows {
   static constexpr int phases = 3;

@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// A block is a piece of `rows` times `sum_row` elements, read in packs, neighbouring threads
-/// reading neighbouring packs. Every thread has all its packs of a row under way at once.
+/// A block is a piece of `rows` times `sum_row` elements, read in packs, neighboring threads
+/// reading neighboring packs. Every thread has all its packs of a row under way at once.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;

@@ -40,7 +40,7 @@ std::int64_t gemv_form::rows() const noexcept {
 gemv_form collapse_rows(const matmul_form& product) {
   const std::size_t rank = product.c.rank();
   gemv_form form{.k = product.a[rank - 1]};
-  // Innermost first. Where neighbours go on as the axis inside them does, they are more of it.
+  // Innermost first. Where neighbors go on as the axis inside them does, they are more of it.
   const auto add = [&](const gemv_axis& axis) {
     if (axis.extent == 1) return;
     if (!form.axes.empty()) {

@@ -111,7 +111,7 @@ cost cost_of(const network_definition& network, const fused_layers& group,
 }
 
 std::string name_of(const network_definition& network, const fused_layers& group) {
-  // A group is a run of neighbouring layers.
+  // A group is a run of neighboring layers.
   std::string name = network.layers[group.head].name;
   for (std::size_t layer = group.head + 1; layer <= group.last(); ++layer) {
     name += "+" + network.layers[layer].name;

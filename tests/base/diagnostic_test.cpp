@@ -187,7 +187,7 @@ TEST(nearest, finds_what_is_near_enough_to_be_a_slip) {
   const std::vector<std::string> known = {"network",   "copy",   "matmul", "cpu.spin",
                                           "cpu.top_k", "device", "frames", "framing"};
   for (const auto& [word, meant] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"netwrok", "network"},   // neighbours swapped
+           {"netwrok", "network"},   // neighbors swapped
            {"networ", "network"},    // one left out
            {"nettwork", "network"},  // one too many
            {"matmal", "matmul"},     // one replaced

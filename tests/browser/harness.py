@@ -34,9 +34,9 @@ const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (
 function behind(element) {
   const layers = [];
   for (let at = element; at; at = at.parentElement) {
-    const colour = parts(getComputedStyle(at).backgroundColor);
-    if (colour[3] > 0) layers.push(colour);
-    if (colour[3] === 1) break;
+    const color = parts(getComputedStyle(at).backgroundColor);
+    if (color[3] > 0) layers.push(color);
+    if (color[3] === 1) break;
   }
   return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
 }
@@ -128,7 +128,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, parameters)
 
     def look(self, width=1280, height=900, dark=False, still=True, scale=1):
-        """Window, colour scheme and wish for stillness, of this page and of those opened next."""
+        """Window, color scheme and wish for stillness, of this page and of those opened next."""
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
                      deviceScaleFactor=scale, mobile=False)
         self.command("Emulation.setEmulatedMedia", media="", features=[

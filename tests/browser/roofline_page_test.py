@@ -69,8 +69,8 @@ return [...document.querySelectorAll("#roofline .roofline .dot, #roofline .roofl
 # The contrast of marks against the page (WCAG 2.2, 1.4.11).
 TONES = """
 const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-const luminance = (colour) => {
-  const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+const luminance = (color) => {
+  const [r, g, b] = color.match(/[\\d.]+/g).map(Number);
   return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 };
 const ground = luminance(getComputedStyle(document.body).backgroundColor);

@@ -168,9 +168,9 @@ class calibrate(Case):
             _, result = self.run_small()
             self.assertNotIn("calibration", result["record"])
             warning, = [text for text in result["warnings"] if "calibration" in text]
-            self.assertIn(f"not used; {REMEDY} to make it anew ({self.kept}", warning)
+            self.assertIn(f"not used; {REMEDY} to make it again ({self.kept}", warning)
             self.assertIn(reason, warning)
-            self.expect(self.show(), 2, str(self.kept), reason, REMEDY + " to make it anew")
+            self.expect(self.show(), 2, str(self.kept), reason, REMEDY + " to make it again")
 
     def test_an_experiment_takes_it_into_its_result(self):
         self.pipeline(SMALL.replace("warmup: 2", "warmup: 2, threads: 1"))

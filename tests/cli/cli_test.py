@@ -178,7 +178,7 @@ class usage(Case):
 
 
 class bad_input(Case):
-    def test_a_missing_file_is_named_with_its_neighbour(self):
+    def test_a_missing_file_is_named_with_its_neighbor(self):
         self.pipeline()
         self.expect(graphline("run", self.folder / "smal.yaml"), 2, "smal.yaml", "small.yaml")
 

@@ -152,8 +152,8 @@ class bad_input(CompareCase):
                      text=LENGTHS.replace("  length: [1ms, 3ms]", "  strategie: [serial, async]"))
 
     def test_a_key_that_nothing_has_cannot_vary(self):
-        self.refused("lengths.yaml:4:3: error:", "'colour'",
-                     text=LENGTHS.replace("  length: [1ms, 3ms]", "  colour: [1, 2]"))
+        self.refused("lengths.yaml:4:3: error:", "'color'",
+                     text=LENGTHS.replace("  length: [1ms, 3ms]", "  color: [1, 2]"))
 
     def test_a_pipeline_that_is_not_there_is_named(self):
         self.refused("spinns.yaml", "lengths.yaml:2:11",

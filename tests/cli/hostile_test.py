@@ -217,7 +217,7 @@ class deep_json(Case):
 
 
 class hostile_texts(Case):
-    # Sets the terminal's title, begins a colour, ends a line early, and turns letters around.
+    # Sets the terminal's title, begins a color, ends a line early, and turns letters around.
     NAME = "a\x1b]0;owned\x07\x1b[31m\x9b1m\r\x7f\u202eb\u2066c\u200f"
 
     def expect_visible(self, done):

@@ -69,7 +69,7 @@ class roofline(Case):
         path.write_text("{")
         self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
                     f"{path}:1:2: error: this is not JSON", "graphline calibrate",
-                    "to make it anew")
+                    "to make it again")
 
         def without_rates(record):
             record["ceilings"] = [c for c in record["ceilings"] if "precision" not in c]

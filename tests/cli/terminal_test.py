@@ -95,7 +95,7 @@ def widest(text):
 
 
 class terminal(Case):
-    def test_there_is_colour_on_a_terminal_only(self):
+    def test_there_is_color_on_a_terminal_only(self):
         path = self.pipeline()
         self.assertIn(ESCAPE + "[1m", on_terminal("run", path))
         self.assertNotIn(ESCAPE, graphline("run", path, env=environment()).stdout)

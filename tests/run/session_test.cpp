@@ -71,9 +71,9 @@ TEST(session, reports_its_own_memory_whatever_else_the_device_holds) {
   const auto shared = open_host_device(1);
   const memory other = shared->allocate(1 << 20);
   const memory pinned = shared->allocate_pinned(1 << 20);
-  auto neighbour = chain();
-  neighbour.run.in_flight = 3;
-  session first(plan_for_host(neighbour, registry), *shared);
+  auto neighbor = chain();
+  neighbor.run.in_flight = 3;
+  session first(plan_for_host(neighbor, registry), *shared);
   for (int time = 0; time < 2; ++time) {
     const memory_usage found = of(*shared);
     EXPECT_EQ(found.device_bytes, expected.device_bytes);

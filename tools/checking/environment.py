@@ -75,7 +75,7 @@ def check_libraries(context):
 
 
 def check_environment(context):
-    """None, or why the device cannot be had."""
+    """None, or why the device is not available."""
     outcome = context.outcome
     version = context.runner.run([context.graphline, "--version"], most=20).out.strip()
     devices = context.runner.run([context.graphline, "devices"], most=30)
@@ -88,7 +88,7 @@ def check_environment(context):
     tiny.write_text(TINY, encoding="utf-8")
     done, result = context.run(tiny, "--frames", 1, "--warmup", 0)
     if done.status == 3:
-        return " ".join(done.err.split()) or "the device cannot be had"
+        return " ".join(done.err.split()) or "the device is not available"
     if context.on_gpu:
         check_libraries(context)
     outcome.add("graphline", SHOWN, version.replace("graphline ", ""), note=f"seed {context.seed}")

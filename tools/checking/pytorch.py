@@ -83,7 +83,7 @@ def turns(context, program, script, precision, modes, seconds):
                 "--modes", *modes]))
             data["setup"], trouble = sides[1].until("ready", end - 8 - time.monotonic())
         if not trouble and not data["setup"][-1]["ready"]:
-            trouble = "none of the modes can be had"
+            trouble = "none of the modes is available"
         while not trouble and len(data["graphline"][True]) < ROUNDS:
             trouble = one_round(sides, variants, data, end)
         if sides[0].ended():

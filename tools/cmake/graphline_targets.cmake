@@ -69,7 +69,7 @@ function(graphline_test name)
   # Most of the time goes to the headers that tests share. Of the product each source is compiled by
   # itself: compiled together, a file-local function can stand in for another one silently.
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON)
-  # What is tested is optimised as always; optimising the tests too would only cost time to build.
+  # What is tested is optimized as always; optimizing the tests too would only cost time to build.
   target_compile_options(${name}_test PRIVATE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})

@@ -224,7 +224,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
       ->type_name("FILE");
   auto* resume = command->add_flag("--resume", given->resume,
                                    "Go on with the trials of the store; more --trials add to them");
-  command->add_flag("--overwrite", given->overwrite, "Begin anew, whatever the store holds")
+  command->add_flag("--overwrite", given->overwrite, "Start over, whatever the store holds")
       ->excludes(resume);
   add_experiment_files(*command, given->files);
   given->gates.add_to(*command, gated::comparison, given->files);

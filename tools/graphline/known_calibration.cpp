@@ -35,7 +35,7 @@ calibration_record kept_calibration(const device_properties& device) {
   try {
     found = calibration_store(cache_folder()).find(device);
   } catch (const input_error& problem) {
-    throw input_error(fmt::format("{}\nrun '{}' to make it anew", problem.what(), command));
+    throw input_error(fmt::format("{}\nrun '{}' to make it again", problem.what(), command));
   }
   if (!found) {
     throw input_error(
@@ -60,7 +60,7 @@ std::optional<calibration> calibration_for(
   } catch (const input_error& problem) {
     warnings.push_back(
         fmt::format("the calibration of this device cannot be read and is not used; run '{}' to "
-                    "make it anew ({})",
+                    "make it again ({})",
                     calibrate_command(device), first_line(problem.what())));
   }
   if (!found) return std::nullopt;

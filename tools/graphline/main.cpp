@@ -46,7 +46,7 @@ Start here:
   graphline schema pipeline          the JSON Schema of pipeline files, for editors
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
-3 the device cannot be had; 4 a --fail-if gate failed;
+3 the device is not available; 4 a --fail-if gate failed;
 130 interrupted, with what was measured reported;
 141 whoever read standard output went away, as head does; files are complete all the same.
 
@@ -199,7 +199,7 @@ int run_command(int argc, char** argv) {
   program.set_version_flag("-V,--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
-  add_colour_option(program);  // before the commands, which take over that it may stand behind them
+  add_color_option(program);  // before the commands, which take over that it may stand behind them
   add_run_command(program, chosen);
   add_check_command(program, chosen);
   add_inspect_command(program, chosen);

@@ -128,7 +128,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
 
 void add_roofline_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "roofline",
-                              "Hold each stage and layer against the least time its device allows");
+                              "Compare each stage and layer with the roofline time of its device");
   auto given = std::make_shared<roofline_arguments>();
   given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
   given->files.add_json(*command);

@@ -23,7 +23,7 @@ constexpr std::size_t narrowest = 40;
 constexpr std::size_t widest = 200;
 
 /// "auto", "always" or "never".
-std::string& colour_wanted() {
+std::string& color_wanted() {
   static std::string wanted = "auto";
   return wanted;
 }
@@ -33,8 +33,8 @@ std::string_view variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool has_colour(std::FILE* stream) {
-  if (colour_wanted() != "auto") return colour_wanted() == "always";
+bool has_color(std::FILE* stream) {
+  if (color_wanted() != "auto") return color_wanted() == "always";
   const auto term = variable("TERM");
   return is_terminal(stream) && variable("NO_COLOR").empty() && !term.empty() && term != "dumb";
 }
@@ -65,10 +65,10 @@ bool is_utf8() {
 
 }  // namespace
 
-void add_colour_option(CLI::App& program) {
+void add_color_option(CLI::App& program) {
   program
-      .add_option("--color", colour_wanted(),
-                  "Colours in tables: auto is on a terminal, unless NO_COLOR is set")
+      .add_option("--color", color_wanted(),
+                  "Colors in tables: auto is on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
       ->check([](const std::string& text) -> std::string {
         const std::vector<std::string> known = {"auto", "always", "never"};
@@ -80,9 +80,9 @@ void add_colour_option(CLI::App& program) {
 }
 
 void print(std::FILE* stream, std::string_view text) noexcept {
-  const bool colour = has_colour(stream);
+  const bool color = has_color(stream);
   while (!text.empty()) {
-    const auto shown = shown_bytes(text, colour);
+    const auto shown = shown_bytes(text, color);
     std::fwrite(text.data(), 1, shown, stream);
     text.remove_prefix(shown);
     if (text.empty()) return;
@@ -107,7 +107,7 @@ look look_of(std::FILE* stream) {
   auto width = width_in_environment();
   if (!width) width = width_of_terminal(stream);
   static const bool blocks = is_utf8();  // reads files, and does not change
-  return {has_colour(stream), std::clamp(width.value_or(80), narrowest, widest), blocks};
+  return {has_color(stream), std::clamp(width.value_or(80), narrowest, widest), blocks};
 }
 
 }  // namespace graphline

@@ -15,7 +15,7 @@ class App;
 namespace graphline {
 
 /// Adds --color, which all commands take.
-void add_colour_option(CLI::App& program);
+void add_color_option(CLI::App& program);
 
 /// Prints text for people; every line of the program goes through here. What a terminal would act
 /// on instead of showing it, and bytes that are no UTF-8, stand as "?": names come from anywhere.
@@ -29,7 +29,7 @@ void print_findings(const std::vector<finding>& findings);
 bool is_terminal(std::FILE* stream);
 
 /// What can be shown on a stream, by the command line, the environment and the terminal:
-/// - colour: as --color says, else on a terminal, unless NO_COLOR is set and not empty or TERM is
+/// - color: as --color says, else on a terminal, unless NO_COLOR is set and not empty or TERM is
 ///   missing or "dumb"
 /// - width: COLUMNS, else the terminal's, else 80; between 40 and 200
 /// - block characters: where the locale is one of UTF-8

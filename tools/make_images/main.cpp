@@ -38,21 +38,21 @@ constexpr std::string_view usage =
     "Draws COUNT (1 to 9999, 32 unless given) pictures of 640 x 480 pixels, the same each time,\n"
     "into FOLDER as image_0000.jpg and so on. FOLDER is made where there is none.\n";
 
-using colour = std::array<double, 3>;
+using color = std::array<double, 3>;
 
 /// Numbers of a picture, from an engine whose sequence is part of the C++ standard.
 class dice {
  public:
   explicit dice(std::uint32_t picture) : bits_(mix_seed(1, picture)) {}
   double operator()(double low, double high) { return low + (high - low) * uniform_unit(bits_); }
-  colour paint() { return {(*this)(0, 1), (*this)(0, 1), (*this)(0, 1)}; }
+  color paint() { return {(*this)(0, 1), (*this)(0, 1), (*this)(0, 1)}; }
 
  private:
   std::mt19937_64 bits_;
 };
 
 /// `a` at weight 0, `b` at weight 1.
-colour mix(const colour& a, const colour& b, double weight) {
+color mix(const color& a, const color& b, double weight) {
   return {std::lerp(a[0], b[0], weight), std::lerp(a[1], b[1], weight),
           std::lerp(a[2], b[2], weight)};
 }
@@ -71,8 +71,8 @@ class landscape {
     }
   }
 
-  colour at(double x, double y) const {
-    colour seen = mix(zenith_, horizon_, y);
+  color at(double x, double y) const {
+    color seen = mix(zenith_, horizon_, y);
     for (const hills& range : ranges_) {
       const double line = range.base - range.height * std::sin(range.waves * x + range.phase);
       if (y > line) seen = range.paint;
@@ -89,15 +89,15 @@ class landscape {
  private:
   struct hills {
     double base, height, waves, phase;
-    colour paint;
+    color paint;
   };
   struct ball {
     double x, y, radius;
-    colour paint;
+    color paint;
   };
 
-  colour zenith_;
-  colour horizon_;
+  color zenith_;
+  color horizon_;
   std::vector<hills> ranges_;
   std::vector<ball> balls_;
 };

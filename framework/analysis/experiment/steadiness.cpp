@@ -57,7 +57,7 @@ std::vector<double> block_levels(const counted_trials& trials, const experiment_
 /// How far each value is from the median of the nine around it, or of the nine nearest at the ends,
 /// once a steady change is taken out: five have to be off before these nine are taken for normal,
 /// and neither a straight drift nor a bent one shows.
-std::vector<double> apart_from_neighbours(std::vector<double> levels, double change) {
+std::vector<double> apart_from_neighbors(std::vector<double> levels, double change) {
   const double step = change / static_cast<double>(levels.size() - 1);
   for (std::size_t b = 0; b < levels.size(); ++b) levels[b] -= static_cast<double>(b) * step;
   const std::size_t window = std::min<std::size_t>(9, levels.size());
@@ -73,7 +73,7 @@ std::vector<double> apart_from_neighbours(std::vector<double> levels, double cha
 /// The standard deviation of a block by the median step from one to the next, which neither drift
 /// nor single blocks move: steps of normal values are sqrt(2) times as wide, and 1.4826 times the
 /// median of their sizes is their standard deviation.
-double spread_between_neighbours(const std::vector<double>& levels) {
+double spread_between_neighbors(const std::vector<double>& levels) {
   std::vector<double> steps;
   for (std::size_t b = 1; b < levels.size(); ++b) {
     steps.push_back(std::abs(levels[b] - levels[b - 1]));
@@ -93,8 +93,8 @@ steadiness steadiness_of(const experiment_record& record) {
   if (change && std::abs(*change) > std::log1p(record.how.margin)) {
     result.drift = std::expm1(*change);
   }
-  const auto apart = apart_from_neighbours(levels, change.value_or(0));
-  const double limit = std::max(6 * spread_between_neighbours(levels), 3 * record.how.margin);
+  const auto apart = apart_from_neighbors(levels, change.value_or(0));
+  const double limit = std::max(6 * spread_between_neighbors(levels), 3 * record.how.margin);
   for (std::size_t b = 0; b < apart.size(); ++b) {
     if (std::abs(apart[b]) > limit) result.affected_blocks.push_back(trials.blocks()[b]);
   }

@@ -24,7 +24,7 @@ using policy =
                          bm::policies::evaluation_error<bm::policies::ignore_error>,
                          bm::policies::discrete_quantile<bm::policies::integer_round_up>>;
 
-/// Neighbours taken together, by their median, so that at most some hundred values are left: the
+/// Neighbors taken together, by their median, so that at most some hundred values are left: the
 /// number of pairs grows with the square.
 std::vector<double> thinned(std::span<const double> values) {
   constexpr std::size_t most = 300;

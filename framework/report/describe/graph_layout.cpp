@@ -152,7 +152,7 @@ class layered_graph {
   double room(std::size_t node) const { return node < real_ ? 1 : 0.4; }
 
   /// The rows nearest to where each would be, by least squares, that keep the order and the room:
-  /// an isotonic regression, by pooling neighbours that are in each other's way.
+  /// an isotonic regression, by pooling neighbors that are in each other's way.
   void place_apart(const std::vector<std::size_t>& layer, const lists& beside) {
     struct pool {
       double sum;

@@ -159,7 +159,7 @@ any_record read_result(const std::string& path, kinds read, wanted_key wanted) {
   }
 }
 
-/// Figures that were made of the record are made anew.
+/// Figures made of the record are made again.
 bool raw(std::size_t depth, std::string_view, std::string_view key) {
   constexpr std::string_view made[] = {
       "end_to_end",        "stages",     "load",     "attribution",   "comparisons", "outputs",

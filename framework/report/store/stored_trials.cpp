@@ -28,7 +28,7 @@ constexpr std::string_view store_schema = "graphline.trials/1";
 
 using texts = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::string_view remedy = "or begin anew with --overwrite";
+constexpr std::string_view remedy = "or start over with --overwrite";
 
 void write_configuration(compact_json& to, const planned_configuration& configuration) {
   const auto& what = configuration.what;
@@ -189,15 +189,15 @@ nlohmann::ordered_json header_of(const std::string& line, const std::string& pat
   if (!header || !header->is_object()) {
     throw input_error(
         fmt::format("the first line of {} is damaged, which says what the trials are; "
-                    "name another file, or begin anew with --overwrite",
+                    "name another file, or start over with --overwrite",
                     quote(path, 200)));
   }
   const json_part whole(*header, quote(path, 200));
   if (const auto& schema = whole.at("schema").text(); schema != store_schema) {
     throw input_error(
         fmt::format("{} holds trials as {}, this program reads {}; go on with the "
-                    "version of Graphline that made them, name another file, or begin "
-                    "anew with --overwrite",
+                    "version of Graphline that made them, name another file, or start "
+                    "over with --overwrite",
                     quote(path, 200), quote(schema), store_schema));
   }
   return *std::move(header);
@@ -206,7 +206,7 @@ nlohmann::ordered_json header_of(const std::string& line, const std::string& pat
 [[noreturn]] void refuse_line(const std::string& path, std::size_t number, const char* why) {
   throw input_error(
       fmt::format("line {} of {} is damaged: {}; cut the file before that line, or "
-                  "begin anew with --overwrite",
+                  "start over with --overwrite",
                   number, quote(path, 200), printable(why)));
 }
 

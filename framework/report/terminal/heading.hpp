@@ -40,7 +40,7 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// "at most 2 frames waited at once"; of more than the queue takes, how many waited outside it.
 std::string most_waited(const run_record& record);
 
-/// "faster", in the colour of good news.
+/// "faster", in the color of good news.
 std::string verdict_word(verdict what, const look& as);
 
 /// What people call a measure in a table: "device", "synchronized".

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view reset = "\x1b[0m";
 
-/// Of the eight colours that every terminal with colours has, so that its own scheme decides how
+/// Of the eight colors that every terminal with colors has, so that its own scheme decides how
 /// they stand on its background.
 std::string_view sequence_of(tone in) noexcept {
   switch (in) {
@@ -43,7 +43,7 @@ std::size_t toned_sequence_at(std::string_view text) noexcept {
 
 std::string toned(std::string_view text, tone in, const look& as) {
   const auto sequence = sequence_of(in);
-  if (!as.colour || sequence.empty()) return std::string(text);
+  if (!as.color || sequence.empty()) return std::string(text);
   std::string result;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
@@ -64,10 +64,10 @@ std::string toned(std::string_view text, tone in, const look& as) {
   return result;
 }
 
-std::size_t shown_bytes(std::string_view text, bool colour) noexcept {
+std::size_t shown_bytes(std::string_view text, bool color) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
-    if (const auto sequence = colour ? toned_sequence_at(text.substr(at)) : 0; sequence > 0) {
+    if (const auto sequence = color ? toned_sequence_at(text.substr(at)) : 0; sequence > 0) {
       at += sequence;
       continue;
     }

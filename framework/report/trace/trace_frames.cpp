@@ -26,7 +26,7 @@ void write_frame(trace_text& to, const run_record& record, std::size_t number, s
   if (late) to.plain(",\"late_ns\":").number(taken - *record.run.deadline);
   to.plain("}").on({frames_process, first_thread + row}).at(frame.begin);
   to.lasting(end_of(frame) - frame.begin);
-  to.plain(",\"cname\":\"").plain(late ? "terrible" : colour_of(number)).plain("\"").end_event();
+  to.plain(",\"cname\":\"").plain(late ? "terrible" : color_of(number)).plain("\"").end_event();
 }
 
 void write_wait(trace_text& to, const frame_record& frame, std::size_t number) {
@@ -98,7 +98,7 @@ void write_counters(trace_text& to, const run_record& record) {
 
 }  // namespace
 
-std::string_view colour_of(std::size_t frame) noexcept {
+std::string_view color_of(std::size_t frame) noexcept {
   // Blue, green, orange, mauve and yellow: red is for frames that are late.
   constexpr std::string_view names[] = {"rail_response", "rail_load", "rail_idle",
                                         "thread_state_uninterruptible", "startup"};

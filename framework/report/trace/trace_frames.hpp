@@ -18,8 +18,8 @@ inline constexpr int device_process = 3;
 /// Perfetto takes a thread that has its process's number for the main one.
 inline constexpr std::size_t first_thread = 4;
 
-/// Of the colours that chrome://tracing knows by name; neighbours in time differ.
-std::string_view colour_of(std::size_t frame) noexcept;
+/// Of the colors that chrome://tracing knows by name; neighbors in time differ.
+std::string_view color_of(std::size_t frame) noexcept;
 
 /// Frames in as few rows as it takes for those of a row not to overlap, from 0.
 struct frame_rows {

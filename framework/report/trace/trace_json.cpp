@@ -168,7 +168,7 @@ void write_slice(trace_text& to, const trace_slice& slice, std::string_view head
     to.number(slice.measured);
   }
   to.plain("}").on(track).at(span.begin).lasting(span.end - span.begin);
-  to.plain(",\"cname\":\"").plain(colour_of(slice.frame)).plain("\"").end_event();
+  to.plain(",\"cname\":\"").plain(color_of(slice.frame)).plain("\"").end_event();
 }
 
 void write_slices(trace_text& to, const run_record& record, const trace_slices& slices,

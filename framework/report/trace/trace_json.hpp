@@ -25,7 +25,7 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 ///   after them those for copies; layers within their stages.
 /// - Arrows along the edges of each frame, and from launches to what they launched, but for those
 ///   whose ends the clock's error has put in the wrong order.
-/// - What belongs to one frame has one colour, where the viewer takes colours from the file.
+/// - What belongs to one frame has one color, where the viewer takes colors from the file.
 ///
 /// Slices of a track must nest. Where stamps contradict that, by at most the clocks' error, the
 /// earlier slice is shown shorter, and its `device_ns` or `host_ns` has the measured length.

@@ -39,7 +39,7 @@ struct operand_ends {
   const float* x;
 };
 
-/// What neighbouring rows have in common: `extent` elements, `a` and `x` apart from each other.
+/// What neighboring rows have in common: `extent` elements, `a` and `x` apart from each other.
 struct row_run {
   std::int64_t extent;
   std::int64_t a;
@@ -128,7 +128,7 @@ GRAPHLINE_INLINE void add_products(std::int64_t extent, const float* a, const fl
   }
 }
 
-/// The sums of neighbouring rows. Where there are fewer left than are summed together the last is
+/// The sums of neighboring rows. Where there are fewer left than are summed together the last is
 /// repeated: so a row's sum does not depend on which others are summed with it.
 template <int width, int length>
 GRAPHLINE_INLINE void sum_short_rows(const row_run& run, const float* a, const float* x,
@@ -265,7 +265,7 @@ GRAPHLINE_INLINE void keep_last(std::int64_t extent, typename vectors<width>::bi
   for (int i = 0; i < width; ++i) kept[i] = i <= (extent - 1) % width ? -1 : 0;
 }
 
-/// The sums of `count` neighbouring rows. A row's sum is made in the same order of additions in
+/// The sums of `count` neighboring rows. A row's sum is made in the same order of additions in
 /// whatever company.
 template <int width>
 GRAPHLINE_INLINE void sum_run(const row_run& run, const float* a, const float* x,

@@ -119,7 +119,7 @@ layer_kind flatten_kind() {
 
 namespace {
 
-/// What a normalisation adds to the variance.
+/// What a normalization adds to the variance.
 parameter eps_parameter() {
   return {.name = "eps",
           .type = parameter_type::number,
@@ -151,7 +151,7 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
 
 layer_kind batch_norm2d_kind() {
   return make_layer_kind<batch_norm2d_layer>(
-      "batch_norm2d", "Normalisation per channel by stored statistics (inference)",
+      "batch_norm2d", "Normalization per channel by stored statistics (inference)",
       {eps_parameter()},
       [](const arguments& values, layer_problems&) {
         return batch_norm2d_layer{.eps = values.number("eps")};
@@ -187,7 +187,7 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
 
 layer_kind layer_norm_kind() {
   return make_layer_kind<layer_norm_layer>(
-      "layer_norm", "Normalisation along the last dimension, by its own mean and variance",
+      "layer_norm", "Normalization along the last dimension, by its own mean and variance",
       {eps_parameter()},
       [](const arguments& values, layer_problems&) {
         return layer_norm_layer{.eps = values.number("eps")};

@@ -89,7 +89,7 @@ layer_kind avg_pool2d_kind() {
 
 namespace {
 
-/// Elements under all windows along one axis: neighbouring windows overlap by one where the sizes
+/// Elements under all windows along one axis: neighboring windows overlap by one where the sizes
 /// do not divide.
 std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   std::int64_t sum = 0;

@@ -178,7 +178,7 @@ layer_kind attention_kind() {
       "scaled_dot_product_attention",
       "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
       {size_parameter("heads",
-                      "Heads, each of dim / heads neighbouring features of q, of k and of v.")},
+                      "Heads, each of dim / heads neighboring features of q, of k and of v.")},
       [](const arguments& values, layer_problems&) {
         return attention_layer{.heads = values.integer("heads")};
       },

@@ -11,7 +11,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int lanes = 32;  // of a warp
 
-/// Four neighbouring elements, loaded at once.
+/// Four neighboring elements, loaded at once.
 template <class T>
 struct alignas(4 * sizeof(T)) four {
   T at[4];

@@ -17,7 +17,7 @@ TEST_F(trial_store_test, says_which_version_a_store_is_of_and_which_it_reads) {
   for (const auto how : {store_opening::fresh, store_opening::resume}) {
     EXPECT_THAT(refusal(how), AllOf(HasSubstr("holds trials as 'graphline.trials/2', this program "
                                               "reads graphline.trials/1"),
-                                    HasSubstr("begin anew with --overwrite")));
+                                    HasSubstr("start over with --overwrite")));
   }
   EXPECT_EQ(refusal(store_opening::overwrite), "opened");
 }
@@ -48,14 +48,14 @@ class changed_experiment_test : public trial_store_test {
 
 TEST_F(changed_experiment_test, names_the_files_that_have_changed) {
   EXPECT_EQ(said([](auto& planned) { planned.files[1].second = "3"; }),
-            "'two_models.yaml' has changed since these trials were made; restore it, or begin anew "
+            "'two_models.yaml' has changed since these trials were made; restore it, or start over "
             "with --overwrite");
   EXPECT_EQ(said([](auto& planned) {
               planned.files[0].second = "4";
               planned.files[1].second = "3";
             }),
             "'sync_vs_event.yaml' and 'two_models.yaml' have changed since these trials were made; "
-            "restore them, or begin anew with --overwrite");
+            "restore them, or start over with --overwrite");
 }
 
 TEST_F(changed_experiment_test, knows_a_file_by_its_text) {
@@ -65,13 +65,13 @@ TEST_F(changed_experiment_test, knows_a_file_by_its_text) {
               planned.files[0] = {"other.yaml", "9"};
             }),
             "these trials were made without 'other.yaml'; name another file for new ones, or begin "
-            "anew with --overwrite");
+            "over with --overwrite");
   EXPECT_THAT(said([](auto& planned) { planned.files[0].second = planned.files[1].second; }),
               HasSubstr("'sync_vs_event.yaml' has changed"));
 }
 
 TEST_F(changed_experiment_test, names_the_setting_that_is_another) {
-  const std::string remedy = " now; set it as it was, or begin anew with --overwrite";
+  const std::string remedy = " now; set it as it was, or start over with --overwrite";
   const std::string when = " when these trials were made and is ";
   EXPECT_EQ(said([](auto& planned) { planned.files[2].second = "cuda"; }),
             "the 'device' was host" + when + "cuda" + remedy);
@@ -109,7 +109,7 @@ TEST_F(changed_experiment_test, is_another_with_other_configurations) {
 TEST_F(changed_experiment_test, is_another_with_another_name) {
   EXPECT_EQ(said([](auto& planned) { planned.name = "sync \"and\"\nevent"; }),
             "these are trials of the experiment 'sync_vs_event', not of 'sync \"and\"?event'; name "
-            "another file, or begin anew with --overwrite");
+            "another file, or start over with --overwrite");
 }
 
 TEST_F(changed_experiment_test, may_be_judged_otherwise) {

@@ -103,7 +103,7 @@ TEST_F(trial_store_test, names_a_line_that_is_damaged_before_the_last) {
   replace(R"({"trial":{"configuration":1)", R"({"trial":{"configuration":[)");
   EXPECT_THAT(refusal(store_opening::resume),
               AllOf(HasSubstr("line 3 of '"), HasSubstr("is damaged"),
-                    HasSubstr("cut the file before that line, or begin anew with --overwrite")));
+                    HasSubstr("cut the file before that line, or start over with --overwrite")));
   make(1);
   replace(R"({"trial":{"configuration":0)", R"({"trial":{"configuration":7)");
   EXPECT_THAT(refusal(store_opening::resume),

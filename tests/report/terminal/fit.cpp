@@ -31,9 +31,9 @@ void expect_to_fit(const std::string& what, std::size_t width,
     EXPECT_LE(text_width(line), width) << what << '\n' << line;
     EXPECT_FALSE(line.ends_with(' ')) << what << '\n' << line;
   }
-  const std::string coloured = text_of({.colour = true, .width = width});
-  EXPECT_NE(coloured, text) << what;
-  EXPECT_EQ(without_escapes(coloured), text) << what;
+  const std::string colored = text_of({.color = true, .width = width});
+  EXPECT_NE(colored, text) << what;
+  EXPECT_EQ(without_escapes(colored), text) << what;
 }
 
 }  // namespace graphline::samples

@@ -8,7 +8,7 @@
 namespace graphline::samples {
 
 /// Expects lines no longer than `width` and without spaces at their ends, and the same text in
-/// colour but for the colour. `what`: what is shown with a failure.
+/// color but for the color. `what`: what is shown with a failure.
 void expect_to_fit(const std::string& what, std::size_t width,
                    const std::function<std::string(const look&)>& text_of);
 

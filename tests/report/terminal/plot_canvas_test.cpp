@@ -5,7 +5,7 @@
 namespace graphline {
 namespace {
 
-const look ascii{.colour = false, .width = 80, .blocks = false};
+const look ascii{.color = false, .width = 80, .blocks = false};
 
 TEST(plot_canvas, draws_lines_of_dots_and_of_ascii) {
   plot_canvas dots(4, 2, {});
@@ -56,8 +56,8 @@ TEST(plot_canvas, writes_texts_on_free_ground_only) {
   EXPECT_EQ(canvas.row(0), "1234 x");
 }
 
-TEST(plot_canvas, has_colours_that_end_with_what_they_are_for) {
-  plot_canvas canvas(3, 1, {.colour = true, .width = 80, .blocks = true});
+TEST(plot_canvas, has_colors_that_end_with_what_they_are_for) {
+  plot_canvas canvas(3, 1, {.color = true, .width = 80, .blocks = true});
   canvas.mark(0.5, 0.5, 'A');
   EXPECT_EQ(canvas.row(0), " \x1b[32mA\x1b[0m");
 }

@@ -116,12 +116,12 @@ TEST(text_table, then_goes_on_below_itself_with_its_names) {
             "a…f  gh         3\n");
 }
 
-TEST(text_table, aligns_cells_in_colour_by_what_is_shown_of_them) {
-  const look colour{.colour = true};
+TEST(text_table, aligns_cells_in_color_by_what_is_shown_of_them) {
+  const look color{.color = true};
   text_table table({{"word", text_table::align::left}, {"n"}});
-  table.add_row({toned("good", tone::good, colour), "1"});
+  table.add_row({toned("good", tone::good, color), "1"});
   table.add_row({"longer", "2"});
-  EXPECT_EQ(table.text(colour),
+  EXPECT_EQ(table.text(color),
             "\x1b[1mword\x1b[0m    \x1b[1mn\x1b[0m\n"
             "\x1b[32mgood\x1b[0m    1\n"
             "longer  2\n");

@@ -72,10 +72,10 @@ TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
   EXPECT_THAT(second, Pointwise(FloatNear(rounding), expected));
 }
 
-TEST(images, are_normalised_by_the_mean_and_deviation_of_each_channel) {
+TEST(images, are_normalized_by_the_mean_and_deviation_of_each_channel) {
   stage_trial usual(images_kind(), parameters(folder, "batch: 1"));
   stage_trial plain(images_kind(), parameters(folder, "batch: 1, mean: [0, 0, 0], std: [1, 1, 1]"));
-  const auto normalised = usual.run().output<float>(0);
+  const auto normalized = usual.run().output<float>(0);
   const auto unit = plain.run().output<float>(0);
   const std::size_t plane = 24 * 32;
   const float mean[] = {0.485F, 0.456F, 0.406F};
@@ -83,7 +83,7 @@ TEST(images, are_normalised_by_the_mean_and_deviation_of_each_channel) {
   for (std::size_t i = 0; i < unit.size(); ++i) {
     ASSERT_GE(unit[i], 0);
     ASSERT_LE(unit[i], 1);
-    ASSERT_NEAR(normalised[i], (unit[i] - mean[i / plane]) / std[i / plane], rounding);
+    ASSERT_NEAR(normalized[i], (unit[i] - mean[i / plane]) / std[i / plane], rounding);
   }
 }
 

@@ -4,7 +4,7 @@
 // runtime runs without a GPU, asynchronously, and is told of its mistakes. It defines the runtime's
 // own functions (see machine.hpp for how it works); this file is what a test controls it by.
 //
-// Where CUDA leaves behaviour undefined, or lets something pass that is a mistake in this project,
+// Where CUDA leaves behavior undefined, or lets something pass that is a mistake in this project,
 // the fake refuses: a handle that was destroyed is cudaErrorInvalidResourceHandle, and so are the
 // null stream and memset on a stream of another than the current device; a stream that is not
 // non-blocking is cudaErrorInvalidValue. A device's memory is out of reach but for its kernels,

@@ -277,7 +277,7 @@ TEST(cuda_network, says_that_the_library_has_nothing_for_an_attention) {
           "have one")));
 }
 
-TEST(cuda_network, normalises_rows_without_a_conversion_and_writes_what_the_caller_reads) {
+TEST(cuda_network, normalizes_rows_without_a_conversion_and_writes_what_the_caller_reads) {
   reference_library library;
   const cpu_network network(network_of("  - layer_norm\n  - layer_norm\n"), {2, 5, 8}, library,
                             precision::float16);
