@@ -239,8 +239,8 @@ class charts(Page):
         select = self.browser.one("#distribution select")
         options = select.find_elements(harness.By.TAG_NAME, "option")
         self.assertEqual([option.text for option in options],
-                         ["end to end", "queue wait", "backbone, device", "backbone, launch",
-                          "noise, cpu", "head, device", "head, launch"])
+                         ["end to end", "queue wait", "backbone, device", "backbone, enqueue",
+                          "noise, cpu", "head, device", "head, enqueue"])
         for option in options[1:]:
             option.click()
             self.browser.settle()
