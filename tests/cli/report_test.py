@@ -197,7 +197,7 @@ class report(Case):
                 "early.json: error: ", "frames.end[3] is 0, which is before")
         refused(self.changed(path, "thread.json",
                              lambda r: r["record"]["stages"][0]["threads"].__setitem__(0, 99)),
-                "stages[0].threads", "threads that the run has")
+                "stages[0].threads[0] is 99, where an index below ")
         self.assertFalse(page.exists())
 
     def test_results_of_other_kinds_are_refused_with_what_to_do_instead(self):

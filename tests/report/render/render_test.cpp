@@ -227,7 +227,7 @@ TEST(as_html, is_a_page_by_itself) {
   EXPECT_EQ(page.find(report::html_beginning), 0u);
   for (const auto* part :
        {"<section id=\"findings\"", "<section id=\"stages\"", "<section id=\"roofline\"",
-        "<section id=\"origin\"", "<script type=\"application/json\">{\"kind\":\"roofline\"",
+        "<section id=\"origin\"", "<script type=\"application/json\">{", "\"kind\":\"roofline\"",
         "two_models.yaml"}) {
     EXPECT_TRUE(has(page, part)) << part;
   }

@@ -64,7 +64,7 @@ TEST_F(changed_experiment_test, knows_a_file_by_its_text) {
   EXPECT_EQ(said([](auto& planned) {
               planned.files[0] = {"other.yaml", "9"};
             }),
-            "these trials were made without 'other.yaml'; name another file for new ones, or begin "
+            "these trials were made without 'other.yaml'; name another file for new ones, or start "
             "over with --overwrite");
   EXPECT_THAT(said([](auto& planned) { planned.files[0].second = planned.files[1].second; }),
               HasSubstr("'sync_vs_event.yaml' has changed"));
