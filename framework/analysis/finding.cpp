@@ -10,7 +10,10 @@ finding::finding(finding&&) noexcept = default;
 finding& finding::operator=(const finding&) = default;
 finding& finding::operator=(finding&&) noexcept = default;
 finding::~finding() = default;
-bool operator==(const finding&, const finding&) = default;
+bool operator==(const finding& a, const finding& b) {
+  return a.key == b.key && a.how == b.how && a.subjects == b.subjects && a.figures == b.figures &&
+         a.cases == b.cases;
+}
 
 finding& finding::with(std::string_view name, figure value) {
   figures.emplace_back(name, std::move(value));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
@@ -113,14 +112,14 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
   }
   const auto& probes = summary.probes;
   if (probes.empty()) return found("no_rate_judged", how);
-  const auto rates = std::views::transform(probes, &probe_summary::rate);
+  const auto [lowest, highest] = std::ranges::minmax_element(probes, {}, &probe_summary::rate);
   if (std::ranges::all_of(probes, held_in_all)) {
     return found("every_rate_held", how)
-        .with("highest", std::ranges::max(rates), unit::frames_per_second);
+        .with("highest", highest->rate, unit::frames_per_second);
   }
   const bool none = std::ranges::none_of(probes, held_in_all);
   auto made = found(none ? "no_rate_held" : "search_ended_early", how);
-  made.with("lowest", std::ranges::min(rates), unit::frames_per_second);
+  made.with("lowest", lowest->rate, unit::frames_per_second);
   add_highest_that_held(made, probes);
   return made;
 }

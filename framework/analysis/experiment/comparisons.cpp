@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -119,8 +118,7 @@ std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, st
     return would_decide(ratio, seen + static_cast<double>(more), seen);
   };
   if (!enough(most_more_trials)) return std::nullopt;
-  return *std::ranges::lower_bound(std::views::iota(std::int64_t{1}, most_more_trials + 1), true,
-                                   {}, enough);
+  return first_that(std::int64_t{1}, most_more_trials, enough);
 }
 
 std::vector<comparison> compare_figures(const counted_trials& trials,

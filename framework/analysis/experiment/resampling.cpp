@@ -6,7 +6,6 @@
 #include <numbers>
 #include <numeric>
 #include <random>
-#include <ranges>
 #include <utility>
 
 #include "framework/analysis/stats/distribution.hpp"
@@ -121,9 +120,7 @@ nanoseconds pooled_times::percentile(double p) const {
     return count;
   };
   // The least duration up to which there are that many: halving finds it without one more copy.
-  const auto all = std::views::iota(min_, max_);
-  const auto found = std::ranges::lower_bound(all, wanted, {}, up_to);
-  return found == all.end() ? max_ : *found;
+  return first_that(min_, max_, [&](nanoseconds limit) { return up_to(limit) >= wanted; });
 }
 
 std::vector<nanoseconds> pooled_times::outline(nanoseconds least, nanoseconds most) const {
@@ -172,9 +169,8 @@ resampled_figure resample_percentile(const pooled_times& times, double p,
     };
     const auto all = up_to(values.size() - 1);  // none when only blocks without durations are drawn
     const std::uint64_t wanted = all == 0 ? 0 : rank_of(p, all) + 1;
-    const auto indices = std::views::iota(std::size_t{0}, values.size() - 1);
-    const auto found = std::ranges::lower_bound(indices, wanted, {}, up_to);
-    const std::size_t value = found == indices.end() ? values.size() - 1 : *found;
+    const auto value = first_that(std::size_t{0}, values.size() - 1,
+                                  [&](std::size_t index) { return up_to(index) >= wanted; });
     result.draws.push_back(static_cast<double>(values[value]));
   }
   return result;

@@ -1,10 +1,26 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
 
 namespace graphline {
+
+/// The least number from `low` to `high` of which `holds` is true, as it is of all after that one;
+/// `high` where it is of none before.
+template <std::integral Number, std::predicate<Number> Holds>
+Number first_that(Number low, Number high, Holds holds) {
+  while (low < high) {
+    const Number middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
 
 /// Where a quantity lies with 95 % confidence, in the unit of what it was computed from.
 struct interval {
