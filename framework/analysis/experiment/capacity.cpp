@@ -114,8 +114,7 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
   if (probes.empty()) return found("no_rate_judged", how);
   const auto [lowest, highest] = std::ranges::minmax_element(probes, {}, &probe_summary::rate);
   if (std::ranges::all_of(probes, held_in_all)) {
-    return found("every_rate_held", how)
-        .with("highest", highest->rate, unit::frames_per_second);
+    return found("every_rate_held", how).with("highest", highest->rate, unit::frames_per_second);
   }
   const bool none = std::ranges::none_of(probes, held_in_all);
   auto made = found(none ? "no_rate_held" : "search_ended_early", how);
