@@ -382,10 +382,8 @@ simulated_run simulate(std::uint64_t seed) {
 
 run_record with_unsure_clock(run_record record, nanoseconds error, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
-  const auto off = [&] {
-    return static_cast<nanoseconds>(generator() % static_cast<std::uint64_t>(2 * error + 1)) -
-           error;
-  };
+  const auto width = static_cast<std::uint64_t>(2 * error + 1);
+  const auto off = [&] { return static_cast<nanoseconds>(generator() % width) - error; };
   record.clock_error = error;
   for (auto& stage : record.stages) {
     for (std::size_t i = 0; i < stage.device.size(); ++i) {

@@ -8,7 +8,7 @@ import sys
 
 import source_tree
 
-LIMIT = 500  # lines
+LIMIT = 400  # lines
 WIDTH = 100  # columns
 
 

@@ -1,168 +1,27 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/run/execute/batch_state.hpp"
 #include "framework/run/execute/completion_watcher.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 #include "framework/run/execute/task_pool.hpp"
+#include "framework/run/execute/task_rules.hpp"
 
 namespace graphline {
 namespace {
-
-/// How far a batch of `overlap` is, as its threads tell each other: the frames that are complete,
-/// what ends the batch early, and how much is in hand. Nothing in hand is the end.
-class batch_state {
- public:
-  /// Begins anew, with one thing in hand, which the caller lets go of when it begins no more
-  /// frames. Only while nobody else looks.
-  void begin(const stop_request* stop) {
-    stop_ = stop;
-    completed_ = 0;
-    stopping_ = false;
-    interrupted_ = false;
-    failure_.reset();
-    ended_ = false;
-    in_hand_ = 1;
-  }
-
-  /// One more thing in hand. Whatever was done before it is seen after `taken_over`: oneTBB orders
-  /// the two anyhow, but the thread sanitizer, for which it is not built, cannot know.
-  void one_more() noexcept { in_hand_.fetch_add(1, std::memory_order_release); }
-  void taken_over() const noexcept { static_cast<void>(in_hand_.load(std::memory_order_acquire)); }
-  void one_less() noexcept {
-    if (in_hand_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    change([this] { ended_ = true; });
-  }
-
-  void frame_completed() noexcept { completed_.fetch_add(1, std::memory_order_relaxed); }
-  std::int64_t completed() const noexcept { return completed_.load(std::memory_order_relaxed); }
-
-  /// From within a catch block. No frame begins after this; those under way go on as far as they
-  /// can. The first failure is the one told.
-  void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
-    stopping_ = true;
-    // Tells a thread that waits for the slot of the frame, too: it stays as it is.
-    change([&] {
-      if (failure_) return;
-      try {
-        failure_ = describe_failure(p, stage, frame);
-      } catch (const std::bad_alloc&) {
-        failure_ = "out of memory";  // as short as a string holds by itself
-      }
-    });
-  }
-  bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
-
-  /// False after a failure, and once a stop is requested, which ends the batch too.
-  bool may_begin_frame() noexcept {
-    if (stopping()) return false;
-    if (stop_ == nullptr || !stop_->raised()) return true;
-    interrupted_ = true;
-    return false;
-  }
-
-  /// Changes what a thread in `wait_for_change` may wait for.
-  template <class Function>
-  void change(Function&& f) {
-    const std::lock_guard lock(lock_);
-    f();
-    changed_.notify_all();
-  }
-
-  /// Until `reached`, a failure or some time has passed.
-  template <class Condition>
-  void wait_for_change(nanoseconds at_most, Condition&& reached) {
-    std::unique_lock lock(lock_);
-    changed_.wait_for(lock, std::chrono::nanoseconds(at_most),
-                      [&] { return reached() || stopping_; });
-  }
-
-  /// Waits until nothing is in hand; tells the meter meanwhile.
-  batch_result wait_for_end(progress_meter& meter) {
-    std::unique_lock lock(lock_);
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
-      meter.frame_done(completed(), now());
-    }
-    return {.completed = completed(), .interrupted = interrupted_, .failure = failure_};
-  }
-
- private:
-  const stop_request* stop_ = nullptr;
-  std::atomic<std::int64_t> completed_{0};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> interrupted_{false};
-  std::atomic<std::int64_t> in_hand_{0};
-  std::mutex lock_;
-  std::condition_variable changed_;
-  bool ended_ = false;                  ///< under `lock_`
-  std::optional<std::string> failure_;  ///< under `lock_`
-};
-
-/// What `overlap` knows of a stage before any frame.
-struct task_rule {
-  bool on_cpu = false;
-  bool awaited = false;                      ///< its completion goes through the watcher
-  bool ends_frame = false;                   ///< nothing follows it
-  std::uint32_t missing = 0;                 ///< what a frame of it waits for
-  std::size_t stream = 0;                    ///< of a device stage
-  std::size_t queue = 0;                     ///< of the watcher, for an awaited stage
-  std::vector<std::uint32_t> at_return;      ///< followers freed when the host is done with it
-  std::vector<std::uint32_t> at_completion;  ///< followers freed when it is complete
-};
-
-/// The same of all stages of a plan, in its order.
-struct task_rules {
-  std::vector<task_rule> stages;
-  std::vector<std::uint32_t> sources;  ///< wait for the frame to begin only
-  std::uint32_t ends = 0;              ///< stages that nothing follows
-  std::size_t awaited_streams = 0;     ///< with a stage whose completion the host must see
-};
-
-/// `slots`: frames in flight; with several a stage also waits for itself in the frame before.
-task_rules make_task_rules(const plan& p, std::size_t slots) {
-  task_rules made;
-  made.stages.resize(p.stages.size());
-  std::map<std::size_t, std::size_t> queue_of_stream;
-  for (std::size_t i = 0; i < p.stages.size(); ++i) {
-    const auto& stage = p.stages[i];
-    task_rule& r = made.stages[i];
-    r.on_cpu = stage.on == side::cpu;
-    r.ends_frame = stage.followers.empty();
-    r.awaited = !r.on_cpu && stage.host_waits;
-    r.stream = stage.stream;
-    if (r.awaited) {
-      r.queue = queue_of_stream.try_emplace(stage.stream, queue_of_stream.size()).first->second;
-    }
-    // A stage that waits for nothing in its frame waits for the frame to begin.
-    r.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
-    if (slots > 1) ++r.missing;  // and for itself in the frame before
-    if (stage.waits.empty()) made.sources.push_back(static_cast<std::uint32_t>(i));
-    if (r.ends_frame) ++made.ends;
-    for (const auto& wait : stage.waits) {
-      auto& earlier = made.stages[wait.stage];
-      auto& list = wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
-      list.push_back(static_cast<std::uint32_t>(i));
-    }
-  }
-  made.awaited_streams = queue_of_stream.size();
-  return made;
-}
 
 /// The `overlap` strategy: every stage starts when what it waits for allows. A stage holds a count
 /// of what is missing; whoever brings the last piece carries it on: a device stage is enqueued

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/run/attribution_summary.hpp"
+#include "framework/analysis/run/timeline.hpp"
+#include "framework/analysis/stats/histogram.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
+#include "framework/base/clock.hpp"
+
+// What charts draw, as data: pages and terminals draw the same.
+namespace graphline::report {
+
+/// Work under the ceilings of a device: FLOP/s over FLOP/B.
+struct roofline_chart {
+  struct ceiling {
+    std::string name;
+    double rate = 0;         ///< FLOP/s
+    double ridge_point = 0;  ///< FLOP/B
+  };
+  struct point {
+    std::string stage;
+    std::string part;                  ///< empty for a whole stage
+    std::size_t group = 0;             ///< which stage
+    double intensity = 0;              ///< FLOP/B
+    double rate = 0;                   ///< FLOP/s, achieved
+    double measured = 0;               ///< ns
+    std::optional<double> bound_rate;  ///< FLOP/s, at the roofline time
+    std::optional<double> ratio;
+    std::optional<double> share;  ///< of the critical path
+    std::string words;            ///< all that is known of it
+  };
+  double bandwidth = 0;              ///< B/s
+  std::vector<ceiling> ceilings;     ///< lowest first
+  std::vector<point> points;         ///< stages in planned order, each with its parts
+  std::vector<std::string> without;  ///< stages that cannot be drawn
+};
+
+/// Times by frame, thinned so that every spike shows.
+struct frames_chart {
+  struct series {
+    std::string name;
+    std::string what = {};  ///< a stage's measure; empty for the frame's own time
+    std::vector<std::size_t> frames = {};
+    std::vector<nanoseconds> times = {};
+  };
+  std::size_t frames = 0;          ///< of the run
+  std::vector<series> list;        ///< end to end first
+  std::vector<stretch> stretches;  ///< of all frames, end to end
+  std::optional<series> median;    ///< rolling
+  std::size_t reach = 0;           ///< frames on either side that the median is over
+  std::size_t dropped_in_all = 0;
+  /// Before which frame how many were dropped.
+  std::vector<std::pair<std::size_t, std::size_t>> dropped;
+  std::optional<nanoseconds> deadline;
+};
+
+/// How times are spread: a histogram of all, and the cumulative distribution, its tail least
+/// thinned.
+struct distributions_chart {
+  struct sample {
+    std::string name;
+    std::string what;   ///< a stage's measure; empty for the frame's own times
+    std::string color;  ///< "frame", "device", "launch" or "cpu"
+    histogram bins;
+    std::vector<cumulative_point> steps;
+    std::vector<std::pair<std::string, nanoseconds>> marks;  ///< min, percentiles and max
+  };
+  std::vector<sample> list;  ///< end to end first
+  std::optional<nanoseconds> deadline;
+};
+
+/// What happened in each of the frames that are kept. Times are in ns.
+struct timeline_chart {
+  struct stage {
+    std::string name;
+    std::vector<std::string> parts;
+    std::vector<std::size_t> waits;  ///< for which stages
+  };
+  std::vector<stage> stages;
+  std::vector<timeline_lane> lanes;
+  std::size_t total = 0;  ///< frames of the run
+  std::size_t median = 0;
+  nanoseconds median_time = 0;
+  std::size_t slowest = 0;
+  std::vector<std::size_t> asked;  ///< frames that the user wants
+  std::vector<std::size_t> slow;   ///< slowest first
+  std::vector<std::size_t> typical;
+  std::vector<std::size_t> missed;  ///< the deadline
+  std::optional<nanoseconds> deadline;
+  nanoseconds clock_error = 0;
+  /// What is the same for a span or a piece in many frames; -1 for none.
+  std::vector<std::vector<std::int64_t>> spans;   ///< [kind, lane, stage, part]
+  std::vector<std::vector<std::int64_t>> pieces;  ///< [time_category, stage]
+  /// By frame, ascending: [number, due, begin, end, residual, n, then n times (span, begin,
+  /// length), then to the end (piece, gap, length)]. `due` is since the run's epoch, all else of a
+  /// frame since `due`, a span's begin since that of the span before it, a piece's gap since the
+  /// end of the one before it.
+  std::vector<std::vector<nanoseconds>> frames;
+};
+
+/// What the time of all frames goes to along their critical paths.
+struct critical_path_chart {
+  attribution_summary of;
+  std::vector<std::pair<std::string, std::string>> stages;  ///< name and color
+  std::size_t frames = 0;
+};
+
+/// The stages and what connects them, laid out in layers that edges follow and rows across.
+struct pipeline_chart {
+  struct stage {
+    std::string name;
+    std::string kind;
+    std::string color;  ///< "device", "cpu" or "copy"
+    std::string where;
+    std::string priority;
+    std::string measure;         ///< of its mean: "device_time"
+    std::optional<double> mean;  ///< ns
+    std::optional<double> share;
+  };
+  struct node {
+    std::string_view what;  ///< "input", "stage" or "output"
+    std::size_t of = 0;     ///< index of a stage or tensor
+    std::size_t layer = 0;
+    double row = 0;
+  };
+  struct edge {
+    std::size_t from = 0;  ///< index of a node
+    std::size_t to = 0;
+    std::vector<std::size_t> tensors;
+    std::string_view how;  ///< in the words of `satisfied_by`, or empty
+    std::vector<std::pair<std::size_t, double>> bends;  ///< layer and row
+  };
+  std::vector<stage> stages;
+  std::vector<std::pair<std::string, std::string>> tensors;  ///< name and type
+  std::vector<node> nodes;
+  std::vector<edge> edges;
+  std::size_t layers = 0;
+  double rows = 0;
+  std::vector<std::size_t> critical;  ///< stages on the critical path of the median frame
+};
+
+/// Configurations against what each is compared with, as changes with their intervals.
+struct comparisons_chart {
+  struct comparison {
+    std::string metric;  ///< "p50"
+    std::string name;
+    std::string reference;
+    double change = 0;
+    std::optional<double> low = {};
+    std::optional<double> high = {};
+    std::optional<graphline::verdict> verdict = {};  ///< where there is an interval
+    std::string words;                               ///< all that is known of it
+  };
+  std::vector<comparison> list;  ///< by metric, then reference
+  double margin = 0;             ///< changes within it are the same
+};
+
+/// Lines over the values of a parameter.
+struct sweep_chart {
+  struct line {
+    std::string name;
+    std::vector<std::optional<double>> values;  ///< as many as there are values of the parameter
+  };
+  struct panel {
+    std::string title;  ///< what its lines are of, with the unit
+    std::vector<line> lines;
+  };
+  std::string parameter;
+  std::vector<double> at;          ///< ascending
+  std::vector<std::string> texts;  ///< as they were written
+  std::vector<panel> panels;
+};
+
+/// The medians of trials in the order they ran.
+struct trials_chart {
+  struct trial {
+    std::size_t of = 0;  ///< index of a name
+    std::size_t block = 0;
+    nanoseconds begun = 0;
+    nanoseconds median = 0;
+  };
+  std::vector<std::string> names;
+  std::vector<trial> trials;
+  std::vector<std::size_t> disturbed;  ///< blocks
+};
+
+/// Cumulative distributions on one scale.
+struct cumulative_chart {
+  struct sample {
+    std::string name;
+    std::size_t count = 0;
+    std::vector<cumulative_point> steps;
+  };
+  std::vector<sample> list;
+};
+
+}  // namespace graphline::report

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "framework/analysis/diff/output_diff.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/terminal/heading.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+std::string words_of(const output_change& of) {
+  switch (of.found) {
+    case output_fate::same:
+      return "the same";
+    case output_fate::other_type:
+      return "of another shape or type, so not compared";
+    case output_fate::only_before:
+      return "only before";
+    case output_fate::only_after:
+      return "only after";
+    case output_fate::differs:
+      break;
+  }
+  if (!of.largest) return "differs by checksum; the files hold no values to tell by how much";
+  const auto values = counted(of.compared, "value");
+  if (*of.largest == 0)
+    return fmt::format("differs by checksum, but not in {} saved of it", values);
+  auto text = fmt::format("differs by up to {:.2g}", *of.largest);
+  if (of.relative) text += fmt::format(", {:.2g} of the largest value", *of.relative);
+  return text + fmt::format(" (of {} compared)", values);
+}
+
+std::string not_finite(const output_change& of) {
+  if (of.finite_before && of.finite_after) return "";
+  return fmt::format("; holds NaN or infinity {}", of.finite_after    ? "before"
+                                                   : of.finite_before ? "after"
+                                                                      : "in both");
+}
+
+table output_table(const std::vector<output_change>& outputs) {
+  using o = const output_change&;
+  return table_of<output_change>(
+      {"outputs", "Outputs", ""},
+      {{{"tensor", "output"}, [](o x) { return x.tensor; }},
+       {{"words", "", {}, 0, "", shown}, [](o x) { return words_of(x) + not_finite(x); }},
+       {data_column("found"), [](o x) { return x.found; }},
+       {data_column("values_compared"), [](o x) { return x.compared; }},
+       {data_column("largest_difference"), [](o x) { return cell(x.largest); }},
+       {data_column("of_largest_value"), [](o x) { return cell(x.relative); }},
+       {data_column("finite_before"), [](o x) { return x.finite_before; }},
+       {data_column("finite_after"), [](o x) { return x.finite_after; }}},
+      outputs);
+}
+
+/// Settings that change what is computed, or which frame is the last: "frames, params.batch".
+std::string causes_of_other_outputs(const run_record& before, const run_record& after) {
+  std::vector<std::string> names;
+  const auto add = [&names](bool differs, const std::string& name) {
+    if (differs) names.push_back(name);
+  };
+  add(before.run.seed != after.run.seed, "seed");
+  add(before.run.frames != after.run.frames, "frames");
+  add(before.run.warmup != after.run.warmup, "warmup");
+  for (const auto& parameter : before.parameters) {
+    add(std::ranges::find(after.parameters, parameter) == after.parameters.end(),
+        "params." + parameter.first);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+document diff(const analyzed_run& before, const analyzed_run& after) {
+  auto made = diff(describe(before.record, before.analysis), describe(after.record, after.analysis),
+                   before.file, after.file);
+  const auto outputs = compare(before.record.outputs, after.record.outputs);
+  const auto differs = [](const output_change& one) { return one.found == output_fate::differs; };
+  made.parts.push_back(output_table(outputs));
+  const auto causes = causes_of_other_outputs(before.record, after.record);
+  if (std::ranges::any_of(outputs, differs) && !causes.empty()) {
+    made.parts.push_back(
+        note{"outputs: of the last frame; what else differs may be why: " + causes});
+  }
+  return made;
+}
+
+}  // namespace graphline::report

@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
+#include "tests/analysis/sample_records.hpp"
+#include "tests/report/documents.hpp"
+#include "tests/report/result_texts.hpp"
+#include "tests/report/roofline_records.hpp"
+
+// What programs read of a run.
+namespace graphline::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+using samples::two_models;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+json of(const run_record& record) {
+  return json::parse(result_json(record));
+}
+
+json stage_of(const json& result, std::size_t index) {
+  return result["stages"][index];
+}
+
+std::vector<std::string> keys(const json& object) {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : object.items()) result.push_back(key);
+  return result;
+}
+
+TEST(describe_run, has_the_keys_of_the_contract) {
+  const auto result = of(two_models(timing_method::event, 45));
+  EXPECT_TRUE(result_json(run_record{}).starts_with(json_beginning));
+  EXPECT_EQ(result["schema"], "graphline.run/1");
+  for (const char* key : {"pipeline", "device", "settings", "environment", "memory", "end_to_end",
+                          "throughput", "stages", "outputs", "warnings", "record"}) {
+    EXPECT_TRUE(result.contains(key)) << key;
+  }
+  EXPECT_THAT(keys(result["end_to_end"]),
+              ElementsAre("unit", "count", "mean", "stddev", "min", "p50", "p90", "p95", "p99",
+                          "p99.9", "max", "samples", "needs", "intervals"));
+  EXPECT_THAT(keys(stage_of(result, 0)),
+              AllOf(Contains("device_time"), Contains("enqueue_time"), Contains("kind")));
+  EXPECT_THAT(keys(stage_of(result, 1)), AllOf(Contains("cpu_time"), Not(Contains("device_time"))));
+  EXPECT_TRUE(result["outputs"][0]["shape"][0].is_number());
+  EXPECT_GT(result["memory"]["device_peak_bytes"], 0);
+}
+
+TEST(describe_run, names_each_stage_time_by_what_it_is) {
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::host, 5)), 0)),
+              AllOf(Contains("enqueue_time"), Not(Contains("device_time"))));
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::sync, 5)), 0)),
+              AllOf(Contains("synchronized_time"), Not(Contains("enqueue_time"))));
+  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::none, 5)), 1)), Not(Contains("cpu_time")));
+}
+
+TEST(describe_run, keeps_every_sample_to_the_nanosecond) {
+  samples::frame_times f;
+  f.end_to_end = 70'123'456;
+  samples::frame_times g;
+  g.end_to_end = 1;
+  const auto text = result_json(samples::run_of(timing_method::event, {f, g}));
+  EXPECT_THAT(text, HasSubstr("\"samples\": [70.123456, 1e-06]"));
+}
+
+TEST(describe_run, has_null_and_what_it_needs_for_a_percentile_the_sample_does_not_carry) {
+  const auto times = of(two_models(timing_method::event, 45))["end_to_end"];
+  EXPECT_TRUE(times["p90"].is_number());
+  EXPECT_TRUE(times["p95"].is_null());
+  EXPECT_EQ(times["needs"], (json{{"p95", 59}, {"p99", 299}, {"p99.9", 2995}}));
+  const auto none = of(two_models(timing_method::event, 0));
+  EXPECT_EQ(none["end_to_end"]["count"], 0);
+  EXPECT_TRUE(none["end_to_end"]["mean"].is_null());
+  EXPECT_TRUE(none["throughput"]["value"].is_null());
+}
+
+TEST(describe_run, has_the_roofline_of_stages_and_parts) {
+  const auto stages = of(samples::calibrated_two_models().layers)["stages"];
+  // 5.9 and 1.65 GFLOP at 121 GFLOP/s.
+  EXPECT_NEAR(stages[0]["roofline_time"].get<double>(), 7.55 / 121 * 1e3, 1e-5);
+  EXPECT_EQ(stages[0]["bound"], "compute");
+  EXPECT_NEAR(stages[0]["ratio"].get<double>(),
+              stages[0]["device_time"]["p50"].get<double>() / (7.55 / 121 * 1e3), 1e-6);
+  EXPECT_NEAR(stages[0]["parts"][1]["roofline_time"].get<double>(), 1.65 / 121 * 1e3, 1e-5);
+  EXPECT_FALSE(stages[1].contains("roofline_time"));
+  EXPECT_EQ(stages[2]["bound"], "memory");
+}
+
+TEST(describe_run, says_of_an_overload_why_figures_are_absent) {
+  const auto result = of(samples::overloaded_two_models(300));
+  const auto& times = result["end_to_end"];
+  EXPECT_TRUE(times["p50"].is_null());
+  EXPECT_EQ(times["why_absent"], "overloaded: latency grows with the run's length");
+  EXPECT_FALSE(times.contains("needs"));
+  EXPECT_EQ(times["samples"].size(), 300U);
+  EXPECT_EQ(times["samples"][1], 98.005);  // two of 74 ms and 5 us between them, due after 50 ms
+  EXPECT_EQ(result["load"]["overloaded"], true);
+  EXPECT_NEAR(result["load"]["latency_growth"].get<double>(), 480.1, 1e-6);
+  EXPECT_EQ(result["findings"][0]["key"], "overloaded");
+  EXPECT_EQ(result["attributed"]["mean"], 74.0);
+  for (const auto& row : result["attribution"]) EXPECT_NE(row["what"], "queue_wait");
+  EXPECT_EQ(of(samples::two_models_on_schedule(45))["load"]["overloaded"], false);
+}
+
+TEST(describe_run, attributes_all_of_a_frames_time) {
+  auto record = samples::two_models_on_schedule(45);
+  const auto result = of(record);
+  for (const char* group : {"mean", "typical", "slowest"}) {
+    double sum = result["attributed"][std::string("residual_") + group].get<double>();
+    for (const auto& row : result["attribution"]) sum += row[group].get<double>();
+    EXPECT_NEAR(sum, result["attributed"][group].get<double>(), 1e-6) << group;
+  }
+  EXPECT_EQ(result["load"]["due"], 45 + static_cast<int>(record.load.dropped.size()));
+  EXPECT_EQ(result["load"]["queue_wait"]["count"], 45);
+}
+
+TEST(describe_run, writes_any_name_so_that_it_can_be_read_back) {
+  auto record = two_models(timing_method::event, 1);
+  record.pipeline = "a \"quoted\"\nname \\ with a tab\t";
+  record.stages[0].name = "\xff\xc3";
+  record.environment = {{"bad \xff key", "bad \xfe text"}};
+  const auto result = of(record);
+  EXPECT_EQ(result["pipeline"], record.pipeline);
+  EXPECT_EQ(result["stages"][0]["name"], "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(result["environment"]["bad \xef\xbf\xbd key"], "bad \xef\xbf\xbd text");
+}
+
+TEST(describe_run, says_how_a_run_ended) {
+  auto record = two_models(timing_method::event, 3);
+  EXPECT_EQ(of(record)["interrupted"], false);
+  EXPECT_TRUE(of(record)["failure"].is_null());
+  EXPECT_FALSE(of(record).contains("deadline"));
+  record.interrupted = true;
+  record.failure = "stage 'noise' failed in frame 3";
+  record.run.deadline = 1'000'000;
+  const auto result = of(record);
+  EXPECT_EQ(result["interrupted"], true);
+  EXPECT_EQ(result["failure"], "stage 'noise' failed in frame 3");
+  EXPECT_EQ(result["deadline"]["limit"], 1.0);
+  EXPECT_EQ(result["deadline"]["missed"], 3);
+  EXPECT_EQ(result["settings"]["deadline_ms"], 1.0);
+}
+
+TEST(describe_run, becomes_no_larger_than_announced) {
+  const auto size = result_json(two_models(timing_method::event, 1000)).size();
+  EXPECT_LE(size, expected_run_bytes(1000, 3));
+  EXPECT_GE(2 * size, expected_run_bytes(1000, 3));
+}
+
+}  // namespace
+}  // namespace graphline::report
