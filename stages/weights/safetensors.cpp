@@ -31,12 +31,18 @@ struct format {
 /// What is named as weights by mistake, and what to do then.
 constexpr std::string_view save =
     "write its tensors with save_file of safetensors.torch or safetensors.numpy and name that file";
+constexpr std::string_view name_another = "name the file that holds the network's weights";
 constexpr format formats[] = {
     {"\x80\x02", "a pickle, as PyTorch writes it", save},
+    {"\x80\x03", "a pickle", save},
     {"\x80\x04", "a pickle", save},
+    {"\x80\x05", "a pickle", save},
     {"PK\x03\x04", "a ZIP archive, as PyTorch and NumPy write it", save},
     {"\x93NUMPY", "a NumPy file", save},
-    {"\xff\xd8\xff", "a JPEG picture", "name the file that holds the network's weights"},
+    {"\x89HDF\r\n\x1a\n", "an HDF5 file", save},
+    {"GGUF", "a GGUF file", name_another},
+    {"\xff\xd8\xff", "a JPEG picture", name_another},
+    {"\x89PNG\r\n\x1a\n", "a PNG picture", name_another},
     {"version https://git-lfs", "a Git LFS pointer", "'git lfs pull' gets the file itself"},
     {"<", "an HTML page", "download the file itself"},
 };

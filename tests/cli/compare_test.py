@@ -176,6 +176,12 @@ class bad_input(CompareCase):
             self.refused("no/file", words=(option, "no/file"))
         self.refused("/dev/full", words=("--json", "/dev/full"))
 
+    def test_a_page_may_go_to_standard_output(self):
+        done = self.compare("--trials", "1", "--html", "-")
+        self.assertTrue(done.stdout.startswith("<!doctype html>"))
+        self.assertTrue(done.stdout.endswith("</html>\n"))
+        self.assertIn("p50", done.stderr)
+
     def test_a_standard_output_that_is_full_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for words in ((), ("--json", "-")):

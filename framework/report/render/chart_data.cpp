@@ -42,9 +42,25 @@ namespace report {
 
 using json = nlohmann::ordered_json;
 
-GRAPHLINE_MEMBERS(roofline_chart::ceiling, name, rate, ridge_point)
-GRAPHLINE_MEMBERS(roofline_chart::point, stage, part, group, intensity, rate, bound_rate, ratio,
-                  share, words)
+static void to_json(json& to, const roofline_chart::ceiling& of) {
+  to = {{"name", of.name},
+        {"rate", of.rate},
+        {"ridge_point", of.ridge_point},
+        {"text", to_text({of.rate, unit::flops_per_second})}};
+}
+
+static void to_json(json& to, const roofline_chart::point& of) {
+  to = {{"stage", of.stage},
+        {"part", of.part},
+        {"group", of.group},
+        {"intensity", of.intensity},
+        {"rate", of.rate},
+        {"bound_rate", of.bound_rate},
+        {"ratio", of.ratio ? json(to_text({*of.ratio, unit::ratio})) : json()},
+        {"share", of.share},
+        {"words", of.words}};
+}
+
 GRAPHLINE_MEMBERS(frames_chart::series, name, what, frames, times)
 GRAPHLINE_MEMBERS(frames_chart, frames, list, stretches, median, reach, dropped_in_all, dropped,
                   deadline)
@@ -82,11 +98,6 @@ static void to_json(json& to, const roofline_chart& of) {
         {"ceilings", of.ceilings},
         {"points", of.points},
         {"without", of.without}};
-  for (auto& one : to["ceilings"])
-    one["text"] = to_text({one["rate"].get<double>(), unit::flops_per_second});
-  for (auto& one : to["points"]) {
-    if (!one["ratio"].is_null()) one["ratio"] = to_text({one["ratio"].get<double>(), unit::ratio});
-  }
 }
 
 GRAPHLINE_MEMBERS(timeline_chart, stages, lanes, total, median, median_time, slowest, asked, slow,
