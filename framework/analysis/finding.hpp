@@ -36,9 +36,8 @@ struct finding_item {
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// Something the data show, as data: a report makes the sentence of it (sentences.cpp). Copied and
-/// destroyed by finding.cpp's code alone, as the many sources that hold findings would be slow to
-/// compile otherwise.
+/// Something the data show, as data: a report makes the sentence of it (sentences.cpp). Its special
+/// members stand in finding.cpp, as in each source they would cost compile time.
 struct finding {
   using figure =
       std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;

@@ -73,8 +73,8 @@ struct sampled {
   std::vector<percentile_interval> intervals = {};
 };
 
-/// A value, or nothing where it is not known. Like `chart` and `finding` it is copied and destroyed
-/// by document.cpp's code alone, for the many sources that hold documents would be slow to compile.
+/// A value, or nothing where it is not known. Like a chart and a finding it is copied and destroyed
+/// by one source's code, which spares the many sources that hold documents compile time.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
