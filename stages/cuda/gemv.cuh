@@ -179,7 +179,7 @@ struct stacked_dot_products {
 template <class Launcher>
 void run(const gemv_form& form, std::span<void* const> operands, const Launcher& launch) {
   const auto* a = static_cast<const float*>(operands[0]);
-  const auto* x = static_cast<const float*>(operands[1]);
+  const auto* x = form.ones ? nullptr : static_cast<const float*>(operands[1]);
   auto* y = static_cast<float*>(operands[2]);
   const row_stacks stacks = stacks_of(form);
   const bool packs = std::all_of(form.axes.begin(), form.axes.end(), [](const gemv_axis& axis) {

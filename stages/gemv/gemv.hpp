@@ -23,13 +23,14 @@ struct gemv_axis {
 
 /// y[i] = sum of a[row(i) + j] x[vector(i) + j] over j < k, all float32. The rows of y lie one
 /// after the other; `axes` count them, outermost first, none of extent 1, at most `most_axes`.
-/// Operands: a, x, y; without an x every element of it is 1.
+/// Operands: a, x, y.
 struct gemv_form {
   static constexpr std::size_t most_axes = 12;
 
   std::int64_t k = 1;
   std::vector<gemv_axis> axes = {};
   std::int64_t cut = 0;  ///< by so many elements the last row along the innermost axis is shorter
+  bool ones = false;     ///< every element of x is 1, and the operand is not read
 
   std::int64_t rows() const noexcept;
 };
@@ -41,7 +42,7 @@ gemv_form collapse_rows(const matmul_form& product);
 /// of a row side by side, then the sums of these.
 struct split_gemv {
   gemv_form pieces;
-  gemv_form sums;  ///< its a is what `pieces` writes, and it has no x
+  gemv_form sums;  ///< its a is what `pieces` writes, and its x is ones
 
   std::int64_t piece_count() const noexcept { return pieces.rows(); }
 };

@@ -1,67 +1,41 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "stages/cuda/kernel_forms.hpp"
+#include "stages/cuda/cuda_program.hpp"
 #include "stages/gemv/gemv.hpp"
 #include "stages/kinds.hpp"
 #include "stages/matmul_cuda.hpp"
 
 namespace graphline {
 
-namespace {
-
-class fused_gemv_stage final : public device_stage {
- public:
-  fused_gemv_stage(const matmul_form& product, const std::string& name)
-      : owner_(fmt::format("stage '{}'", name)),
-        form_(collapse_rows(product)),
-        split_(split_long_rows(form_)),
-        cost_(cost_of(product)) {}
-
-  std::size_t scratch_bytes() const override {
-    return split_ ? static_cast<std::size_t>(split_->piece_count()) * sizeof(float) : 0;
-  }
-
-  std::vector<stage_part> parts() const override {
-    std::string choice = "a kernel of its own";
-    if (split_) choice += fmt::format(", rows in {} pieces", split_->sums.k);
-    return {{"gemv", std::move(choice), cost_}};
-  }
-
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    const std::array<void*, 3> all{tensors.inputs.at(0).data, tensors.inputs.at(1).data,
-                                   tensors.outputs.at(0).data};
-    if (!split_) {
-      return one_part([all, form = kernel_form(form_), &owner = owner_](stream& s) {
-        enqueue_kernel(form, all, s.native(), owner);
-      });
-    }
-    const std::array<void*, 3> first{all[0], all[1], tensors.scratch};
-    const std::array<void*, 3> then{tensors.scratch, nullptr, all[2]};
-    return one_part([first, then, pieces = kernel_form(split_->pieces),
-                     sums = kernel_form(split_->sums), &owner = owner_](stream& s) {
-      enqueue_kernel(pieces, first, s.native(), owner);
-      enqueue_kernel(sums, then, s.native(), owner);
-    });
-  }
-
- private:
-  std::string owner_;
-  gemv_form form_;
-  std::optional<split_gemv> split_;
-  cost cost_;
-};
-
-}  // namespace
-
 std::unique_ptr<device_stage> make_gemv_cuda(device& d, const stage_config& config) {
   const matmul_form product = gemv_of(config);
   if (!fused_of(config.arguments)) return make_product_cuda(d, product, "gemv", config);
-  return std::make_unique<fused_gemv_stage>(product, config.name);
+
+  const std::string owner = fmt::format("stage '{}'", config.name);
+  const gemv_form form = collapse_rows(product);
+  cuda_program program;
+  const auto add = [&](buffer_place place, std::int64_t elements, std::size_t tensor) {
+    return program.add_buffer(place, static_cast<std::size_t>(elements) * sizeof(float), tensor);
+  };
+  const std::size_t a = add(buffer_place::input, product.a.elements(), 0);
+  const std::size_t x = add(buffer_place::input, product.b.elements(), 1);
+  const std::size_t y = add(buffer_place::output, product.c.elements(), 0);
+  std::string choice = "a kernel of its own";
+  if (const std::optional<split_gemv> split = split_long_rows(form)) {
+    const std::size_t sums = add(buffer_place::scratch, split->piece_count(), 0);
+    program.add_kernel(split->pieces, {a, x, sums}, owner);
+    program.add_kernel(split->sums, {sums, sums, y}, owner);
+    choice += fmt::format(", rows in {} pieces", split->sums.k);
+  } else {
+    program.add_kernel(form, {a, x, y}, owner);
+  }
+  program.place_buffers();
+  program.parts = {{"gemv", std::move(choice), cost_of(product), program.steps.size()}};
+  return std::make_unique<program_stage<cuda_program>>(std::move(program));
 }
 
 }  // namespace graphline

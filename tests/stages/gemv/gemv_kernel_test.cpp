@@ -90,14 +90,6 @@ TEST(gemv_kernel, stacks_rows_that_share_a_vector) {
   EXPECT_EQ(stacks.axes[1].y, 8);
 }
 
-TEST(gemv_kernel, stacks_along_the_longest_axis_where_too_few_rows_share_a_vector) {
-  const row_stacks stacks = stacks_of(collapse_rows({{300, 3, 64}, {300, 64, 1}, {300, 3, 1}}));
-  EXPECT_EQ(stacks.stacked, 1);
-  EXPECT_EQ(stacks.rows, 300);
-  EXPECT_EQ(stacks.axes[1].x, 64);
-  EXPECT_EQ(stacks.items, 38 * 3);
-}
-
 }  // namespace
 
 }  // namespace graphline::test

@@ -68,17 +68,6 @@ TEST_P(gemv_method, has_one_part_with_its_cost) {
   trial.wait();
 }
 
-TEST(gemv, says_what_carries_it_out) {
-  const auto choices = [&](const std::string& yaml) {
-    stage_trial trial(gemv_kind(), yaml, {floats({4, 4}), floats({4, 1})});
-    EXPECT_THAT(trial.operations(), ElementsAre(StartsWith("gemv [")));
-    return trial.parts();
-  };
-  EXPECT_THAT(choices("{}"), ElementsAre(Field(&stage_part::choice, StartsWith("oneDNN gemv ["))));
-  EXPECT_THAT(choices("{method: fused}"),
-              ElementsAre(Field(&stage_part::choice, StartsWith("loops of its own, "))));
-}
-
 TEST(gemv, gives_the_same_bits_whatever_the_number_of_threads) {
   for (const gemv_case& wanted : gemv_cases()) {
     const auto a = some_values(wanted.a.elements(), 1);
