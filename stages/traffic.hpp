@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "framework/stage/stage.hpp"
 
@@ -28,17 +27,11 @@ std::unique_ptr<device_stage> make_traffic_host(device& d, const stage_config& c
 /// every processor.
 float sum_of(const float* from, std::int64_t count);
 
-/// What `sum_of` is carried out with on this processor: "AVX-512".
-std::string_view sum_instructions() noexcept;
-
 /// Copies elements in a row, past the caches where the processor can: what is written is not read
 /// before, as it is with ordinary stores. `to` is aligned to 64 bytes.
 void copy_past_caches(float* to, const float* from, std::int64_t count);
 
 /// Sets elements in a row in the same way.
 void write_past_caches(float* to, float value, std::int64_t count);
-
-/// What the two are carried out with: "non-temporal stores, AVX2".
-std::string_view store_instructions() noexcept;
 
 }  // namespace graphline

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 #if defined(__x86_64__)
@@ -47,15 +46,12 @@ constexpr std::int64_t line = 64 / sizeof(float);
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] float add_up_avx512(const float* from, std::int64_t count) {
-  return add_up(from, count);
-}
-[[gnu::target("avx2")]] float add_up_avx2(const float* from, std::int64_t count) {
-  return add_up(from, count);
-}
-
 bool has_avx2() noexcept {
   return __builtin_cpu_supports("avx2") != 0;
+}
+
+[[gnu::target("avx2")]] float add_up_avx2(const float* from, std::int64_t count) {
+  return add_up(from, count);
 }
 
 [[gnu::target("avx2")]] void copy_line_avx2(float* to, const float* from) {
@@ -63,32 +59,30 @@ bool has_avx2() noexcept {
   _mm256_stream_ps(to + line / 2, _mm256_loadu_ps(from + line / 2));
 }
 
-[[gnu::target("avx2")]] void copy_halves_avx2(float* to, const float* from, std::int64_t half) {
+/// How many elements, whole lines in both halves, were copied.
+[[gnu::target("avx2")]] std::int64_t copy_avx2(float* to, const float* from, std::int64_t count) {
+  const std::int64_t half = count / (halves * line) * line;
   for (std::int64_t i = 0; i < half; i += line) {
     copy_line_avx2(to + i, from + i);
     copy_line_avx2(to + half + i, from + half + i);
   }
+  _mm_sfence();
+  return halves * half;
 }
 
-[[gnu::target("avx2")]] void write_lines_avx2(float* to, float value, std::int64_t count) {
+[[gnu::target("avx2")]] std::int64_t write_avx2(float* to, float value, std::int64_t count) {
   const __m256 values = _mm256_set1_ps(value);
-  for (std::int64_t i = 0; i < count; i += line / 2) _mm256_stream_ps(to + i, values);
-}
-
-/// Stores of a quarter of a line come with what is asked for ahead of them.
-void copy_lines_sse2(float* to, const float* from, std::int64_t count) {
-  constexpr std::int64_t ahead = 512;  // elements
-  for (std::int64_t i = 0; i < count; i += line) {
-    __builtin_prefetch(from + i + ahead, 0, 0);
-    for (std::int64_t j = 0; j < line; j += 4) {
-      _mm_stream_ps(to + i + j, _mm_loadu_ps(from + i + j));
-    }
+  std::int64_t i = 0;
+  for (; i + line <= count; i += line) {
+    _mm256_stream_ps(to + i, values);
+    _mm256_stream_ps(to + i + line / 2, values);
   }
+  _mm_sfence();
+  return i;
 }
-
-void write_lines_sse2(float* to, float value, std::int64_t count) {
-  const __m128 values = _mm_set1_ps(value);
-  for (std::int64_t i = 0; i < count; i += 4) _mm_stream_ps(to + i, values);
+#else
+bool has_avx2() noexcept {
+  return false;
 }
 #endif
 
@@ -138,10 +132,10 @@ class traffic_stage final : public device_stage {
   std::vector<stage_part> parts() const override {
     const cost amount = traffic_cost(method_, count_);
     if (method_ == traffic_method::read) {
-      return {{"read", fmt::format("sums by {}", sum_instructions()), amount}};
+      return {{"read", has_avx2() ? "sums by AVX2" : "sums by plain vectors", amount}};
     }
     const char* name = method_ == traffic_method::copy ? "copy" : "write";
-    return {{name, std::string(store_instructions()), amount}};
+    return {{name, has_avx2() ? "non-temporal stores, AVX2" : "ordinary stores", amount}};
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
@@ -179,32 +173,15 @@ class traffic_stage final : public device_stage {
 
 float sum_of(const float* from, std::int64_t count) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return add_up_avx512(from, count);
   if (has_avx2()) return add_up_avx2(from, count);
 #endif
   return add_up(from, count);
 }
 
-std::string_view sum_instructions() noexcept {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return "AVX-512";
-  if (has_avx2()) return "AVX2";
-  return "SSE2";
-#else
-  return "the processor's own vectors";
-#endif
-}
-
 void copy_past_caches(float* to, const float* from, std::int64_t count) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  done = count / (halves * line) * (halves * line);
-  if (has_avx2()) {
-    copy_halves_avx2(to, from, done / halves);
-  } else {
-    copy_lines_sse2(to, from, done);
-  }
-  _mm_sfence();
+  if (has_avx2()) done = copy_avx2(to, from, count);
 #endif
   std::memcpy(to + done, from + done, static_cast<std::size_t>(count - done) * sizeof(float));
 }
@@ -212,23 +189,9 @@ void copy_past_caches(float* to, const float* from, std::int64_t count) {
 void write_past_caches(float* to, float value, std::int64_t count) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  done = count / line * line;
-  if (has_avx2()) {
-    write_lines_avx2(to, value, done);
-  } else {
-    write_lines_sse2(to, value, done);
-  }
-  _mm_sfence();
+  if (has_avx2()) done = write_avx2(to, value, count);
 #endif
   std::fill(to + done, to + count, value);
-}
-
-std::string_view store_instructions() noexcept {
-#if defined(__x86_64__)
-  return has_avx2() ? "non-temporal stores, AVX2" : "non-temporal stores, SSE2";
-#else
-  return "ordinary stores";
-#endif
 }
 
 std::unique_ptr<device_stage> make_traffic_host(device& /*d*/, const stage_config& config) {
