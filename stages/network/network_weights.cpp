@@ -71,44 +71,29 @@ std::string some_of(const std::vector<std::string>& names) {
   return fmt::to_string(fmt::join(shown, ", "));
 }
 
-void check_surplus(const safetensors_file& file, const std::set<std::string>& expected,
-                   const place& where, diagnostics& out) {
-  std::vector<std::string> surplus;
-  for (const auto& [name, tensor] : file.entries()) {
-    if (!expected.contains(name) && !is_batch_count(name, expected)) surplus.push_back(name);
-  }
-  if (surplus.size() == 1) {
-    const std::vector<std::string> known(expected.begin(), expected.end());
-    out.error(where, fmt::format("weights file '{}' holds tensor {}, which no layer of the network "
-                                 "has{}",
-                                 file.path(), quote(surplus[0]), suggestion(surplus[0], known)));
-  } else if (!surplus.empty()) {
-    out.error(where, fmt::format("weights file '{}' holds {} tensors that no layer of the network "
-                                 "has: {}",
-                                 file.path(), surplus.size(), some_of(surplus)));
-  }
-}
-
 /// `where` is the place of the file's name.
 void check_tensors(const safetensors_file& file, const network_definition& network,
                    const place& where, diagnostics& out) {
   std::set<std::string> expected;
-  bool any_found = false;
   for (const network_layer& layer : network.layers) {
-    for (const weight_spec& weight : layer.weights) {
-      expected.insert(weight.name);
-      any_found = any_found || file.entries().contains(weight.name);
+    for (const weight_spec& weight : layer.weights) expected.insert(weight.name);
+  }
+  std::vector<std::string> surplus;
+  bool any_found = expected.empty();
+  for (const auto& [name, tensor] : file.entries()) {
+    if (expected.contains(name)) {
+      any_found = true;
+    } else if (!is_batch_count(name, expected)) {
+      surplus.push_back(name);
     }
   }
-  if (!any_found && !expected.empty()) {
+  if (!any_found) {
     // One thing is wrong here, not as many as there are tensors.
-    std::vector<std::string> held;
-    for (const auto& [name, tensor] : file.entries()) held.push_back(name);
     out.error(where,
               fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
                           "{}; give layers the 'name' with which their tensors begin in the file",
                           file.path(), some_of({expected.begin(), expected.end()}),
-                          held.empty() ? "none" : some_of(held)));
+                          surplus.empty() ? "none" : some_of(surplus)));
     return;
   }
   for (const network_layer& layer : network.layers) {
@@ -117,7 +102,9 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
       if (!problem.empty()) out.error(layer.where ? layer.where : where, problem);
     }
   }
-  check_surplus(file, expected, where, out);
+  if (surplus.empty()) return;
+  out.error(where, fmt::format("weights file '{}' holds {}, which no layer of the network has",
+                               file.path(), some_of(surplus)));
 }
 
 named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& values) {

@@ -5,6 +5,35 @@
 #include <cstring>
 
 namespace graphline {
+namespace {
+
+template <std::uint16_t (*convert)(float) noexcept>
+void write_rounded(std::span<const float> values, std::byte* to) {
+  for (const float value : values) {
+    const std::uint16_t bits = convert(value);
+    std::memcpy(to, &bits, sizeof bits);
+    to += sizeof bits;
+  }
+}
+
+float identity(float value) noexcept {
+  return value;
+}
+float narrowed(double value) noexcept {
+  return static_cast<float>(value);
+}
+
+template <class Element, float (*convert)(Element) noexcept>
+void convert_all(const std::byte* from, std::span<float> to) {
+  for (float& value : to) {
+    Element element;
+    std::memcpy(&element, from, sizeof element);
+    from += sizeof element;
+    value = convert(element);
+  }
+}
+
+}  // namespace
 
 static_assert(std::endian::native == std::endian::little, "tensors in files are little-endian");
 
@@ -52,26 +81,11 @@ std::uint16_t bfloat16_from_float(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-namespace {
-
-float identity(float value) noexcept {
-  return value;
+void write_elements(dtype element, std::span<const float> values, std::byte* to) {
+  if (element == dtype::float16) return write_rounded<half_from_float>(values, to);
+  if (element == dtype::bfloat16) return write_rounded<bfloat16_from_float>(values, to);
+  std::memcpy(to, values.data(), values.size_bytes());
 }
-float narrowed(double value) noexcept {
-  return static_cast<float>(value);
-}
-
-template <class Element, float (*convert)(Element) noexcept>
-void convert_all(const std::byte* from, std::span<float> to) {
-  for (float& value : to) {
-    Element element;
-    std::memcpy(&element, from, sizeof element);
-    from += sizeof element;
-    value = convert(element);
-  }
-}
-
-}  // namespace
 
 float_converter float_conversion(std::string_view element) noexcept {
   if (element == "F32") return convert_all<float, identity>;

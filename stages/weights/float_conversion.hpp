@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "framework/base/tensor_type.hpp"
+
 namespace graphline {
 
 /// IEEE 754 binary16 to float32, exact; subnormals, infinities and NaNs included.
@@ -19,6 +21,9 @@ std::uint16_t half_from_float(float value) noexcept;
 
 /// float32 to bfloat16, rounded likewise.
 std::uint16_t bfloat16_from_float(float value) noexcept;
+
+/// Writes the values as little-endian float16, bfloat16 or float32.
+void write_elements(dtype element, std::span<const float> values, std::byte* to);
 
 /// Converts little-endian elements at `from` to as many floats as `to` has.
 using float_converter = void (*)(const std::byte* from, std::span<float> to);

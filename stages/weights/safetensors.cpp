@@ -22,51 +22,6 @@
 namespace graphline {
 namespace {
 
-struct format {
-  std::string_view magic;
-  std::string_view what;
-  std::string_view remedy;
-};
-
-/// What is named as weights by mistake, and what to do then.
-constexpr std::string_view save =
-    "write its tensors with save_file of safetensors.torch or safetensors.numpy and name that file";
-constexpr std::string_view name_another = "name the file that holds the network's weights";
-constexpr format formats[] = {
-    {"\x80\x02", "a pickle, as PyTorch writes it", save},
-    {"\x80\x03", "a pickle", save},
-    {"\x80\x04", "a pickle", save},
-    {"\x80\x05", "a pickle", save},
-    {"PK\x03\x04", "a ZIP archive, as PyTorch and NumPy write it", save},
-    {"\x93NUMPY", "a NumPy file", save},
-    {"\x89HDF\r\n\x1a\n", "an HDF5 file", save},
-    {"GGUF", "a GGUF file", name_another},
-    {"\xff\xd8\xff", "a JPEG picture", name_another},
-    {"\x89PNG\r\n\x1a\n", "a PNG picture", name_another},
-    {"version https://git-lfs", "a Git LFS pointer", "'git lfs pull' gets the file itself"},
-    {"<", "an HTML page", "download the file itself"},
-};
-
-/// Whether it may be a protocol buffer of ONNX's ModelProto: the field ir_version, one small
-/// number, and then another field of it (onnx.proto; writers keep fields in order).
-bool is_onnx(std::string_view beginning) {
-  constexpr std::string_view further_fields = "\x12\x1a\x22\x28\x32\x3a\x42\x72";
-  return beginning.size() > 2 && beginning[0] == '\x08' && beginning[1] > 0 &&
-         beginning[1] < 0x40 && further_fields.find(beginning[2]) != further_fields.npos;
-}
-
-/// What a file is that somebody named as weights but is no safetensors file, told by its first
-/// bytes (64 suffice), with the remedy: "a JPEG picture, not a safetensors file; ...". Empty where
-/// it is of no format that is known here.
-std::string describe_foreign_format(std::string_view beginning) {
-  format is{};
-  for (const format& known : formats) {
-    if (beginning.starts_with(known.magic)) is = known;
-  }
-  if (is_onnx(beginning)) is = {"", "an ONNX model", save};
-  return is.what.empty() ? "" : fmt::format("{}, not a safetensors file; {}", is.what, is.remedy);
-}
-
 using json = nlohmann::ordered_json;
 
 /// The format's own bound on a header.
@@ -85,58 +40,35 @@ std::string describe(const safetensors_file::entry& tensor) {
   return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
 }
 
-/// What stands in a header, for a message; it may be of any length.
-std::string shown(const json& value) {
-  std::string text = value.dump();
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
-std::optional<std::uint64_t> unsigned_number(const json& value) {
-  if (!value.is_number_unsigned()) return {};
-  return value.get<std::uint64_t>();
-}
-
-/// A tensor's part of the header; a message when it is not well formed.
-std::string read_entry(const json& value, safetensors_file::entry& tensor) {
-  if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") ||
-      !value.contains("data_offsets") || value.size() != 3) {
-    return "must have exactly 'dtype', 'shape' and 'data_offsets'";
-  }
-  const json& element = value["dtype"];
-  if (!element.is_string() || !element_sizes.contains(element.get<std::string>())) {
-    return fmt::format("has the unknown dtype {}", shown(element));
-  }
-  tensor.element = element.get<std::string>();
-
-  const json& extents = value["shape"];
+/// A list of sizes; nothing where it is none.
+std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
+  if (!list.is_array() || list.size() > most_extents) return {};
   std::vector<std::int64_t> sizes;
-  if (!extents.is_array()) return fmt::format("has the shape {}, not a list", shown(extents));
-  if (extents.size() > most_extents) return fmt::format("has {} dimensions", extents.size());
-  for (const json& extent : extents) {
-    const auto size = unsigned_number(extent);
-    if (!size || *size > (std::uint64_t{1} << 62)) {
-      return fmt::format("has {} in its shape, not a size", shown(extent));
-    }
-    sizes.push_back(static_cast<std::int64_t>(*size));
+  for (const json& size : list) {
+    if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (std::uint64_t{1} << 62))
+      return {};
+    sizes.push_back(size.get<std::int64_t>());
   }
-  tensor.shape = shape(std::move(sizes));
+  return sizes;
+}
 
-  const json& offsets = value["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !unsigned_number(offsets[0]) ||
-      !unsigned_number(offsets[1])) {
-    return fmt::format("has the data_offsets {}, not [begin, end]", shown(offsets));
-  }
-  tensor.begin = *unsigned_number(offsets[0]);
-  tensor.end = *unsigned_number(offsets[1]);
+/// A tensor's part of the header; whether it is exact.
+bool read_entry(const json& value, safetensors_file::entry& tensor) {
+  if (!value.is_object() || value.size() != 3) return false;
+  const json element = value.value("dtype", json());
+  const auto extents = sizes_in(value.value("shape", json()));
+  const auto offsets = sizes_in(value.value("data_offsets", json()));
+  if (!element.is_string() || !extents || !offsets || offsets->size() != 2) return false;
+  const auto bytes = element_sizes.find(element.get<std::string>());
+  if (bytes == element_sizes.end()) return false;
+  tensor.element = bytes->first;
+  tensor.shape = shape(*extents);
+  tensor.begin = static_cast<std::uint64_t>((*offsets)[0]);
+  tensor.end = static_cast<std::uint64_t>((*offsets)[1]);
   const auto elements = tensor.shape.checked_elements();
-  const std::uint64_t size = element_sizes.find(tensor.element)->second;
-  if (!elements || tensor.end < tensor.begin || (tensor.end - tensor.begin) % size != 0 ||
-      (tensor.end - tensor.begin) / size != static_cast<std::uint64_t>(*elements)) {
-    return fmt::format("has the data_offsets [{}, {}], which do not hold {}", tensor.begin,
-                       tensor.end, describe(tensor));
-  }
-  return {};
+  return elements && tensor.end >= tensor.begin &&
+         (tensor.end - tensor.begin) % bytes->second == 0 &&
+         (tensor.end - tensor.begin) / bytes->second == static_cast<std::uint64_t>(*elements);
 }
 
 }  // namespace
@@ -165,16 +97,13 @@ void safetensors_file::read_header() {
   file_.seekg(0);
   if (!file_ || end < 0) fail("cannot be read");
   const auto size = static_cast<std::uint64_t>(end);
-  std::string beginning(std::min<std::uint64_t>(size, 64), '\0');
-  file_.read(beginning.data(), std::ssize(beginning));
-  if (!file_) fail("cannot be read");
-  // What begins as a header is one, whatever its length looks like.
-  if (size <= 8 || beginning[8] != '{') {
-    const std::string other = describe_foreign_format(beginning);
-    if (!other.empty()) fail("is " + other);
+  // The header begins with a brace, which a file of another format has not in its place.
+  std::string beginning(9, '\0');
+  if (size < beginning.size() || !file_.read(beginning.data(), 9) || beginning.back() != '{') {
+    fail(
+        "is no safetensors file; write the tensors of another format with save_file of "
+        "safetensors.torch or safetensors.numpy, and name that file");
   }
-  if (size < 8) fail(fmt::format("is no safetensors file: it has {} bytes", size));
-
   std::uint64_t length = 0;
   for (std::size_t i = 8; i-- > 0;) {
     length = length << 8 | static_cast<unsigned char>(beginning[i]);
@@ -201,8 +130,12 @@ void safetensors_file::read_header() {
   for (const auto& [name, value] : header.items()) {
     if (name == "__metadata__") continue;
     entry tensor;
-    const std::string problem = read_entry(value, tensor);
-    if (!problem.empty()) fail(fmt::format("is not sound: tensor {} {}", quote(name), problem));
+    if (!read_entry(value, tensor)) {
+      fail(
+          fmt::format("is not sound: tensor {} has not exactly a 'dtype', a 'shape' and the "
+                      "'data_offsets' of so many elements",
+                      quote(name)));
+    }
     if (!entries_.emplace(name, std::move(tensor)).second) {
       fail(fmt::format("has two tensors named {}", quote(name)));
     }
@@ -221,19 +154,16 @@ void safetensors_file::check_layout(std::uint64_t data_bytes) const {
   for (const auto* tensor : in_order) {
     const auto& [name, range] = *tensor;
     if (range.begin != reached) {
-      fail(fmt::format(
-          "is not sound: tensor {} starts at byte {} of the data, {} byte {}", quote(name),
-          range.begin,
-          range.begin < reached ? "inside another that ends at" : "leaving a gap after", reached));
+      fail(
+          fmt::format("is not sound: tensor {} starts at byte {} of the data, the one before it "
+                      "ends at byte {}",
+                      quote(name), range.begin, reached));
     }
     reached = range.end;
   }
-  if (reached > data_bytes) {
-    fail(fmt::format("is truncated: its tensors take {} bytes, the file holds {}", reached,
-                     data_bytes));
-  }
-  if (reached < data_bytes) {
-    fail(fmt::format("is not sound: {} bytes follow its last tensor", data_bytes - reached));
+  if (reached != data_bytes) {
+    fail(fmt::format("is {}: its tensors take {} bytes, the file holds {}",
+                     reached > data_bytes ? "truncated" : "not sound", reached, data_bytes));
   }
 }
 

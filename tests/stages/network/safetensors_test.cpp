@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -79,70 +80,51 @@ TEST_F(safetensors, refuses_another_shape_or_type) {
               HasSubstr("'n': expected F32 (or F16, BF16, F64) [2], found I32 [2]"));
 }
 
-TEST_F(safetensors, refuses_a_truncated_file) {
-  const std::string header = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  write(header, 7);
-  EXPECT_THAT(problem(), HasSubstr("is truncated: its tensors take 8 bytes, the file holds 7"));
-  write_raw(std::string("\x40\0\0\0\0\0\0\0{}", 10));
-  EXPECT_THAT(problem(), HasSubstr("is truncated: the header has 64 bytes, the file only 2"));
-  write_raw("abc");
-  EXPECT_THAT(problem(), HasSubstr("it has 3 bytes"));
-}
-
-TEST_F(safetensors, refuses_what_follows_the_last_tensor) {
-  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 9);
-  EXPECT_THAT(problem(), HasSubstr("1 bytes follow its last tensor"));
-}
-
-TEST_F(safetensors, refuses_overlaps_and_gaps) {
-  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-        R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
-        12);
-  EXPECT_THAT(problem(), HasSubstr("tensor 'b' starts at byte 4 of the data, inside another"));
-  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-        R"("b":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}})",
-        16);
-  EXPECT_THAT(problem(), HasSubstr("starts at byte 12 of the data, leaving a gap after byte 8"));
-}
-
-TEST_F(safetensors, refuses_offsets_that_do_not_hold_the_shape) {
-  write(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8);
-  EXPECT_THAT(problem(), HasSubstr("data_offsets [0, 8], which do not hold F32 [3]"));
-  write(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8);
-  EXPECT_THAT(problem(), HasSubstr("data_offsets [8, 0]"));
-  write(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0);
-  EXPECT_THAT(problem(), HasSubstr("do not hold"));
+std::string one_tensor(const std::string& shape, const std::string& offsets) {
+  return R"({"a":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
 }
 
 TEST_F(safetensors, refuses_headers_that_are_not_exact) {
-  write("[1]", 0);
-  EXPECT_THAT(problem(), HasSubstr("its header is no JSON object"));
-  write("{\"a\":", 0);
-  EXPECT_THAT(problem(), HasSubstr("its header is no JSON object"));
-  write(R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8);
-  EXPECT_THAT(problem(), HasSubstr("tensor 'a' has the unknown dtype \"F31\""));
-  write(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8);
-  EXPECT_THAT(problem(), HasSubstr("has -2 in its shape"));
-  write(R"({"a":{"dtype":"F32","shape":[2]}})", 8);
-  EXPECT_THAT(problem(), HasSubstr("exactly 'dtype', 'shape' and 'data_offsets'"));
-  write(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-        R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-        4);
-  EXPECT_THAT(problem(), HasSubstr("has two tensors named 'a'"));
+  const std::string first = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)";
+  const std::tuple<std::string, std::size_t, const char*> headers[] = {
+      {one_tensor("[2]", "[0,8]"), 7, "is truncated: its tensors take 8 bytes, the file holds 7"},
+      {one_tensor("[2]", "[0,8]"), 9, "is not sound: its tensors take 8 bytes, the file holds 9"},
+      {first + R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12,
+       "tensor 'b' starts at byte 4 of the data, the one before it ends at byte 8"},
+      {first + R"("b":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}})", 16,
+       "tensor 'b' starts at byte 12 of the data, the one before it ends at byte 8"},
+      {first + R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8,
+       "has two tensors named 'a'"},
+      {one_tensor("[3]", "[0,8]"), 8, "tensor 'a' has not exactly"},
+      {one_tensor("[2]", "[8,0]"), 8, "tensor 'a' has not exactly"},
+      {one_tensor("[4294967296,4294967296]", "[0,0]"), 0, "tensor 'a' has not exactly"},
+      {one_tensor("[-2]", "[0,8]"), 8, "tensor 'a' has not exactly"},
+      {one_tensor("[2]", "[0,8,8]"), 8, "tensor 'a' has not exactly"},
+      {R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8,
+       "tensor 'a' has not exactly"},
+      {R"({"a":{"dtype":"F32","shape":[2]}})", 8, "tensor 'a' has not exactly"},
+      {"{\"a\":", 0, "its header is no JSON object"},
+      {"[1]", 0, "is no safetensors file"}};
+  for (const auto& [header, data_bytes, expected] : headers) {
+    write(header, data_bytes);
+    EXPECT_THAT(problem(), HasSubstr(expected)) << header;
+  }
+  write_raw(std::string("\x40\0\0\0\0\0\0\0{}", 10));
+  EXPECT_THAT(problem(), HasSubstr("is truncated: the header has 64 bytes, the file only 2"));
   write_raw(std::string(8, '\xff') + "{}");
   EXPECT_THAT(problem(), HasSubstr("is no safetensors file: it states a header of"));
 }
 
 TEST_F(safetensors, refuses_headers_that_would_take_memory_or_messages_without_bound) {
   constexpr const char* deep = "lists and objects are nested more than 64 deep";
-  write(std::string(10'000'000, '['), 0);
+  write(R"({"a":)" + std::string(10'000'000, '['), 0);
   EXPECT_THAT(problem(), HasSubstr(deep));
   write(R"({"a":{"dtype":)" + std::string(100, '[') + "1" + std::string(100, ']') + "}}", 0);
   EXPECT_THAT(problem(), HasSubstr(deep));
   std::string ones = "1";
   for (int i = 0; i < 5000; ++i) ones += ",1";
   write(R"({"a":{"dtype":"F32","shape":[)" + ones + R"(],"data_offsets":[0,4]}})", 4);
-  EXPECT_THAT(problem(), HasSubstr("has 5001 dimensions"));
+  EXPECT_THAT(problem(), HasSubstr("tensor 'a' has not exactly"));
   write(R"({"a":{"dtype":")" + std::string(100'000, 'F') + R"(","shape":[],"data_offsets":[0,4]}})",
         4);
   EXPECT_LT(problem().size(), 1000U);
@@ -165,50 +147,15 @@ TEST_F(safetensors, refuses_what_is_no_file_without_waiting_for_it) {
   EXPECT_THAT(problem(), HasSubstr("is a folder"));
 }
 
-/// A field of an ONNX ModelProto or a ZIP header, whose zeros a literal would end at.
-std::string bytes(const std::string& begin, std::size_t zeros, const std::string& end) {
-  return begin + std::string(zeros, '\0') + end;
-}
-
-TEST_F(safetensors, names_files_of_other_formats) {
-  const std::pair<std::string, const char*> others[] = {
-      {bytes("\x93NUMPY\x01", 1, "v") + bytes("", 1, "{'descr': '<f4'}"), "is a NumPy file, not a"},
-      // PyTorch's exporter and ONNX's own helper: ir_version, then producer_name or the graph.
-      {"\x08\x07\x12\x07pytorch\x1a\x05"
-       "2.1.0",
-       "is an ONNX model"},
-      {"\x08\x0a\x3a\x20\x0a\x05"
-       "graph",
-       "is an ONNX model"},
-      {bytes("PK\x03\x04", 26, "model/data.pklFB"), "is a ZIP archive, as PyTorch"},
-      {"\xff\xd8\xff\xe0" + bytes("", 1, "\x10JFIF"), "is a JPEG picture, not a safetensors"},
-      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "is a pickle, as PyTorch"},
-      {"\x80\x04\x95\x10" + bytes("", 7, "}."), "is a pickle, not a"},
-      {"\x80\x05\x95\x10" + bytes("", 7, "}."), "is a pickle, not a"},
-      {"\x89PNG\r\n\x1a\n" + bytes("", 3, "\rIHDR"), "is a PNG picture, not a safetensors"},
-      {"\x89HDF\r\n\x1a\n" + bytes("", 12, "8"), "is an HDF5 file, not a safetensors"},
-      {bytes("GGUF\x03", 3, "t") + bytes("", 12, "v"), "is a GGUF file, not a safetensors"},
-      {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "'git lfs pull'"},
-      {"<!DOCTYPE html><html></html>", "is an HTML page"},
-      {"just some words", "is no safetensors file"},
-      {"", "it has 0 bytes"},
-  };
-  for (const auto& [content, expected] : others) {
+TEST_F(safetensors, says_what_to_do_with_a_file_of_another_format) {
+  const std::string zeros(26, '\0');
+  for (const std::string& content :
+       {"PK\x03\x04" + zeros + "model/data.pklFB",
+        std::string("\x08\x07\x12\x07pytorch\x1a\x05") + zeros,
+        "<!DOCTYPE html><html></html>" + zeros, std::string("abc"), std::string()}) {
     write_raw(content);
-    EXPECT_THAT(problem(), HasSubstr(expected));
-    write_raw(content + std::string(10'000, '\0'));
-    if (content.size() > 20) {
-      EXPECT_THAT(problem(), HasSubstr(expected));
-    }
+    EXPECT_THAT(problem(), HasSubstr("is no safetensors file; write the tensors"));
   }
-}
-
-TEST_F(safetensors, takes_a_header_for_what_it_is_whatever_its_length_looks_like) {
-  // The bytes of this length are the first of an ONNX model.
-  std::string header = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-  header.resize(0x3a0708, ' ');
-  write(header, 4);
-  EXPECT_EQ(problem("a", {1}), "none");
 }
 
 TEST(safetensors_types, are_converted_to_float32) {
