@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -34,17 +35,8 @@ class definer {
     shapes_.push_back(inputs ? infer(entry, name, *inputs, index) : std::nullopt);
   }
 
-  network_definition finish(const place& where) {
+  network_definition finish() {
     if (network_.layers.size() + 1 == shapes_.size()) check_readers();
-    cost sum;
-    for (const network_layer& layer : network_.layers) {
-      // Each is at most 2^62; stop before the sum of them leaves 64 bits.
-      if (sum.flops > (std::int64_t{1} << 61) || sum.bytes_read > (std::int64_t{1} << 61)) {
-        out_.error(where, "the network would take more than 2^61 operations or bytes");
-        break;
-      }
-      sum += layer.cost;
-    }
     return std::move(network_);
   }
 
@@ -107,6 +99,7 @@ class definer {
     }
     layer_problems problems(entry.subject, entry.values, out_);
     layer_shape inferred = entry.kind->infer(*entry.operation, read, problems);
+    if (!problems.any()) check_size(inferred, problems);
     if (problems.any()) return {};
 
     const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
@@ -117,6 +110,26 @@ class definer {
     network_.layers.push_back({name, entry.kind->name, *entry.operation, inputs, inferred.output,
                                inferred.cost, std::move(inferred.weights), entry.place});
     return inferred.output;
+  }
+
+  /// Bounds that keep all later arithmetic on sizes and costs within 64 bits: 64 TiB, and what no
+  /// machine computes.
+  void check_size(const layer_shape& inferred, layer_problems& problems) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 44;
+    constexpr std::int64_t most_flops = std::int64_t{1} << 57;
+    const auto small = [](const shape& s) {
+      const auto elements = s.checked_elements();
+      return elements && *elements <= most_elements;
+    };
+    flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
+    const bool fits =
+        small(inferred.output) && std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
+    if (!fits || flops_ == most_flops) {
+      problems.report(
+          fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "
+                      "FLOPs in the network",
+                      to_string(inferred.output)));
+    }
   }
 
   struct named_value {
@@ -130,6 +143,7 @@ class definer {
   std::vector<std::string> givers_;           ///< per value, for messages
   std::vector<place> places_;                 ///< per layer
   std::map<std::string, named_value> named_;
+  std::int64_t flops_ = 0;  ///< of all layers so far
 };
 
 }  // namespace
@@ -156,7 +170,7 @@ network_definition define_network(const node& layers, const shape& input, const 
   }
   definer all(input, out);
   for (const node& layer : layers.items()) all.add(layer);
-  return all.finish(where);
+  return all.finish();
 }
 
 network_definition network_of(const stage_config& config) {

@@ -32,21 +32,13 @@ const layer_kind* find_layer_kind(std::string_view name) {
 /// PyTorch's way to name what is in a block: "layer1.0.conv1".
 void check_name(const std::string& name, const place& where, diagnostics& out) {
   const std::string first = name.substr(0, name.find('.'));
-  const bool digits =
-      std::all_of(first.begin(), first.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
-  const bool empty_word =
-      name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos;
-  if (name == "input") {
-    out.error(where, "a layer cannot be named 'input', which means what the network reads");
-  } else if (empty_word) {
-    out.error(where, fmt::format("'{}' cannot name a layer: dots stand between words, as in "
-                                 "'layer1.0.conv1'",
-                                 name));
-  } else if (digits) {
-    out.error(where, fmt::format("'{}' cannot name a layer: unnamed layers are known by their "
-                                 "number",
-                                 name));
-  }
+  const bool number = first.find_first_not_of("0123456789") == std::string::npos;
+  const bool empty_word = name.ends_with('.') || name.find("..") != std::string::npos;
+  if (name != "input" && !number && !empty_word) return;
+  out.error(where,
+            fmt::format("'{}' cannot name a layer: 'input' and numbers mean others, and dots "
+                        "stand between words, as in 'layer1.0.conv1'",
+                        name));
 }
 
 /// The kind's name and its parameters, whichever form the entry has; null members when it has none.
@@ -63,13 +55,10 @@ std::optional<entry_parts> split(const node& written, diagnostics& out) {
   }
   if (written.is_mapping() && written.members().size() > 1) {
     const auto& members = written.members();
-    const bool unindented = members.front().value.is_null();
     out.error(members[1].key.place,
-              fmt::format("a layer has one key, its kind, found '{}' and '{}' ({})",
-                          members[0].key.text, members[1].key.text,
-                          unindented
-                              ? fmt::format("indent the parameters under '{}'", members[0].key.text)
-                              : "start each layer with its own '-'"));
+              fmt::format("a layer has one key, its kind, found '{}' and '{}': indent its "
+                          "parameters, and start each layer with its own '-'",
+                          members[0].key.text, members[1].key.text));
     return {};
   }
   out.error(written.where(),

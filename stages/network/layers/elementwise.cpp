@@ -25,10 +25,96 @@ std::int64_t flops_per_element(activation function) {
 }
 
 layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  const shape& s = inputs[0].shape;
+  return {.output = s, .cost = element_cost(s, s, flops_per_element(layer.function))};
+}
+
+layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems& problems) {
+  if (inputs[0].shape != inputs[1].shape) {
+    problems.report_at("from", fmt::format("needs equal shapes but {} gives {} and {} gives {}",
+                                           inputs[0].giver, to_string(inputs[0].shape),
+                                           inputs[1].giver, to_string(inputs[1].shape)));
+    return {};
+  }
+  layer_shape result{.output = inputs[0].shape,
+                     .cost = element_cost(inputs[0].shape, inputs[0].shape, 1)};
+  result.cost.bytes_read *= 2;
+  return result;
+}
+
+layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  const std::int64_t elements = inputs[0].shape.elements();
-  return {.output = inputs[0].shape,
-          .cost = element_cost(elements, elements, flops_per_element(layer.function), problems)};
+  const layer_input& input = inputs[0];
+  const auto start = resolve_dim(flatten.start_dim, input, "start_dim", problems);
+  if (!start) return {};
+  std::vector<std::int64_t> extents;
+  std::int64_t folded = 1;
+  for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
+    if (axis < *start) {
+      extents.push_back(input.shape[axis]);
+    } else {
+      folded *= input.shape[axis];
+    }
+  }
+  extents.push_back(folded);
+  // The elements stay where they are: no work and no bytes.
+  return {.output = shape(std::move(extents))};
+}
+
+/// What a normalization adds to the variance.
+parameter eps_parameter() {
+  return {.name = "eps",
+          .type = parameter_type::number,
+          .help = "Added to the variance.",
+          .default_value = "1e-5",
+          .minimum = 0};
+}
+
+layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const std::int64_t channels = input.shape[1];
+
+  layer_shape result{.output = input.shape};
+  result.weights = {{"weight", {channels}, initial_value::ones},
+                    {"bias", {channels}, initial_value::zeros},
+                    {"running_mean", {channels}, initial_value::zeros},
+                    {"running_var", {channels}, initial_value::ones}};
+  // (x - mean) / deviation * weight + bias per element; sqrt(var + eps) per channel.
+  result.cost = element_cost(input.shape, input.shape, 4);
+  result.cost.flops += 2 * channels;
+  result.cost.bytes_read += 4 * 4 * channels;
+  return result;
+}
+
+layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape& input = inputs[0].shape;
+  if (input.rank() == 0) {
+    problems.report("expects at least one dimension but " + inputs[0].giver +
+                    " gives a single number");
+    return {};
+  }
+  const std::int64_t features = input[input.rank() - 1];
+
+  layer_shape result{.output = input};
+  result.weights = {{"weight", {features}, initial_value::ones},
+                    {"bias", {features}, initial_value::zeros}};
+  // Per element: sum, difference from the mean, square, sum, quotient by the deviation, weight and
+  // bias. Per row: two quotients, eps and the root.
+  result.cost = element_cost(input, input, 7);
+  result.cost.flops += 4 * (input.elements() / features);
+  result.cost.bytes_read += 4 * 2 * features;
+  return result;
+}
+
+layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  if (!resolve_dim(softmax.dim, inputs[0], "dim", problems)) return {};
+  // Per element: find the largest, subtract it, exp, sum, divide.
+  return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, inputs[0].shape, 5)};
 }
 
 }  // namespace
@@ -54,21 +140,6 @@ layer_kind gelu_kind() {
       infer);
 }
 
-namespace {
-
-layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems& problems) {
-  if (inputs[0].shape != inputs[1].shape) {
-    problems.report_at("from", fmt::format("needs equal shapes but {} gives {} and {} gives {}",
-                                           inputs[0].giver, to_string(inputs[0].shape),
-                                           inputs[1].giver, to_string(inputs[1].shape)));
-    return {};
-  }
-  const std::int64_t elements = inputs[0].shape.elements();
-  return {.output = inputs[0].shape, .cost = element_cost(2 * elements, elements, 1, problems)};
-}
-
-}  // namespace
-
 layer_kind add_kind() {
   return make_layer_kind<add_layer>(
       "add", "Adds the output of an earlier layer (a residual connection)",
@@ -82,29 +153,6 @@ layer_kind add_kind() {
       infer);
 }
 
-namespace {
-
-layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  const auto start = resolve_dim(flatten.start_dim, input, "start_dim", problems);
-  if (!start) return {};
-  std::vector<std::int64_t> extents;
-  std::int64_t folded = 1;
-  for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
-    if (axis < *start) {
-      extents.push_back(input.shape[axis]);
-    } else {
-      folded *= input.shape[axis];
-    }
-  }
-  extents.push_back(folded);
-  // The elements stay where they are: no work and no bytes.
-  return {.output = shape(std::move(extents))};
-}
-
-}  // namespace
-
 layer_kind flatten_kind() {
   return make_layer_kind<flatten_layer>(
       "flatten", "Folds the dimensions from one on into a single one",
@@ -117,38 +165,6 @@ layer_kind flatten_kind() {
       infer);
 }
 
-namespace {
-
-/// What a normalization adds to the variance.
-parameter eps_parameter() {
-  return {.name = "eps",
-          .type = parameter_type::number,
-          .help = "Added to the variance.",
-          .default_value = "1e-5",
-          .minimum = 0};
-}
-
-layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
-  const std::int64_t channels = input.shape[1];
-  const std::int64_t elements = input.shape.elements();
-
-  layer_shape result{.output = input.shape};
-  result.weights = {{"weight", {channels}, initial_value::ones},
-                    {"bias", {channels}, initial_value::zeros},
-                    {"running_mean", {channels}, initial_value::zeros},
-                    {"running_var", {channels}, initial_value::ones}};
-  // (x - mean) / deviation * weight + bias per element; sqrt(var + eps) per channel.
-  result.cost = element_cost(elements, elements, 4, problems);
-  result.cost.flops += 2 * channels;
-  result.cost.bytes_read += 4 * 4 * channels;
-  return result;
-}
-
-}  // namespace
-
 layer_kind batch_norm2d_kind() {
   return make_layer_kind<batch_norm2d_layer>(
       "batch_norm2d", "Normalization per channel by stored statistics (inference)",
@@ -159,32 +175,6 @@ layer_kind batch_norm2d_kind() {
       infer);
 }
 
-namespace {
-
-layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const shape& input = inputs[0].shape;
-  if (input.rank() == 0) {
-    problems.report("expects at least one dimension but " + inputs[0].giver +
-                    " gives a single number");
-    return {};
-  }
-  const std::int64_t features = input[input.rank() - 1];
-  const std::int64_t elements = input.elements();
-
-  layer_shape result{.output = input};
-  result.weights = {{"weight", {features}, initial_value::ones},
-                    {"bias", {features}, initial_value::zeros}};
-  // Per element: sum, difference from the mean, square, sum, quotient by the deviation, weight and
-  // bias. Per row: two quotients, eps and the root.
-  result.cost = element_cost(elements, elements, 7, problems);
-  result.cost.flops += 4 * (elements / features);
-  result.cost.bytes_read += 4 * 2 * features;
-  return result;
-}
-
-}  // namespace
-
 layer_kind layer_norm_kind() {
   return make_layer_kind<layer_norm_layer>(
       "layer_norm", "Normalization along the last dimension, by its own mean and variance",
@@ -194,18 +184,6 @@ layer_kind layer_norm_kind() {
       },
       infer);
 }
-
-namespace {
-
-layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  if (!resolve_dim(softmax.dim, inputs[0], "dim", problems)) return {};
-  // Per element: find the largest, subtract it, exp, sum, divide.
-  const std::int64_t elements = inputs[0].shape.elements();
-  return {.output = inputs[0].shape, .cost = element_cost(elements, elements, 5, problems)};
-}
-
-}  // namespace
 
 layer_kind softmax_kind() {
   return make_layer_kind<softmax_layer>(

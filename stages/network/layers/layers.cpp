@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace graphline {
 namespace {
 
-constexpr std::int64_t largest_count = std::int64_t{1} << 60;
-constexpr std::int64_t largest_tensor = std::int64_t{1} << 44;
+constexpr std::int64_t largest_count = std::int64_t{1} << 57;
 
 /// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
 /// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
@@ -60,49 +60,42 @@ extent_pair read_pair(const arguments& values, std::string_view name, layer_prob
   return {1, 1};
 }
 
-std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
+std::int64_t count_of(std::initializer_list<std::int64_t> factors) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {
-    if (__builtin_mul_overflow(product, factor, &product) || product > largest_count) return {};
+    if (__builtin_mul_overflow(product, factor, &product) || product > largest_count) {
+      return largest_count;
+    }
   }
   return product;
 }
 
-std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems) {
-  const auto elements = s.checked_elements();
-  if (elements && *elements <= largest_tensor) return elements;
-  problems.report(fmt::format("would need a tensor of {}, more than 2^44 elements", to_string(s)));
-  return {};
+std::int64_t count_of(const shape& s) {
+  return std::min(s.checked_elements().value_or(largest_count), largest_count);
 }
 
-cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
-                  layer_problems& problems) {
-  const auto flops = checked_product({out, flops_per_output});
-  if (!flops) problems.report("would take more than 2^60 operations");
-  return {.flops = flops.value_or(0), .bytes_read = in * 4, .bytes_written = out * 4};
+cost element_cost(const shape& in, const shape& out, std::int64_t flops_per_output) {
+  const std::int64_t written = count_of(out);
+  return {.flops = count_of({written, flops_per_output}),
+          .bytes_read = 4 * count_of(in),
+          .bytes_written = 4 * written};
 }
 
-layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias,
-                          layer_problems& problems) {
-  const auto out = count_elements(output, problems);
-  const auto weight_elements = count_elements(weight, problems);
-  if (!out || !weight_elements) return {};
-  const std::int64_t fan_in = *weight_elements / weight[0];
-  const auto macs = checked_product({*out, fan_in});
-  if (!macs) {
-    problems.report("would take more than 2^60 multiply-accumulates");
-    return {};
-  }
+layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias) {
+  const std::int64_t out = count_of(output);
+  const std::int64_t weight_elements = count_of(weight);
+  const std::int64_t fan_in = weight_elements / weight[0];
+  const std::int64_t macs = count_of({out, fan_in});
   const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
   layer_shape result{
       .output = std::move(output),
       .weights = {{"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}}};
   if (bias) result.weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
-  const std::int64_t parameters = *weight_elements + (bias ? weight[0] : 0);
-  result.cost = {.macs = *macs,
-                 .flops = 2 * *macs + (bias ? *out : 0),
-                 .bytes_read = 4 * (input.shape.elements() + parameters),
-                 .bytes_written = 4 * *out};
+  const std::int64_t parameters = weight_elements + (bias ? weight[0] : 0);
+  result.cost = {.macs = macs,
+                 .flops = 2 * macs + (bias ? out : 0),
+                 .bytes_read = 4 * (count_of(input.shape) + parameters),
+                 .bytes_written = 4 * out};
   return result;
 }
 

@@ -43,24 +43,19 @@ parameter kernel_parameter(std::string help);
 /// The value of a pair: one number counts for both. Reports when there are more than two.
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
 
-/// The product, or nothing when it exceeds 2^60, far beyond any machine; factors are not negative.
-std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors);
+/// The product of factors that are not negative, or 2^57 where it is more, which `define_network`
+/// refuses: sums of a few such stay within 64 bits.
+std::int64_t count_of(std::initializer_list<std::int64_t> factors);
+std::int64_t count_of(const shape& s);
 
-/// Elements of a shape; reports and answers nothing when there are more than 2^44 (64 TiB), the
-/// bound that keeps all later arithmetic on sizes within 64 bits.
-std::optional<std::int64_t> count_elements(const shape& s, layer_problems& problems);
-
-/// Cost of work without MACs that reads `in` and writes `out` elements of float32, with that many
-/// FLOPs for each element written. Reports when it is too much to count.
-cost element_cost(std::int64_t in, std::int64_t out, std::int64_t flops_per_output,
-                  layer_problems& problems);
+/// Cost of work without MACs that reads the elements of `in` and writes those of `out`, float32,
+/// with that many FLOPs for each element written.
+cost element_cost(const shape& in, const shape& out, std::int64_t flops_per_output);
 
 /// What follows for a product of the input with a weight, whose first extent is that of the
 /// outputs, and a bias, one for each of these, if there is one. +-sqrt(3 / fan in) has a variance
-/// of 1 / fan in, which keeps that of the values. The bias is PyTorch's default. Reports what is
-/// too large.
-layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias,
-                          layer_problems& problems);
+/// of 1 / fan in, which keeps that of the values. The bias is PyTorch's default.
+layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias);
 
 /// Whether the input is [N, C, H, W]; reports when it is not.
 bool expect_images(const layer_input& input, layer_problems& problems);

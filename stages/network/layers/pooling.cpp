@@ -46,15 +46,10 @@ layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
   if (!size) return {};
 
   layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
-  const auto out = count_elements(result.output, problems);
-  const auto window = checked_product({pool.kernel[0], pool.kernel[1]});
-  if (!out || !window) {
-    if (!window) problems.report_at("kernel", "has a kernel of more than 2^60 elements");
-    return {};
-  }
   // Comparisons or additions within a window, and one division for the average.
-  const std::int64_t flops = *window - (pool.method == pooling::max ? 1 : 0);
-  result.cost = element_cost(input.shape.elements(), *out, flops, problems);
+  const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
+  result.cost =
+      element_cost(input.shape, result.output, window - (pool.method == pooling::max ? 1 : 0));
   return result;
 }
 
@@ -66,6 +61,27 @@ std::vector<parameter> window_parameters() {
            .type = parameter_type::boolean,
            .help = "Keep a last window that is only partly covered.",
            .default_value = "false"}};
+}
+
+/// Elements under all windows along one axis: neighboring windows overlap by one where the sizes
+/// do not divide.
+std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
+  return sum;
+}
+
+layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
+  // One addition or division per element under a window.
+  result.cost = element_cost(input.shape, result.output, 0);
+  result.cost.flops =
+      count_of({input.shape[0], input.shape[1], covered_elements(input.shape[2], pool.output[0]),
+                covered_elements(input.shape[3], pool.output[1])});
+  return result;
 }
 
 }  // namespace
@@ -86,39 +102,6 @@ layer_kind avg_pool2d_kind() {
   return make_layer_kind<pool2d_layer>("avg_pool2d", "Mean of each window", std::move(parameters),
                                        read_average, infer);
 }
-
-namespace {
-
-/// Elements under all windows along one axis: neighboring windows overlap by one where the sizes
-/// do not divide.
-std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
-  std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
-  return sum;
-}
-
-layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
-  layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
-  const auto out = count_elements(result.output, problems);
-  if (!out) return {};
-
-  // One addition or division per element under a window.
-  const auto flops = checked_product({input.shape[0], input.shape[1],
-                                      covered_elements(input.shape[2], pool.output[0]),
-                                      covered_elements(input.shape[3], pool.output[1])});
-  if (!flops) {
-    problems.report("would take more than 2^60 operations");
-    return {};
-  }
-  result.cost = {
-      .flops = *flops, .bytes_read = 4 * input.shape.elements(), .bytes_written = 4 * *out};
-  return result;
-}
-
-}  // namespace
 
 layer_kind adaptive_avg_pool2d_kind() {
   return make_layer_kind<adaptive_avg_pool2d_layer>(

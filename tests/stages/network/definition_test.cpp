@@ -77,27 +77,14 @@ TEST(network_problems, refuse_to_add_different_shapes) {
             "input gives [1, 3, 112, 112]\n");
 }
 
-TEST(network_problems, suggest_the_layer_that_an_add_meant) {
-  EXPECT_EQ(problems("  - relu: {name: stem}\n  - add: {from: sten}\n"),
-            "3:17: no earlier layer is named 'sten' (did you mean 'stem'?)\n");
-  EXPECT_THAT(problems("  - add: {from: later}\n  - relu: {name: later}\n"),
-              HasSubstr("no earlier layer is named 'later'"));
-}
-
 TEST(network_problems, refuse_names_that_cannot_be_told_apart) {
   EXPECT_EQ(problems("  - relu: {name: a}\n  - gelu: {name: a}\n"),
             "3:18: two layers are named 'a' (first on line 2)\n");
-  EXPECT_THAT(problems("  - relu: {name: input}\n"), HasSubstr("cannot be named 'input'"));
-  EXPECT_THAT(problems("  - relu: {name: \"7\"}\n"), HasSubstr("'7' cannot name a layer"));
-  EXPECT_THAT(problems("  - relu: {name: 0.relu}\n"), HasSubstr("'0.relu' cannot name a layer"));
-}
-
-TEST(network_problems, take_names_of_blocks_but_no_empty_words_in_them) {
   EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, name: layer1.0.conv1}\n"), "");
-  for (const char* name : {".a", "a.", "a..b", "."}) {
-    EXPECT_EQ(problems(std::string("  - relu: {name: ") + name + "}\n"),
-              std::string("2:18: '") + name +
-                  "' cannot name a layer: dots stand between words, as in 'layer1.0.conv1'\n");
+  for (const char* name : {"input", "\"7\"", "0.relu", ".a", "a.", "a..b", "."}) {
+    EXPECT_THAT(problems(std::string("  - relu: {name: ") + name + "}\n"),
+                HasSubstr("cannot name a layer: 'input' and numbers mean others"))
+        << name;
   }
 }
 
@@ -106,26 +93,9 @@ TEST(network_problems, suggest_the_layer_that_a_reads_meant) {
             "3:19: no earlier layer is named 'sten' (did you mean 'stem'?)\n");
   EXPECT_THAT(problems("  - relu: {reads: later}\n  - relu: {name: later}\n"),
               HasSubstr("2:19: no earlier layer is named 'later' (known: input)"));
-  EXPECT_THAT(problems("  - relu: {name: self, reads: self}\n"),
-              HasSubstr("no earlier layer is named 'self'"));
-  EXPECT_THAT(problems("  - relu: {reads: \"\"}\n"), HasSubstr("no earlier layer is named ''"));
   EXPECT_EQ(problems("  - relu: {name: a}\n  - add: {from: b, reads: c}\n"),
             "3:27: no earlier layer is named 'c' (known: input, a)\n"
             "3:17: no earlier layer is named 'b' (known: input, a)\n");
-}
-
-TEST(network_problems, name_the_layer_that_is_read_and_its_shape) {
-  EXPECT_EQ(problems("  - relu: {name: stem}\n"
-                     "  - conv2d: {out_channels: 8, kernel: 3, name: a}\n"
-                     "  - conv2d: {out_channels: 8, kernel: 1, groups: 2, reads: stem}\n"
-                     "  - add: {from: a}\n"),
-            "4:50: conv2d cannot divide 3 input channels into 2 groups (layer 'stem' gives "
-            "[1, 3, 112, 112])\n");
-  EXPECT_EQ(problems("  - relu: {name: stem}\n"
-                     "  - conv2d: {out_channels: 8, kernel: 3, name: a}\n"
-                     "  - add: {reads: stem, from: a}\n"),
-            "4:30: add needs equal shapes but layer 'stem' gives [1, 3, 112, 112] and layer 'a' "
-            "gives [1, 8, 110, 110]\n");
 }
 
 TEST(network_problems, tell_of_a_layer_that_nothing_reads) {
@@ -154,16 +124,6 @@ TEST(network_problems, say_what_attention_reads_and_that_heads_must_divide) {
               HasSubstr("layer 'scaled_dot_product_attention' needs 'heads'"));
   EXPECT_THAT(problems("  - scaled_dot_product_attention: {heads: 0}\n", {2, 5, 24}),
               HasSubstr("'heads' must be"));
-  EXPECT_THAT(
-      problems("  - scaled_dot_product_attention: {heads: 1}\n", {1, std::int64_t{1} << 23, 3}),
-      HasSubstr("more than 2^44 elements"));
-}
-
-TEST(network_problems, refuse_a_layer_norm_of_a_single_number_and_a_negative_eps) {
-  EXPECT_EQ(problems("  - layer_norm\n", shape{}),
-            "2:5: layer_norm expects at least one dimension but the network's input gives a single "
-            "number\n");
-  EXPECT_THAT(problems("  - layer_norm: {eps: -1}\n", {3, 4}), HasSubstr("'eps' must be"));
 }
 
 TEST(network_problems, refuse_sizes_that_overflow) {
@@ -180,11 +140,8 @@ TEST(network_problems, refuse_sizes_that_overflow) {
 TEST(network_problems, refuse_what_is_no_layer) {
   EXPECT_THAT(problems("  - [gelu]\n"), HasSubstr("a layer must be a word such as 'gelu'"));
   EXPECT_EQ(problems("  - conv2d:\n    out_channels: 8\n    kernel: 3\n"),
-            "3:5: a layer has one key, its kind, found 'conv2d' and 'out_channels' (indent the "
-            "parameters under 'conv2d')\n");
-  EXPECT_EQ(problems("  - linear: {out_features: 8}\n    gelu: {}\n"),
-            "3:5: a layer has one key, its kind, found 'linear' and 'gelu' (start each layer with "
-            "its own '-')\n");
+            "3:5: a layer has one key, its kind, found 'conv2d' and 'out_channels': indent its "
+            "parameters, and start each layer with its own '-'\n");
   EXPECT_THAT(problems("  - linear: 8\n"), HasSubstr("must be a mapping, found '8'"));
   EXPECT_THAT(problems_of(network_kind(), "layers: []", {floats(image)}),
               HasSubstr("at least one layer, found an empty list"));
@@ -227,8 +184,8 @@ TEST(network_manual, lists_every_layer_with_its_parameters) {
                             "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
   }
-  EXPECT_THAT(page, testing::ContainsRegex("count_include_pad +true or false +default true"));
-  EXPECT_THAT(page, testing::ContainsRegex("approximate +none \\| tanh +default none"));
+  EXPECT_THAT(page, HasSubstr("count_include_pad: true or false, default true. "));
+  EXPECT_THAT(page, HasSubstr("approximate: none | tanh, default none. "));
   EXPECT_THAT(page, HasSubstr("'reads'"));
 }
 
