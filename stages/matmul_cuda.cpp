@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/cuda_program.hpp"
 #include "stages/precision_parameters.hpp"
 
 namespace graphline {
 namespace {
-
-/// A leading dimension: its extent and how far apart neighbors are, 0 where broadcast.
-struct batch_axis {
-  std::int64_t extent = 1;
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  std::int64_t d = 0;
-};
 
 /// A product of matrices and the dimensions along which it is repeated, outermost first.
 struct repeated_product {
@@ -123,31 +114,7 @@ product_calls collapsed(repeated_product product) {
   for (const std::size_t i : order) {
     if (merge_into_rows(form, axes[i])) axes[i].extent = 1;
   }
-  std::erase_if(axes, [](const batch_axis& axis) { return axis.extent == 1; });
-
-  const auto longest = std::max_element(
-      axes.begin(), axes.end(),
-      [](const batch_axis& x, const batch_axis& y) { return x.extent < y.extent; });
-  if (longest != axes.end()) {
-    form.batch = longest->extent;
-    form.a_stride = longest->a;
-    form.b_stride = longest->b;
-    form.d_stride = longest->d;
-    axes.erase(longest);
-  }
-
-  product_calls result{.form = form, .calls = {product_offsets{}}};
-  for (const batch_axis& axis : axes) {
-    std::vector<product_offsets> all;
-    for (const product_offsets& first : result.calls) {
-      for (std::int64_t i = 0; i < axis.extent; ++i) {
-        all.push_back({first.a + i * axis.a, first.b + i * axis.b, first.d + i * axis.d});
-      }
-    }
-    result.calls = std::move(all);
-  }
-  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
-  return result;
+  return batched_calls(form, std::move(axes));
 }
 
 /// A conversion of a tensor's elements in their order.
@@ -184,19 +151,11 @@ cuda_program program_of(const matmul_form& form, const product_calls& product,
                        owner);
     return converted;
   };
-  std::size_t a = read(0, form.a);
-  std::size_t b = read(1, form.b);
+  const std::size_t a = read(0, form.a);
+  const std::size_t b = read(1, form.b);
   const std::size_t written = add(buffer_place::output, 0, form.c, dtype::float32);
   const std::size_t c = converts ? add(buffer_place::scratch, 0, form.c, element) : written;
-  if (product.swapped) std::swap(a, b);
-  const auto at = [&](std::size_t buffer, std::int64_t offset) {
-    return cuda_operand(buffer, static_cast<std::size_t>(offset) * size_of(element));
-  };
-  std::vector<std::vector<cuda_operand>> calls;
-  for (const product_offsets& call : product.calls) {
-    calls.push_back({at(a, call.a), at(b, call.b), at(c, call.d)});
-  }
-  program.add_calls(std::move(operation), std::move(calls), owner);
+  program.add_calls(std::move(operation), operands_of(product, a, b, c), owner);
   if (converts) {
     program.add_kernel(conversion(element, dtype::float32, form.c.elements()), {c, written}, owner);
   }
@@ -205,6 +164,47 @@ cuda_program program_of(const matmul_form& form, const product_calls& product,
 }
 
 }  // namespace
+
+product_calls batched_calls(const product_form& form, std::vector<batch_axis> axes,
+                            const product_offsets& first) {
+  product_calls result{.form = form, .calls = {first}};
+  std::erase_if(axes, [](const batch_axis& axis) { return axis.extent == 1; });
+  const auto longest = std::max_element(
+      axes.begin(), axes.end(),
+      [](const batch_axis& x, const batch_axis& y) { return x.extent < y.extent; });
+  if (longest != axes.end()) {
+    result.form.batch = longest->extent;
+    result.form.a_stride = longest->a;
+    result.form.b_stride = longest->b;
+    result.form.d_stride = longest->d;
+    axes.erase(longest);
+  }
+  for (const batch_axis& axis : axes) {
+    std::vector<product_offsets> all;
+    for (const product_offsets& begin : result.calls) {
+      for (std::int64_t i = 0; i < axis.extent; ++i) {
+        all.push_back({begin.a + i * axis.a, begin.b + i * axis.b, begin.d + i * axis.d});
+      }
+    }
+    result.calls = std::move(all);
+  }
+  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
+  return result;
+}
+
+std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
+                                                   std::size_t b, std::size_t d) {
+  if (product.swapped) std::swap(a, b);
+  const std::size_t bytes = element_bytes(product.form.precision);
+  const auto at = [&](std::size_t buffer, std::int64_t offset) {
+    return cuda_operand(buffer, static_cast<std::size_t>(offset) * bytes);
+  };
+  std::vector<std::vector<cuda_operand>> operands;
+  for (const product_offsets& call : product.calls) {
+    operands.push_back({at(a, call.a), at(b, call.b), at(d, call.d)});
+  }
+  return operands;
+}
 
 product_calls collapse_product(const matmul_form& form, precision p) {
   const repeated_product direct = repeated(form, p);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 
 #include <dnnl.hpp>
 #include <utility>
@@ -30,7 +31,7 @@ std::unique_ptr<device_stage> make_product_host(device& d, const matmul_form& fo
            {DNNL_ARG_DST, tensor(buffer_place::output, 0, chosen.dst_desc())}});
     } catch (const dnnl::error& e) {
       throw run_error(fmt::format("{}: oneDNN cannot prepare {} to {}: {} ({})", owner, kind,
-                                  to_string(form.c), e.what(), describe_status(e.status)));
+                                  to_string(form.c), e.what(), dnnl_status2str(e.status)));
     }
   });
   product.parts = {{kind, onednn_choice(product.steps.front().name, precision_of(config.arguments)),

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -97,6 +99,15 @@ cudaDataType_t element_type(precision p) {
   throw std::logic_error("a precision without a CUDA type");
 }
 
+/// A matrix as it is stored, column by column.
+struct column_matrix {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::int64_t leading = 0;  ///< elements from one column to the next
+  std::int64_t stride = 0;   ///< elements from one matrix of the batch to the next
+  cublasOperation_t operation = CUBLAS_OP_N;
+};
+
 /// A matrix of `rows` x `columns` as multiplied: stored row by row, it is its transpose stored
 /// column by column. In a product of transposes it is therefore multiplied as it is stored unless
 /// the form transposes it.
@@ -104,8 +115,19 @@ column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_tran
                          std::int64_t leading, std::int64_t stride) {
   const auto r = static_cast<std::uint64_t>(rows);
   const auto c = static_cast<std::uint64_t>(columns);
-  if (form_transposes) return {r, c, leading, stride, true};
-  return {c, r, leading, stride, false};
+  if (form_transposes) return {r, c, leading, stride, CUBLAS_OP_T};
+  return {c, r, leading, stride, CUBLAS_OP_N};
+}
+
+/// The largest power of two, up to the form's alignment, that divides the address of every matrix
+/// of a batch, in bytes.
+std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix) {
+  std::uint64_t divides = form.alignment;
+  if (form.batch > 1) {
+    divides = std::gcd(divides,
+                       static_cast<std::uint64_t>(matrix.stride) * element_bytes(form.precision));
+  }
+  return static_cast<std::uint32_t>(divides);
 }
 
 constexpr int candidate_limit = 16;
@@ -132,30 +154,42 @@ class owned {
   destroy_function destroy_;
 };
 
-/// Which parts of a GPU an algorithm of that arithmetic may use.
-std::uint64_t allowed_implementations(const column_product& product) {
-  if (product.tensor_cores) return ~std::uint64_t{0};
+/// Which parts of a GPU an algorithm of that arithmetic may use: for float32 no tensor cores, which
+/// would round operands.
+std::uint64_t allowed_implementations(precision p) {
+  if (p != precision::float32) return ~std::uint64_t{0};
   return ~std::uint64_t{
       CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32 |
       CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF};
 }
 
+/// The form's product as cuBLASLt has it, column by column: its transpose, d' = b' a'. The bias,
+/// one per column of d, is one per row of d'.
 class product_plans final : public plan_choices {
  public:
-  product_plans(const column_product& product, bool bias, std::shared_ptr<cublaslt_handle> handle)
-      : product_(product), bias_(bias), handle_(std::move(handle)) {
-    check(cublaslt().product_create(product_description_.place(), product.compute, CUDA_R_32F),
+  product_plans(const product_form& form, cublasLtEpilogue_t epilogue,
+                std::shared_ptr<cublaslt_handle> handle)
+      : form_(form),
+        epilogue_(epilogue),
+        left_(transposed(form.k, form.n, form.transpose_b, form.b_leading, form.b_stride)),
+        right_(transposed(form.m, form.k, form.transpose_a, form.a_leading, form.a_stride)),
+        result_(transposed(form.m, form.n, false, form.d_leading, form.d_stride)),
+        handle_(std::move(handle)) {
+    check(cublaslt().product_create(
+              product_description_.place(),
+              form.precision == precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+              CUDA_R_32F),
           "cublasLtMatmulDescCreate");
-    set_product(CUBLASLT_MATMUL_DESC_TRANSA, transposition(product.left));
-    set_product(CUBLASLT_MATMUL_DESC_TRANSB, transposition(product.right));
-    set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
-    if (bias) {
+    set_product(CUBLASLT_MATMUL_DESC_TRANSA, left_.operation);
+    set_product(CUBLASLT_MATMUL_DESC_TRANSB, right_.operation);
+    set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    if (form.bias) {
       // The search for algorithms looks at nothing but its alignment.
-      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{product_.alignment});
+      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{form.alignment});
     }
-    create_layout(left_, product.left);
-    create_layout(right_, product.right);
-    create_layout(result_, product.result);
+    create_layout(left_layout_, left_);
+    create_layout(right_layout_, right_);
+    create_layout(result_layout_, result_);
   }
 
   /// Asks for the algorithms. False, with the reason, when there is none.
@@ -170,21 +204,21 @@ class product_plans final : public plan_choices {
     // The other schemes for sums made in parts keep these in the type of the result.
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
-    set(CUBLASLT_MATMUL_PREF_IMPL_MASK, allowed_implementations(product_));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product_, product_.left));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(product_, product_.right));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(product_, product_.result));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(product_, product_.result));
+    set(CUBLASLT_MATMUL_PREF_IMPL_MASK, allowed_implementations(form_.precision));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(form_, left_));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(form_, right_));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(form_, result_));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(form_, result_));
 
     std::array<cublasLtMatmulHeuristicResult_t, candidate_limit> found{};
     int count = 0;
-    const cublasStatus_t status = cublaslt().heuristic(
-        handle_->get(), product_description_.get(), left_.get(), right_.get(), result_.get(),
-        result_.get(), preference.get(), candidate_limit, found.data(), &count);
+    const cublasStatus_t status =
+        cublaslt().heuristic(handle_->get(), product_description_.get(), left_layout_.get(),
+                             right_layout_.get(), result_layout_.get(), result_layout_.get(),
+                             preference.get(), candidate_limit, found.data(), &count);
     // With an epilogue, an invalid value may be its way of saying that it has none such.
-    const bool epilogue = product_.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
     if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
-        (status == CUBLAS_STATUS_INVALID_VALUE && epilogue)) {
+        (status == CUBLAS_STATUS_INVALID_VALUE && epilogue_ != CUBLASLT_EPILOGUE_DEFAULT)) {
       why_not = describe_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
       return false;
     }
@@ -200,7 +234,6 @@ class product_plans final : public plan_choices {
   }
 
   std::size_t size() const noexcept override { return algorithms_.size(); }
-  std::size_t alignment() const noexcept override { return product_.alignment; }
 
   std::string identity(std::size_t plan) const override {
     std::string text;
@@ -232,30 +265,22 @@ class product_plans final : public plan_choices {
 
   void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
            void* workspace) override {
-    const std::size_t expected = bias_ ? 4 : 3;
-    if (operands.size() != expected) {
-      throw run_error(fmt::format("{}: a product of {} operands was given {}", handle_->owner(),
-                                  expected, operands.size()));
-    }
     const void* a = operands[0];
     const void* b = operands[1];
     void* d = operands.back();
-    const float scale = product_.scale;
+    const float scale = form_.scale;
     const float zero = 0;
     const std::lock_guard lock(lock_);
-    if (bias_) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
+    if (form_.bias) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
     // With a factor of zero what d holds before is not read.
-    check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b, left_.get(), a,
-                              right_.get(), &zero, d, result_.get(), d, result_.get(),
+    check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b,
+                              left_layout_.get(), a, right_layout_.get(), &zero, d,
+                              result_layout_.get(), d, result_layout_.get(),
                               &algorithms_[plan].algo, workspace, workspace_bytes(plan), stream),
           "cublasLtMatmul");
   }
 
  private:
-  static cublasOperation_t transposition(const column_matrix& matrix) {
-    return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  }
-
   void check(cublasStatus_t status, const char* call) const {
     check_cublas(status, call, handle_->owner());
   }
@@ -268,14 +293,14 @@ class product_plans final : public plan_choices {
   }
 
   void create_layout(owned<cublasLtMatrixLayout_t>& layout, const column_matrix& matrix) {
-    check(cublaslt().layout_create(layout.place(), product_.element, matrix.rows, matrix.columns,
-                                   matrix.leading),
+    check(cublaslt().layout_create(layout.place(), element_type(form_.precision), matrix.rows,
+                                   matrix.columns, matrix.leading),
           "cublasLtMatrixLayoutCreate");
     const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
       check(cublaslt().layout_set(layout.get(), which, &value, sizeof value),
             "cublasLtMatrixLayoutSetAttribute");
     };
-    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, product_.batch);
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(form_.batch));
     set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, matrix.stride);
   }
 
@@ -290,56 +315,24 @@ class product_plans final : public plan_choices {
 
   /// The mask given to the search is a wish; this holds.
   bool precise(const cublasLtMatmulAlgo_t& algorithm) const {
-    return (implementation(algorithm) & ~allowed_implementations(product_)) == 0;
+    return (implementation(algorithm) & ~allowed_implementations(form_.precision)) == 0;
   }
 
-  column_product product_;
-  bool bias_;
+  product_form form_;
+  cublasLtEpilogue_t epilogue_;
+  column_matrix left_;   ///< the form's b
+  column_matrix right_;  ///< the form's a
+  column_matrix result_;
   std::shared_ptr<cublaslt_handle> handle_;
   owned<cublasLtMatmulDesc_t> product_description_{cublaslt().product_destroy};
-  owned<cublasLtMatrixLayout_t> left_{cublaslt().layout_destroy};
-  owned<cublasLtMatrixLayout_t> right_{cublaslt().layout_destroy};
-  owned<cublasLtMatrixLayout_t> result_{cublaslt().layout_destroy};
+  owned<cublasLtMatrixLayout_t> left_layout_{cublaslt().layout_destroy};
+  owned<cublasLtMatrixLayout_t> right_layout_{cublaslt().layout_destroy};
+  owned<cublasLtMatrixLayout_t> result_layout_{cublaslt().layout_destroy};
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms_;
   std::mutex lock_;  ///< the description holds the bias while a product is enqueued
 };
 
 }  // namespace
-
-std::optional<column_product> as_column_product(const product_form& form, std::string& why_not) {
-  const std::optional<cublasLtEpilogue_t> epilogue = epilogue_of(form);
-  if (!epilogue) {
-    why_not = "cuBLASLt applies relu or gelu's tanh form to a product, and nothing after that";
-    return std::nullopt;
-  }
-  if (form.batch > std::numeric_limits<std::int32_t>::max()) {
-    why_not = "cuBLASLt counts the products of a batch in 32 bits";
-    return std::nullopt;
-  }
-  column_product product;
-  product.left = transposed(form.k, form.n, form.transpose_b, form.b_leading, form.b_stride);
-  product.right = transposed(form.m, form.k, form.transpose_a, form.a_leading, form.a_stride);
-  product.result = transposed(form.m, form.n, false, form.d_leading, form.d_stride);
-  product.element = element_type(form.precision);
-  product.element_bytes = element_bytes(form.precision);
-  product.alignment = form.alignment;
-  product.compute =
-      form.precision == precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-  product.tensor_cores = form.precision != precision::float32;
-  product.epilogue = *epilogue;
-  product.batch = static_cast<std::int32_t>(form.batch);
-  product.scale = form.scale;
-  return product;
-}
-
-std::uint32_t alignment_of(const column_product& product, const column_matrix& matrix) {
-  std::uint64_t divides = product.alignment;
-  if (product.batch > 1) {
-    const std::uint64_t step = static_cast<std::uint64_t>(matrix.stride) * product.element_bytes;
-    while (step % divides != 0) divides /= 2;
-  }
-  return static_cast<std::uint32_t>(divides);
-}
 
 std::string cublaslt_version() {
   const std::size_t version = cublaslt().version();
@@ -357,9 +350,16 @@ cublaslt_handle::~cublaslt_handle() {
 std::unique_ptr<plan_choices> make_product_plans(const product_form& form,
                                                  std::shared_ptr<cublaslt_handle> handle,
                                                  std::string& why_not) {
-  const std::optional<column_product> product = as_column_product(form, why_not);
-  if (!product) return nullptr;
-  auto plans = std::make_unique<product_plans>(*product, form.bias, std::move(handle));
+  const std::optional<cublasLtEpilogue_t> epilogue = epilogue_of(form);
+  if (!epilogue) {
+    why_not = "cuBLASLt applies relu or gelu's tanh form to a product, and nothing after that";
+    return nullptr;
+  }
+  if (form.batch > std::numeric_limits<std::int32_t>::max()) {
+    why_not = "cuBLASLt counts the products of a batch in 32 bits";
+    return nullptr;
+  }
+  auto plans = std::make_unique<product_plans>(form, *epilogue, std::move(handle));
   if (!plans->search(why_not)) return nullptr;
   return plans;
 }

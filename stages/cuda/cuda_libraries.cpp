@@ -56,12 +56,6 @@ std::string text_of_device(int number, const std::string& name, const std::strin
                      attribute(cudaDevAttrMultiProcessorCount), cuda_version_text(driver));
 }
 
-/// A precision whose elements are of that type, to draw random ones.
-precision precision_with(dtype element) {
-  if (element == dtype::float16) return precision::float16;
-  return element == dtype::bfloat16 ? precision::bfloat16 : precision::float32;
-}
-
 class cuda_libraries final : public cuda_library {
  public:
   cuda_libraries(device& on, bool tune, std::string owner) : owner_(std::move(owner)), device_(on) {
@@ -76,7 +70,7 @@ class cuda_libraries final : public cuda_library {
     use_cuda_device(device_);  // libraries make what they make for the thread's current device
     if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     return choose(
-        form, operand_alignment, [&] { return make_convolution_plans(form, cudnn_, why_not); },
+        form, [&] { return make_convolution_plans(form, cudnn_, why_not); },
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
@@ -84,7 +78,7 @@ class cuda_libraries final : public cuda_library {
     use_cuda_device(device_);  // libraries make what they make for the thread's current device
     if (!cublaslt_) cublaslt_ = std::make_shared<cublaslt_handle>(owner_);
     return choose(
-        form, form.alignment, [&] { return make_product_plans(form, cublaslt_, why_not); },
+        form, [&] { return make_product_plans(form, cublaslt_, why_not); },
         [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
   }
 
@@ -93,8 +87,8 @@ class cuda_libraries final : public cuda_library {
     use_cuda_device(device_);
     kernel_plan plans(form, owner_);
     std::string why_not;
-    const auto chosen = try_out(plans, form, precision_with(form.from),
-                                fmt::format("Graphline {}", version()), why_not);
+    const auto chosen =
+        try_out(plans, form, form.from, fmt::format("Graphline {}", version()), why_not);
     return chosen ? chosen->time : std::nullopt;
   }
 
@@ -106,30 +100,29 @@ class cuda_libraries final : public cuda_library {
   };
 
   template <class Form, class Plans, class Version>
-  std::unique_ptr<library_operation> choose(const Form& form, std::size_t alignment,
-                                            const Plans& make_plans, const Version& version,
-                                            std::string& why_not) {
-    const auto key = std::pair(to_text(form), alignment);
+  std::unique_ptr<library_operation> choose(const Form& form, const Plans& make_plans,
+                                            const Version& version, std::string& why_not) {
+    const std::string key = to_text(form);
     auto known = built_.find(key);
     if (known == built_.end()) {
       std::shared_ptr<plan_choices> plans = make_plans();
       if (plans == nullptr) return nullptr;
-      const auto chosen = cache_ ? try_out(*plans, form, form.precision, version(), why_not)
-                                 : choose_plan(*plans, nullptr, why_not);
+      const auto chosen =
+          cache_ ? try_out(*plans, form, element_of(form.precision), version(), why_not)
+                 : choose_plan(*plans, nullptr, why_not);
       if (!chosen) return nullptr;
       known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
     }
-    return make_library_operation(known->second.plans, known->second.chosen, owner_);
+    return make_library_operation(known->second.plans, known->second.chosen);
   }
 
   /// `version` is that of whatever carries the plans out.
   template <class Form>
-  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form, precision p,
+  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form, dtype element,
                                      const std::string& version, std::string& why_not) {
     const std::vector<std::size_t> bytes = operand_bytes(form);
-    const std::string key = fmt::format("{}; {}; {}, aligned to {} bytes", device_text_, version,
-                                        to_text(form), plans.alignment());
-    const tuning how{*cache_, key, bytes, p, owner_};
+    const std::string key = fmt::format("{}; {}; {}", device_text_, version, to_text(form));
+    const tuning how{*cache_, key, bytes, element, owner_};
     return choose_plan(plans, &how, why_not);
   }
 
@@ -139,7 +132,7 @@ class cuda_libraries final : public cuda_library {
   std::string device_text_;
   std::shared_ptr<cudnn_handle> cudnn_;
   std::shared_ptr<cublaslt_handle> cublaslt_;
-  std::map<std::pair<std::string, std::size_t>, built_plan> built_;  ///< by form and alignment
+  std::map<std::string, built_plan> built_;  ///< by the text of the form
 };
 
 }  // namespace

@@ -2,25 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 #include "stages/weights/float_conversion.hpp"
 
 namespace graphline {
-namespace {
-
-template <std::uint16_t (*convert)(float) noexcept>
-void write_rounded(const std::vector<float>& values, std::byte* to) {
-  for (const float value : values) {
-    const std::uint16_t bits = convert(value);
-    std::memcpy(to, &bits, sizeof bits);
-    to += sizeof bits;
-  }
-}
-
-}  // namespace
-
 void enqueue_step(stream& s, const bound_cuda_step& bound) {
   const cuda_step& step = *bound.step;
   if (const auto* kernel = std::get_if<kernel_form>(&step.work)) {
@@ -61,14 +47,7 @@ void cuda_program::place_buffers() {
 
 void cuda_program::write_constants(std::byte* weights) {
   for (const cuda_constant& constant : constants) {
-    std::byte* to = weights + buffers[constant.buffer].offset;
-    if (constant.element == dtype::float16) {
-      write_rounded<half_from_float>(constant.values, to);
-    } else if (constant.element == dtype::bfloat16) {
-      write_rounded<bfloat16_from_float>(constant.values, to);
-    } else {
-      std::memcpy(to, constant.values.data(), constant.values.size() * sizeof(float));
-    }
+    write_elements(constant.element, constant.values, weights + buffers[constant.buffer].offset);
   }
   constants.clear();
   constants.shrink_to_fit();

@@ -49,11 +49,6 @@ std::vector<std::int64_t> channels_last(const extents& e) {
   return {e[1] * e[2] * e[3], 1, e[1] * e[3], e[1]};
 }
 
-template <class Note>
-bool has(const std::vector<Note>& notes, Note which) {
-  return std::find(notes.begin(), notes.end(), which) != notes.end();
-}
-
 fe::DataType_t element_type(precision p) {
   switch (p) {
     case precision::float32:
@@ -222,9 +217,8 @@ class form_graph final : public fe::graph::Graph {
       const auto same = [&](const cudnn_candidate& c) { return c.name == candidate.name; };
       // The second list of heuristics repeats some of the first.
       if (std::any_of(candidates_.begin(), candidates_.end(), same)) continue;
-      candidate.tensor_cores = has(notes, fe::NumericalNote_t::TENSOR_CORE);
-      candidate.compiled_now =
-          has(plans.behavior_notes[i], fe::BehaviorNote_t::RUNTIME_COMPILATION);
+      candidate.tensor_cores =
+          std::find(notes.begin(), notes.end(), fe::NumericalNote_t::TENSOR_CORE) != notes.end();
       candidates_.push_back(std::move(candidate));
       positions_.push_back(position);
     }
@@ -303,10 +297,6 @@ class convolution_plans final : public plan_choices {
       if (workspace == known->workspace && std::ranges::equal(operands, known->operands)) {
         return known->pack;
       }
-    }
-    if (operands.size() != graph_.ids().size()) {
-      throw run_error(fmt::format("{}: a convolution of {} operands was given {}", handle_->owner(),
-                                  graph_.ids().size(), operands.size()));
     }
     auto made =
         std::make_unique<operand_pack>(operand_pack{{operands.begin(), operands.end()}, workspace});

@@ -17,7 +17,6 @@ namespace graphline {
 struct cudnn_candidate {
   std::string name;  ///< tells it from the graph's others, in one cuDNN version: "eng7_k2=4_k13=1"
   bool tensor_cores = false;
-  bool compiled_now = false;  ///< its kernel is compiled when it is built
 };
 
 /// The plans for a form on the handle's device, at least one. All give the same bits at each run,

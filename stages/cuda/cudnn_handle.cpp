@@ -30,24 +30,6 @@ const cudnn_functions& functions() {
 
 constexpr std::size_t longest = 400;
 
-std::string reasons_of_engines(const std::string& log) {
-  constexpr std::string_view engine = "\"engineId\":";
-  constexpr std::string_view because = "Reason: ";
-  std::string reasons;
-  std::size_t at = log.find(engine);
-  while (at != std::string::npos) {
-    const std::size_t number = at + engine.size();
-    const std::size_t reason = log.find(because, number);
-    if (reason == std::string::npos) break;
-    const std::size_t begin = reason + because.size();
-    reasons += fmt::format("{}engine {}: {}", reasons.empty() ? "" : "; ",
-                           log.substr(number, log.find_first_of(",}", number) - number),
-                           log.substr(begin, log.find('\n', begin) - begin));
-    at = log.find(engine, begin);
-  }
-  return reasons;
-}
-
 }  // namespace
 
 void check_cudnn(cudnnStatus_t status, std::string_view call, std::string_view owner) {
@@ -80,9 +62,13 @@ void cudnn_handle::use_stream(cudaStream_t stream) {
 }
 
 std::string reason_in(const std::string& message) {
-  std::string text = reasons_of_engines(message);
-  if (text.empty()) text = message;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  constexpr std::string_view because = "Reason: ";
+  const std::size_t reason = message.find(because);
+  std::string text = message;
+  if (reason != std::string::npos) {
+    const std::size_t begin = reason + because.size();
+    text = message.substr(begin, message.find('\n', begin) - begin);
+  }
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.size() > longest) text = text.substr(0, longest) + "...";
   return text.empty() ? "no reason given" : text;

@@ -42,7 +42,7 @@ class cudnn_handle {
 };
 
 /// What a message of cuDNN's frontend gives as the reason, in one line and not a long one: of a log
-/// of refusals the first reason of each engine, "engine 2: is_group_conv; engine 4: ...".
+/// of refusals the first reason, of the engine that cuDNN thought best.
 std::string reason_in(const std::string& message);
 
 /// Whether a message says that a graph is not supported, rather than that something went wrong such

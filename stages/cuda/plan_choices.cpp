@@ -8,9 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,33 +16,22 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
-#include "framework/base/precision.hpp"
 #include "framework/base/units.hpp"
 #include "framework/device/cuda/cuda_calls.hpp"
+#include "stages/network/network_weights.hpp"
+#include "stages/weights/float_conversion.hpp"
 
 namespace graphline {
 namespace {
 
-/// A floating-point format: a sign, then the exponent, then the mantissa.
-struct float_format {
-  unsigned exponent_bits;
-  unsigned mantissa_bits;
-};
-
-float_format format_of(precision p) {
-  if (p == precision::float16) return {5, 10};
-  if (p == precision::bfloat16) return {8, 7};
-  return {8, 23};
-}
-
-/// A number of that format from random bits: its exponent is one of the eight below that of 1.
-std::uint32_t element(float_format f, std::uint64_t random) {
-  const std::uint64_t bias = (std::uint64_t{1} << (f.exponent_bits - 1)) - 1;
-  const std::uint64_t mantissa = random & ((std::uint64_t{1} << f.mantissa_bits) - 1);
-  const std::uint64_t exponent = bias - 8 + (random >> 32 & 7);
-  const std::uint64_t sign = random >> 63;
-  return static_cast<std::uint32_t>(sign << (f.exponent_bits + f.mantissa_bits) |
-                                    exponent << f.mantissa_bits | mantissa);
+/// Elements of that type, as many as fit into `bytes`, uniform from -1 to 1: a GPU takes less
+/// power, and so less time, for zeros.
+std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
+  std::vector<float> values(bytes / size_of(element));
+  draw_uniform(values, 1.0, 1);
+  std::vector<std::byte> elements(values.size() * size_of(element));
+  write_elements(element, values, elements.data());
+  return elements;
 }
 
 constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
@@ -57,7 +44,7 @@ constexpr nanoseconds long_enough = 50'000;
 class plan_timer {
  public:
   /// On the current device. Throws `run_error` when there is not enough memory; `owner` leads it.
-  plan_timer(std::span<const std::size_t> operand_bytes, precision p, std::string owner)
+  plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
       : owner_(std::move(owner)) {
     try {
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
@@ -66,7 +53,8 @@ class plan_timer {
         check_cuda(cudaEventCreate(&stamp), "cudaEventCreate", owner_);
       }
       const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
-      const std::vector<std::byte> pattern = random_elements(p, std::min(largest, pattern_bytes));
+      const std::vector<std::byte> pattern =
+          random_elements(element, std::min(largest, pattern_bytes));
       for (const std::size_t bytes : operand_bytes) {
         operands_.push_back(allocate(bytes));
         fill(operands_.back(), bytes, pattern);
@@ -201,7 +189,7 @@ std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
   return std::nullopt;
 }
 
-/// What the cache remembers, built; forgotten where this library does not offer it any more.
+/// What the cache remembers, built, where this library still offers it.
 std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   const std::optional<tuned_plan> known = how.cache.find(how.key);
   if (!known) return std::nullopt;
@@ -211,7 +199,6 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
       return chosen_plan{plan, known->time};
     }
   }
-  how.cache.forget(how.key);
   return std::nullopt;
 }
 
@@ -225,7 +212,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
   while (tried < plans.size() && (!best || now() <= until)) {
     const std::size_t plan = tried++;
     if (!build_one(plans, plan, why_not)) continue;
-    if (!timer) timer.emplace(how.operand_bytes, how.precision, how.owner);
+    if (!timer) timer.emplace(how.operand_bytes, how.element, how.owner);
     const std::optional<nanoseconds> time = timer->time(plans, plan);
     if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
   }
@@ -240,9 +227,8 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
 
 class planned_operation final : public library_operation {
  public:
-  planned_operation(std::shared_ptr<plan_choices> plans, const chosen_plan& chosen,
-                    std::string owner)
-      : plans_(std::move(plans)), chosen_(chosen), owner_(std::move(owner)) {}
+  planned_operation(std::shared_ptr<plan_choices> plans, const chosen_plan& chosen)
+      : plans_(std::move(plans)), chosen_(chosen) {}
 
   std::string choice() const override {
     std::string text = plans_->describe(chosen_.plan);
@@ -259,34 +245,15 @@ class planned_operation final : public library_operation {
   std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
 
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
-    for (const void* operand : operands) {
-      if (reinterpret_cast<std::uintptr_t>(operand) % plans_->alignment() != 0) {
-        throw run_error(fmt::format("{}: {} was given an operand that is not aligned to {} bytes",
-                                    owner_, plans_->describe(chosen_.plan), plans_->alignment()));
-      }
-    }
     plans_->run(chosen_.plan, static_cast<cudaStream_t>(cuda_stream), operands, workspace);
   }
 
  private:
   std::shared_ptr<plan_choices> plans_;
   chosen_plan chosen_;
-  std::string owner_;
 };
 
 }  // namespace
-
-std::vector<std::byte> random_elements(precision p, std::size_t bytes) {
-  const float_format format = format_of(p);
-  const std::size_t size = element_bytes(p);
-  std::mt19937_64 generator(1);
-  std::vector<std::byte> elements(bytes / size * size);
-  for (std::size_t at = 0; at < elements.size(); at += size) {
-    const std::uint32_t bits = element(format, generator());
-    std::memcpy(elements.data() + at, &bits, size);  // the lower bytes come first on x86 and Arm
-  }
-  return elements;
-}
 
 std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
                                        std::string& why_not) {
@@ -303,9 +270,8 @@ std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
 }
 
 std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
-                                                          const chosen_plan& chosen,
-                                                          std::string owner) {
-  return std::make_unique<planned_operation>(std::move(plans), chosen, std::move(owner));
+                                                          const chosen_plan& chosen) {
+  return std::make_unique<planned_operation>(std::move(plans), chosen);
 }
 
 }  // namespace graphline

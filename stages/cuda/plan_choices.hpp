@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
-#include "framework/base/precision.hpp"
+#include "framework/base/tensor_type.hpp"
 #include "stages/cuda/cuda_library.hpp"
 #include "stages/cuda/tuning_cache.hpp"
 
 namespace graphline {
-
-/// Operands lie at addresses that are multiples of this many bytes, unless a form says fewer.
-inline constexpr std::size_t operand_alignment = 16;
 
 /// The plans by which a library could carry out one operation, best first as the library guesses.
 class plan_choices {
@@ -25,9 +22,6 @@ class plan_choices {
   virtual ~plan_choices() = default;
 
   virtual std::size_t size() const noexcept = 0;
-
-  /// What divides the address of every operand, in bytes.
-  virtual std::size_t alignment() const noexcept { return operand_alignment; }
 
   /// Tells a plan from the others, and is the same whenever the same library is asked for the same
   /// operation on the same kind of device.
@@ -51,17 +45,12 @@ class plan_choices {
                    void* workspace) = 0;
 };
 
-/// Elements of the precision's type, as many as fit into `bytes`, of either sign and with
-/// magnitudes from 2^-8 to 1: finite, neither zero nor subnormal, every mantissa bit drawn. Kernels
-/// are tried out on such, since a GPU takes less power, and so less time, for zeros.
-std::vector<std::byte> random_elements(precision p, std::size_t bytes);
-
 /// How to choose among plans by trying them out.
 struct tuning {
   tuning_cache& cache;
   std::string key;  ///< of this operation on this device
   std::span<const std::size_t> operand_bytes;
-  graphline::precision precision;
+  dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
   /// How long an operation's plans may take to be built and tried out, once one of them runs. Some
   /// are compiled when they are built; the library's best guesses come first.
@@ -83,7 +72,6 @@ std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
 
 /// The operation that carries out the chosen plan of those, which operations may share.
 std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
-                                                          const chosen_plan& chosen,
-                                                          std::string owner);
+                                                          const chosen_plan& chosen);
 
 }  // namespace graphline

@@ -74,11 +74,4 @@ void tuning_cache::store(const std::string& key, const tuned_plan& plan) {
   replace(file_, content);
 }
 
-void tuning_cache::forget(const std::string& key) {
-  if (file_.empty()) return;
-  const std::lock_guard lock(file_lock);
-  json content = read(file_);
-  if (content["plans"].erase(key) > 0) replace(file_, content);
-}
-
 }  // namespace graphline

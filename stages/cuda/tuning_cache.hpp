@@ -26,7 +26,6 @@ class tuning_cache {
   /// `key` names everything that the choice may depend on: device, versions, operation.
   std::optional<tuned_plan> find(const std::string& key) const;
   void store(const std::string& key, const tuned_plan& plan);
-  void forget(const std::string& key);
 
  private:
   std::filesystem::path file_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <oneapi/dnnl/dnnl_debug.h>
 #include <dnnl.hpp>
 #include <utility>
 
@@ -55,26 +56,6 @@ std::string onednn_choice(const std::string& operations, precision asked) {
   return choice;
 }
 
-std::string_view describe_status(dnnl_status_t status) noexcept {
-  switch (status) {
-    case dnnl_success:
-      return "success";
-    case dnnl_out_of_memory:
-      return "out of memory";
-    case dnnl_invalid_arguments:
-      return "invalid arguments";
-    case dnnl_unimplemented:
-      return "not implemented";
-    case dnnl_iterator_ends:
-      return "no further implementation";
-    case dnnl_runtime_error:
-      return "runtime error";
-    case dnnl_not_required:
-      return "not required";
-  }
-  return "unknown status";
-}
-
 onednn_operation::onednn_operation(std::string name, std::string owner, dnnl::primitive primitive,
                                    const std::vector<onednn_argument>& arguments)
     : name_(std::move(name)),
@@ -92,7 +73,7 @@ void onednn_operation::run() {
       primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
   if (status != dnnl_success) {
     throw run_error(
-        fmt::format("{}: oneDNN failed to run {}: {}", owner_, name_, describe_status(status)));
+        fmt::format("{}: oneDNN failed to run {}: {}", owner_, name_, dnnl_status2str(status)));
   }
 }
 

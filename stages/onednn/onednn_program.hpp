@@ -63,9 +63,6 @@ dnnl::memory::desc any_layout(const shape& s);
 /// precision: "oneDNN matmul [jit:avx512_core]; in float32, host has no tf32".
 std::string onednn_choice(const std::string& operations, precision asked);
 
-/// oneDNN's word for a status, such as "out of memory".
-std::string_view describe_status(dnnl_status_t status) noexcept;
-
 /// A value during a program: where and in which layout.
 struct program_tensor {
   std::size_t buffer = 0;

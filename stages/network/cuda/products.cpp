@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/lowering.hpp"
 
 namespace graphline {
@@ -35,6 +35,22 @@ std::size_t fusible(std::span<const tail_link> tail) {
     return link.what == tail_link::kind::add;
   });
   return static_cast<std::size_t>(add - tail.begin());
+}
+
+struct planned_product {
+  product_calls calls;
+  std::unique_ptr<library_operation> operation;
+};
+
+/// The product of one head of one image, repeated along `axes`; its b begins `in_b` elements in.
+planned_product plan(const cuda_program_builder& b, const network_layer& head, product_form form,
+                     std::vector<batch_axis> axes, std::int64_t in_b) {
+  form.precision = b.precision();
+  product_calls calls = batched_calls(form, std::move(axes), {.b = in_b});
+  std::string why_not;
+  auto operation = b.library().plan(calls.form, why_not);
+  if (operation == nullptr) b.refuse(head, why_not);
+  return {std::move(calls), std::move(operation)};
 }
 
 }  // namespace
@@ -74,125 +90,56 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
              group.last());
 }
 
-namespace {
-
-/// Where the operands of one call begin, in elements: among queries, keys and values, among the
-/// scores, and in the result.
-struct call_offsets {
-  std::int64_t packed = 0;
-  std::int64_t scores = 0;
-  std::int64_t result = 0;
-};
-
-/// How far it is from one member of a batch to the next.
-using batch_strides = call_offsets;
-
-/// Attention as strided batches of products: heads of one image lie evenly apart, and so does one
-/// head of all images, but not all heads of all images. The fewer calls are taken.
-struct attention_batches {
-  attention_batches(const shape& output, std::int64_t heads)
-      : tokens(output[1]), dim(output[2]), depth(dim / heads) {
-    const std::int64_t images = output[0];
-    const batch_strides per_head{depth, tokens * tokens, depth};
-    const batch_strides per_image{tokens * 3 * dim, heads * tokens * tokens, tokens * dim};
-    const bool by_image = images <= heads;
-    batch = by_image ? heads : images;
-    strides = by_image ? per_head : per_image;
-    const batch_strides step = by_image ? per_image : per_head;
-    for (std::int64_t i = 0; i < std::min(images, heads); ++i) {
-      calls.push_back({i * step.packed, i * step.scores, i * step.result});
-    }
-  }
-
-  /// What divides the address of every operand of every call, if buffers begin at 16 bytes.
-  std::size_t alignment(std::size_t element) const {
-    std::size_t divides = 16;
-    // The other calls begin at multiples of where the second does.
-    const call_offsets next = calls.size() > 1 ? calls[1] : call_offsets{};
-    for (const std::int64_t offset : {dim, next.packed, next.scores, next.result}) {
-      divides = std::gcd(divides, static_cast<std::size_t>(offset) * element);
-    }
-    return divides;
-  }
-
-  std::int64_t tokens;
-  std::int64_t dim;
-  std::int64_t depth;
-  std::int64_t batch = 1;
-  batch_strides strides;
-  std::vector<call_offsets> calls;
-};
-
-/// Queries by keys, transposed, over the root of a head's depth.
-product_form scores_form(const attention_batches& all) {
-  return {.m = all.tokens,
-          .n = all.tokens,
-          .k = all.depth,
-          .transpose_b = true,
-          .a_leading = 3 * all.dim,
-          .b_leading = 3 * all.dim,
-          .d_leading = all.tokens,
-          .batch = all.batch,
-          .a_stride = all.strides.packed,
-          .b_stride = all.strides.packed,
-          .d_stride = all.strides.scores,
-          .scale = 1.0F / std::sqrt(static_cast<float>(all.depth))};
-}
-
-/// The softmax of scores by values.
-product_form result_form(const attention_batches& all) {
-  return {.m = all.tokens,
-          .n = all.depth,
-          .k = all.tokens,
-          .a_leading = all.tokens,
-          .b_leading = 3 * all.dim,
-          .d_leading = all.dim,
-          .batch = all.batch,
-          .a_stride = all.strides.scores,
-          .b_stride = all.strides.packed,
-          .d_stride = all.strides.result};
-}
-
-std::unique_ptr<library_operation> plan(const cuda_program_builder& b, const network_layer& head,
-                                        const attention_batches& all, product_form form) {
-  form.precision = b.precision();
-  form.alignment = all.alignment(element_bytes(b.precision()));
-  std::string why_not;
-  auto operation = b.library().plan(form, why_not);
-  if (operation == nullptr) b.refuse(head, why_not);
-  return operation;
-}
-
-}  // namespace
-
 /// The heads are read where they lie among the queries, keys and values, and written where they lie
 /// in the result.
 void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
-  const attention_batches all(head.output, attention.heads);
+  const std::int64_t images = head.output[0];
+  const std::int64_t tokens = head.output[1];
+  const std::int64_t dim = head.output[2];
+  const std::int64_t depth = dim / attention.heads;
   const value_form form{tensor_layout::row_major, b.element()};
   const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
-  const std::int64_t rows = head.output[0] * attention.heads * all.tokens;
-  const cuda_value scores = b.make_value(rows * all.tokens, form);
+  const std::int64_t rows = images * attention.heads * tokens;
+  const cuda_value scores = b.make_value(rows * tokens, form);
   const cuda_value result = b.make_value(head.output.elements(), form);
 
-  const auto at = [&](std::size_t buffer, std::int64_t element) {
-    return cuda_operand(buffer, static_cast<std::size_t>(element) * size_of(b.element()));
-  };
-  std::vector<std::vector<cuda_operand>> first;
-  std::vector<std::vector<cuda_operand>> second;
-  for (const call_offsets& call : all.calls) {
-    first.push_back({at(packed, call.packed), at(packed, call.packed + all.dim),
-                     at(scores.buffer, call.scores)});
-    second.push_back({at(scores.buffer, call.scores), at(packed, call.packed + 2 * all.dim),
-                      at(result.buffer, call.result)});
-  }
-  b.add_calls(plan(b, head, all, scores_form(all)), std::move(first), head);
+  // From one image and one head to the next: in the packed tokens, the scores and the result.
+  const std::int64_t packed_image = tokens * 3 * dim;
+  const std::int64_t scores_head = tokens * tokens;
+  const std::int64_t scores_image = attention.heads * scores_head;
+  // Queries by keys, transposed, over the root of a head's depth.
+  planned_product first = plan(b, head,
+                               {.m = tokens,
+                                .n = tokens,
+                                .k = depth,
+                                .transpose_b = true,
+                                .a_leading = 3 * dim,
+                                .b_leading = 3 * dim,
+                                .d_leading = tokens,
+                                .scale = 1.0F / std::sqrt(static_cast<float>(depth))},
+                               {{attention.heads, depth, depth, scores_head},
+                                {images, packed_image, packed_image, scores_image}},
+                               dim);
+  // The softmax of scores by values.
+  planned_product second = plan(b, head,
+                                {.m = tokens,
+                                 .n = depth,
+                                 .k = tokens,
+                                 .a_leading = tokens,
+                                 .b_leading = 3 * dim,
+                                 .d_leading = dim},
+                                {{attention.heads, scores_head, depth, depth},
+                                 {images, scores_image, packed_image, tokens * dim}},
+                                2 * dim);
+  b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
+              head);
   b.add_kernel(
-      softmax_form{.from = b.element(), .to = b.element(), .outer = rows, .extent = all.tokens},
+      softmax_form{.from = b.element(), .to = b.element(), .outer = rows, .extent = tokens},
       {scores.buffer, scores.buffer}, head);
   b.note("softmax by a kernel of its own");
-  b.add_calls(plan(b, head, all, result_form(all)), std::move(second), head);
+  b.add_calls(std::move(second.operation),
+              operands_of(second.calls, scores.buffer, packed, result.buffer), head);
   b.set_output(group.head, result);
 }
 

@@ -1,6 +1,7 @@
 #include "stages/network/host/lowering.hpp"
 
 #include <fmt/format.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 
 #include <stdexcept>
 #include <variant>
@@ -33,7 +34,7 @@ host_program lower_network(const network_definition& network, const weight_table
     } catch (const dnnl::error& e) {
       throw run_error(fmt::format(
           "{}: oneDNN cannot prepare it for {}: {} ({})", builder.owner(head),
-          to_string(network.shape_of(head.inputs.front())), e.what(), describe_status(e.status)));
+          to_string(network.shape_of(head.inputs.front())), e.what(), dnnl_status2str(e.status)));
     }
   }
   return builder.finish(precision_of(config.arguments));

@@ -1,12 +1,26 @@
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 #include "stages/network/host/lowering.hpp"
+#include "stages/network/windows.hpp"
 
 namespace graphline {
 namespace {
 
+/// Means over windows of [planes, height, width], packed. For the pools oneDNN has not: adaptive
+/// ones whose sizes do not divide, and average pools whose last window in ceil_mode leaves the
+/// padding.
+struct windowed_average {
+  std::int64_t planes = 0;  ///< batch times channels
+  std::int64_t height = 0;  ///< of the input
+  std::int64_t width = 0;
+  std::vector<window> rows;     ///< per row of the output
+  std::vector<window> columns;  ///< per column of the output
+};
+
+/// Planes are shared among the compute threads.
 class windowed_average_operation final : public host_operation {
  public:
   windowed_average_operation(std::string name, windowed_average windows, const float* from,
@@ -81,20 +95,14 @@ void lower_to_windows(program_builder& b, std::size_t index, std::vector<window>
   b.add_step({name,
               {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
               [name, windows](const std::vector<onednn_argument>& arguments) {
-                return make_windowed_average(name, windows,
-                                             static_cast<const float*>(arguments[0].data),
-                                             static_cast<float*>(arguments[1].data));
+                return std::make_unique<windowed_average_operation>(
+                    name, windows, static_cast<const float*>(arguments[0].data),
+                    static_cast<float*>(arguments[1].data));
               }});
   b.set_output(index, result);
 }
 
 }  // namespace
-
-std::unique_ptr<host_operation> make_windowed_average(std::string name, windowed_average windows,
-                                                      const float* from, float* to) {
-  return std::make_unique<windowed_average_operation>(std::move(name), std::move(windows), from,
-                                                      to);
-}
 
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(group.head);

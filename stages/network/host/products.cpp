@@ -17,6 +17,22 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
+using extents = dnnl::memory::dims;
+
+dnnl::memory::desc strided(const extents& sizes, const extents& strides) {
+  return {sizes, dnnl::memory::data_type::f32, strides};
+}
+
+void add_product(program_builder& b, const network_layer& layer, const char* name, float scale,
+                 const program_operand& left, const program_operand& right,
+                 const program_tensor& result) {
+  const dnnl::matmul::desc wanted(left.tensor.layout, right.tensor.layout, result.layout);
+  dnnl::primitive_attr attributes = onednn_attributes();
+  if (scale != 1.0F) attributes.set_output_scales(0, {scale});
+  const dnnl::matmul::primitive_desc chosen(wanted, attributes, onednn_engine());
+  b.add_primitive<dnnl::matmul>(name, layer, chosen, {left, right, {DNNL_ARG_DST, result}});
+}
+
 }  // namespace
 
 void lower(program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
@@ -80,26 +96,6 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
   };
   lower_with_epilogue<inner_product>(b, group, as_rows(head.output), linear.bias, choose, operands);
 }
-
-namespace {
-
-using extents = dnnl::memory::dims;
-
-dnnl::memory::desc strided(const extents& sizes, const extents& strides) {
-  return {sizes, dnnl::memory::data_type::f32, strides};
-}
-
-void add_product(program_builder& b, const network_layer& layer, const char* name, float scale,
-                 const program_operand& left, const program_operand& right,
-                 const program_tensor& result) {
-  const dnnl::matmul::desc wanted(left.tensor.layout, right.tensor.layout, result.layout);
-  dnnl::primitive_attr attributes = onednn_attributes();
-  if (scale != 1.0F) attributes.set_output_scales(0, {scale});
-  const dnnl::matmul::primitive_desc chosen(wanted, attributes, onednn_engine());
-  b.add_primitive<dnnl::matmul>(name, layer, chosen, {left, right, {DNNL_ARG_DST, result}});
-}
-
-}  // namespace
 
 /// The heads are read where they lie among the queries, keys and values, and written where they lie
 /// in the result.

@@ -93,14 +93,6 @@ TEST_F(cuda_libraries_test, give_the_same_bits_again_and_tune_only_once) {
   EXPECT_EQ(run(*first, operands), run(*second, operands));
 }
 
-TEST_F(cuda_libraries_test, refuse_a_product_with_an_activation_of_no_epilogue) {
-  product_form form = packed_product(8, 8, 8);
-  form.activations = {activation::silu};
-  std::string why_not;
-  EXPECT_EQ(libraries(false)->plan(form, why_not), nullptr);
-  EXPECT_FALSE(why_not.empty());
-}
-
 convolution_form small_convolution() {
   convolution_form form;
   form.batch = 2;
@@ -144,17 +136,6 @@ TEST_F(cuda_libraries_test, convolve_as_the_form_says) {
           << to_text(form) << " by " << operation->choice();
     }
   }
-}
-
-TEST_F(cuda_libraries_test, refuse_an_operand_that_is_not_aligned) {
-  const product_form form = packed_product(8, 8, 8);
-  std::string why_not;
-  const auto operation = libraries(false)->plan(form, why_not);
-  ASSERT_NE(operation, nullptr) << why_not;
-  const memory block = device_->allocate(4096);
-  void* const operands[] = {block.at(4), block.at(1024), block.at(2048)};
-  EXPECT_THAT([&] { operation->enqueue(stream_->native(), operands, nullptr); },
-              ::testing::ThrowsMessage<run_error>(::testing::HasSubstr("not aligned to 16 bytes")));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class trying_plans_out : public testing::Test {
 
   std::optional<chosen_plan> choose(timed_plans& plans, nanoseconds patience = 60'000'000'000) {
     const std::size_t operands[] = {1024, 4096};
-    const tuning how{cache_, "key", operands, precision::float32, "stage 'head'", patience};
+    const tuning how{cache_, "key", operands, dtype::float32, "stage 'head'", patience};
     return choose_plan(plans, &how, why_not_);
   }
 

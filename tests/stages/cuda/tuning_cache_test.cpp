@@ -30,16 +30,6 @@ TEST(tuning_cache, remembers_plans_for_the_next_process) {
   EXPECT_FALSE(tuning_cache(folder.path() / "new").find("c"));
 }
 
-TEST(tuning_cache, forgets_one_plan_and_keeps_the_others) {
-  const temporary_folder folder;
-  tuning_cache cache(folder.path());
-  cache.store("a", {"eng7", 1});
-  cache.store("b", {"eng8", 2});
-  cache.forget("a");
-  EXPECT_FALSE(cache.find("a"));
-  EXPECT_TRUE(cache.find("b"));
-}
-
 TEST(tuning_cache, takes_an_unreadable_file_for_an_empty_one_and_replaces_it) {
   for (const std::string text :
        {"", "{", "[]",
@@ -73,7 +63,6 @@ TEST(tuning_cache, does_without_a_file_where_none_can_be_written) {
     tuning_cache cache(nowhere);
     EXPECT_NO_THROW(cache.store("a", {"eng7", 1}));
     EXPECT_FALSE(cache.find("a"));
-    EXPECT_NO_THROW(cache.forget("a"));
   }
 }
 

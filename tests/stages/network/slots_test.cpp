@@ -67,30 +67,6 @@ TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
   EXPECT_EQ(trial.output(), direct);
 }
 
-TEST(network_work, agrees_between_one_and_two_threads) {
-  const stage_kind kind = network_kind();
-  const arguments values = read_arguments(kind, mixed);
-  const auto input = some_values(mixed_input.elements());
-  stage_trial one(kind, values, {floats(mixed_input)}, 1);
-  stage_trial two(kind, values, {floats(mixed_input)}, 2);
-  EXPECT_LE(difference(two.run({input}), one.run({input})), 1e-5);
-}
-
-TEST(network_work, computes_each_image_of_a_batch_as_if_alone) {
-  const stage_kind kind = network_kind();
-  const arguments values = read_arguments(kind, mixed);
-  const auto batch = some_values(mixed_input.elements());
-  stage_trial together(kind, values, {floats(mixed_input)});
-  const auto outputs = together.run({batch});
-
-  stage_trial single(kind, values, {floats({1, 5, 11, 7})});
-  const auto half = static_cast<std::ptrdiff_t>(batch.size() / 2);
-  std::vector<float> one_by_one = single.run({{batch.begin(), batch.begin() + half}});
-  const auto rest = single.run({{batch.begin() + half, batch.end()}});
-  one_by_one.insert(one_by_one.end(), rest.begin(), rest.end());
-  EXPECT_LE(difference(one_by_one, outputs), 1e-5);
-}
-
 TEST(network_work, allocates_no_device_memory_once_bound) {
   stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
   const auto before = trial.on().usage().allocations;
@@ -109,35 +85,6 @@ TEST(network_work, reuses_scratch_by_lifetime) {
   stage_trial few(kind, layers(4), {floats({1, 16, 32, 32})});
   stage_trial many(kind, layers(12), {floats({1, 16, 32, 32})});
   EXPECT_EQ(many.scratch_bytes(), few.scratch_bytes());
-}
-
-TEST(network_work, names_operations_after_the_layers_in_them) {
-  stage_trial trial(network_kind(), R"(
-layers:
-  - linear: {out_features: 64}
-  - gelu
-  - linear: {out_features: 64, bias: false}
-)",
-                    {floats({4, 32})});
-  EXPECT_THAT(trial.operations(), ElementsAre(StartsWith("linear+bias+gelu ["),
-                                              AllOf(StartsWith("linear ["), HasSubstr("]"))));
-}
-
-TEST(network_work, folds_a_batch_norm_into_the_convolution_before_it) {
-  stage_trial trial(network_kind(), R"(
-layers:
-  - conv2d: {out_channels: 16, kernel: 3, bias: false}
-  - batch_norm2d
-  - relu
-)",
-                    {floats({1, 16, 8, 8})});
-  EXPECT_THAT(trial.operations(), testing::Contains(StartsWith("conv2d+batch_norm2d+relu [")));
-}
-
-TEST(network_work, copies_what_a_network_only_reshapes) {
-  stage_trial trial(network_kind(), "layers: [flatten]", {floats({2, 3, 4})});
-  const auto input = some_values(24);
-  EXPECT_EQ(trial.run({input}), input);
 }
 
 TEST(network_parts, are_the_layers_computed_as_one_and_tell_what_carries_them_out) {
@@ -201,15 +148,6 @@ TEST(network_parts, say_that_the_host_computes_in_float32_whatever_was_asked_for
                     {floats({4, 4})});
   EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::choice,
                                                HasSubstr("in float32, host has no bfloat16"))));
-}
-
-TEST(matmul_parts, are_one_that_names_the_implementation) {
-  stage_trial trial(matmul_kind(), "{precision: tf32}", {floats({4, 4}), floats({4, 4})});
-  EXPECT_THAT(trial.parts(),
-              ElementsAre(Field(&stage_part::choice, AllOf(StartsWith("oneDNN matmul ["),
-                                                           HasSubstr("host has no tf32")))));
-  EXPECT_EQ(trial.enqueue_in_parts(), 1U);
-  trial.wait();
 }
 
 }  // namespace

@@ -25,14 +25,6 @@ std::size_t room_after(std::size_t bytes) {
   return (widest_pack - bytes % widest_pack) % widest_pack;
 }
 
-/// The values as elements of that type.
-void write_as(dtype element, const std::vector<float>& values, std::byte* to) {
-  cuda_program of;
-  of.buffers = {{buffer_place::weights, values.size() * size_of(element), 0}};
-  of.constants = {{0, element, values}};
-  of.write_constants(to);
-}
-
 std::vector<float> read_as(dtype element, const std::byte* from, std::size_t count) {
   std::vector<float> values(count);
   const bool half = element == dtype::float16;
@@ -58,7 +50,7 @@ std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
   };
   const auto scratch = allocate(program_.scratch_bytes);
   const auto read = allocate(input.size() * size_of(read_));
-  write_as(read_, input, read.data());
+  write_elements(read_, input, read.data());
   const auto count = static_cast<std::size_t>(network_.shape_of(network_.layers.size()).elements());
   const auto written = allocate(count * size_of(written_));
 

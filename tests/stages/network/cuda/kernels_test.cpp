@@ -202,31 +202,6 @@ TEST(sum_kernel, has_no_more_pieces_than_a_block_reads_at_once) {
   EXPECT_EQ(pieces_of({1'000'000'000}), 4070);    // of 30 rows each, 245,760 elements
 }
 
-TEST(sum_kernel, adds_up_more_pieces_than_a_block_reads_at_once) {
-  constexpr int threads = block_sum::most_threads;
-  for (const std::int64_t count : {1, 4095, 4096, 4097, 10007}) {
-    std::vector<float> pieces(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i] = static_cast<float>(i % 7);
-    std::vector<float> shared(sum_of_pieces::shared_floats);
-    float sum = -1;
-    const sum_of_pieces work{pieces.data(), &sum, count};
-    for (int thread = 0; thread < threads; ++thread) work.run<0>(0, thread, threads, shared.data());
-    for (int thread = 0; thread < threads; ++thread) work.run<1>(0, thread, threads, shared.data());
-    for (int thread = 0; thread < threads; ++thread) work.run<2>(0, thread, threads, shared.data());
-    EXPECT_EQ(sum, std::accumulate(pieces.begin(), pieces.end(), 0.0F)) << count;
-  }
-}
-
-TEST(softmax_kernel, works_in_place) {
-  for (const std::int64_t extent : {5, 100, 600}) {
-    const auto from = some_values(3 * extent);
-    const softmax_form form{.outer = 3, .extent = extent};
-    std::vector<float> data = from;
-    run_in_every_order(form, std::array<void*, 2>{data.data(), data.data()}, {bytes_of(data)});
-    EXPECT_EQ(data, run_floats(form, from, from.size(), guard::before)) << extent;
-  }
-}
-
 TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {
   for (const std::int64_t extent : {2, 40, 1000}) {
     std::vector<float> x(static_cast<std::size_t>(extent));
@@ -242,20 +217,6 @@ TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {
                        std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
                        {bytes_of(y)});
     EXPECT_EQ(y, expected) << extent;
-  }
-}
-
-TEST(layer_norm_kernel, gives_the_bias_where_all_elements_are_equal) {
-  for (const guard at : guards) {
-    const guarded<float> x(std::vector<float>(6, 3.0F), at);
-    const guarded<float> weight({2.0F, 2.0F, 2.0F}, at);
-    const guarded<float> bias({1.0F, -1.0F, 0.5F}, at);
-    const guarded<float> y(6, at);
-    run_in_every_order(layer_norm_form{.rows = 2, .extent = 3},
-                       std::array<void*, 4>{x.data(), weight.data(), bias.data(), y.data()},
-                       {std::as_writable_bytes(y.span())});
-    EXPECT_TRUE(y.alone());
-    EXPECT_EQ(y.values(), (std::vector<float>{1.0F, -1.0F, 0.5F, 1.0F, -1.0F, 0.5F}));
   }
 }
 

@@ -146,12 +146,6 @@ TEST_F(cuda_stages, multiply_matrices_with_vectors_in_a_call_per_interleaved_one
               HasSubstr("; conversions to and from bfloat16"));
 }
 
-TEST_F(cuda_stages, multiply_turned_around_where_that_takes_one_product) {
-  const std::vector<tensor_type> types{floats({1, 4, 5}), floats({7, 5, 1})};
-  expect_as_on_host("matmul", "{}", types, 1e-5, "");
-  EXPECT_EQ(on_cuda("matmul", "{}", types).operations().size(), 1U);
-}
-
 TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) {
   for (const auto& [method, choice, operations] :
        {std::tuple{"library", "8 calls of reference loops", 8U},
