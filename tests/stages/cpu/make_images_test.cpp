@@ -57,15 +57,6 @@ TEST(make_images, draws_the_same_pictures_each_time) {
             file_contents(two.path() / "image_0001.jpg"));
 }
 
-TEST(make_images, ends_with_status_2_when_the_folder_cannot_be_used) {
-  const temporary_folder place;
-  place.write("file", "");
-  const outcome refused = make_images(quoted(place.path() / "file") + " 1");
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_EQ(refused.messages, "make_images: cannot use the folder '" + place.path().string() +
-                                  "/file': Not a directory\n");
-}
-
 TEST(make_images, ends_with_status_2_when_the_command_line_is_wrong) {
   EXPECT_EQ(make_images("").status, 2);
   EXPECT_EQ(make_images("--what").status, 2);

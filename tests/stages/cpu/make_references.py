@@ -82,37 +82,6 @@ def make_top_k(rng):
     save("top_k_indices", indices.numpy())
 
 
-def nms(boxes, scores, threshold):
-    """The rule of torchvision.ops.nms, spelled out in float32."""
-    order = np.argsort(-scores, kind="stable")
-    area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    suppressed = np.zeros(len(boxes), bool)
-    kept = []
-    for position, i in enumerate(order):
-        if suppressed[i]:
-            continue
-        kept.append(i)
-        for j in order[position + 1 :]:
-            low = np.maximum(boxes[i, :2], boxes[j, :2])
-            high = np.minimum(boxes[i, 2:], boxes[j, 2:])
-            width, height = np.maximum(high - low, np.float32(0))
-            common = width * height
-            if common / (area[i] + area[j] - common) > threshold:
-                suppressed[j] = True
-    return np.array(kept, np.int64)
-
-
-def make_nms(rng):
-    corner = rng.integers(0, 60, (150, 2))
-    size = rng.integers(10, 40, (150, 2))
-    boxes = np.concatenate([corner, corner + size], 1).astype(np.float32)
-    scores = (rng.integers(0, 100, 150) / 100).astype(np.float32)  # with equals among them
-    save("nms_boxes", boxes)
-    save("nms_scores", scores)
-    save("nms_kept_50", nms(boxes, scores, 0.5))
-    save("nms_kept_20", nms(boxes, scores, 0.2))
-
-
 def picture(height, width):
     """Waves and an edge: smooth parts, detail, and different channels."""
     y, x = np.mgrid[0:height, 0:width]
@@ -156,5 +125,4 @@ if __name__ == "__main__":
     generator = np.random.default_rng(20240501)
     make_random_normal()
     make_top_k(generator)
-    make_nms(generator)
     make_images()

@@ -25,26 +25,6 @@ stage_trial three(const std::string& parameters) {
   return trial;
 }
 
-class nms_reference : public testing::TestWithParam<std::pair<const char*, const char*>> {};
-
-TEST_P(nms_reference, agrees_with_the_rule_of_torchvision) {
-  const auto& [threshold, name] = GetParam();
-  std::vector<std::int64_t> expected = reference<std::int64_t>(name);
-  const auto count = static_cast<std::int64_t>(expected.size());
-  expected.resize(150, -1);
-
-  stage_trial trial(nms_kind(), std::string("{max_outputs: 150, iou_threshold: ") + threshold + "}",
-                    inputs_of(150));
-  trial.input(0, reference<float>("nms_boxes")).input(1, reference<float>("nms_scores")).run();
-  EXPECT_EQ(trial.output<std::int64_t>(0), expected);
-  EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(count));
-}
-
-INSTANTIATE_TEST_SUITE_P(thresholds, nms_reference,
-                         testing::Values(std::pair("0.5", "nms_kept_50"),
-                                         std::pair("0.2", "nms_kept_20")),
-                         [](const auto& tested) { return std::string(tested.param.second); });
-
 TEST(nms, keeps_a_box_whose_overlap_equals_the_threshold) {
   EXPECT_THAT(three("{max_outputs: 3}").output<std::int64_t>(0), ElementsAre(0, 1, 2));
   EXPECT_THAT(three("{max_outputs: 3, iou_threshold: 0.49}").output<std::int64_t>(0),
@@ -84,12 +64,6 @@ TEST(nms, reads_nothing_before_its_first_box) {
   stage_trial trial(nms_kind(), "{max_outputs: 1}", inputs_of(3), 1, test::guard::before);
   trial.input(0, three_boxes).input<float>(1, {0.9F, 0.8F, 0.7F}).run();
   EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0));
-}
-
-TEST(nms, starts_afresh_on_the_next_frame) {
-  stage_trial trial = three("{max_outputs: 3, iou_threshold: 0.4}");
-  trial.input<float>(1, {0.1F, 0.2F, 0.3F}).run(1);
-  EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(2, 1, -1));
 }
 
 /// Corners at whole coordinates up to 14, so that every overlap is a quotient of small whole
@@ -193,16 +167,6 @@ INSTANTIATE_TEST_SUITE_P(forms, nms_batch,
                            return std::string(tested.param.format) +
                                   (tested.param.scores_have_a_feature ? "_and_a_feature" : "");
                          });
-
-TEST(nms, takes_a_batch_of_one_as_a_network_gives_it) {
-  stage_trial trial(nms_kind(), "{max_outputs: 3, iou_threshold: 0.49}",
-                    {{{1, 3, 4}, dtype::float32}, {{1, 3}, dtype::float32}});
-  trial.input(0, three_boxes).input<float>(1, {0.9F, 0.8F, 0.7F}).run();
-  EXPECT_EQ(trial.shape().outputs[0].shape, (shape{1, 3}));
-  EXPECT_EQ(trial.shape().outputs[1].shape, (shape{1}));
-  EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0, 2, -1));
-  EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(2));
-}
 
 TEST(nms, refuses_more_outputs_than_any_memory_holds) {
   const std::int64_t entries = std::int64_t{1} << 40;

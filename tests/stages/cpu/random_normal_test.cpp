@@ -55,14 +55,6 @@ TEST(normal_generator, follows_the_normal_distribution_function) {
   EXPECT_LT(largest, 1.949 / std::sqrt(static_cast<double>(count)));
 }
 
-TEST(normal_generator, draws_the_two_of_a_pair_independently) {
-  constexpr std::size_t count = 200'000;
-  const std::vector<double> values = sample(13, count);
-  double products = 0;
-  for (std::size_t i = 0; i < count; i += 2) products += values[i] * values[i + 1];
-  EXPECT_NEAR(products / (count / 2), 0, 4 / std::sqrt(count / 2));
-}
-
 TEST(normal_generator, fills_an_odd_number_of_values_and_no_more) {
   std::vector<double> even = sample(3, 6);
   even.pop_back();
@@ -92,12 +84,6 @@ TEST(random_normal, draws_by_frame_and_not_by_order_of_frames) {
   EXPECT_EQ(backwards.run(0).output<float>(0), first);
 }
 
-TEST(random_normal, draws_other_numbers_for_another_seed) {
-  stage_trial one(random_normal_kind(), "{shape: [100]}", {}, 1);
-  stage_trial two(random_normal_kind(), "{shape: [100]}", {}, 2);
-  EXPECT_NE(one.run().output<float>(0), two.run().output<float>(0));
-}
-
 TEST(random_normal, casts_before_it_scales) {
   stage_trial doubles(random_normal_kind(), "{shape: [64], dtype: float64}");
   stage_trial floats(random_normal_kind(), "{shape: [64], scale: 0.1}");
@@ -114,11 +100,6 @@ TEST(random_normal, states_its_output_and_the_bytes_it_writes) {
   EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 512 * 512 * 4);
   EXPECT_EQ(trial.shape().cost.bytes_read, 0);
   EXPECT_EQ(trial.shape().known, known_cost::bytes);
-}
-
-TEST(random_normal, offers_floating_types_only) {
-  EXPECT_THAT(stage_trial(random_normal_kind(), "{shape: [4], dtype: int32}").complaints(),
-              SizeIs(1));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@ and products in the graph that PyTorch traces of a forward pass. Bytes are those
 hooks see go into and come out of every module, and of its weights; parameters and outputs are
 PyTorch's own. The layers that Graphline reads are written down from the same modules.
 
-A few layers that Graphline lacks are replaced by others; none of them has weights or MACs: ReLU6
-and LeakyReLU by relu, a Dropout by nothing, a mean over pixels by adaptive_avg_pool2d.
+A few layers that Graphline lacks are replaced by others; none of them has weights or MACs: a
+Dropout by nothing, a mean over pixels by adaptive_avg_pool2d.
 """
 
 import json
@@ -50,7 +50,7 @@ def pool2d(m):
             "ceil_mode": m.ceil_mode}
 
 
-PLAIN = {nn.ReLU: "relu", nn.ReLU6: "relu6", nn.LeakyReLU: "relu", nn.GELU: "gelu",
+PLAIN = {nn.ReLU: "relu", nn.ReLU6: "relu6", nn.GELU: "gelu",
          nn.Sigmoid: "sigmoid", nn.SiLU: "silu", nn.Flatten: "flatten",
          nn.BatchNorm2d: "batch_norm2d"}
 
@@ -113,29 +113,6 @@ def perceptron():
                          nn.GELU(), nn.Linear(512, 10), nn.Softmax(-1))
 
 
-def all_cnn_c():
-    layers = []
-    inputs = 3
-    for outputs, kernel, stride, padding in (
-            (96, 3, 1, 1), (96, 3, 1, 1), (96, 3, 2, 1), (192, 3, 1, 1), (192, 3, 1, 1),
-            (192, 3, 2, 1), (192, 3, 1, 0), (192, 1, 1, 0), (10, 1, 1, 0)):
-        layers += [nn.Conv2d(inputs, outputs, kernel, stride, padding), nn.ReLU()]
-        inputs = outputs
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
-
-
-def network_in_network():
-    layers = []
-    inputs = 3
-    for outputs, kernel, stride, padding in ((96, 11, 4, 0), (256, 5, 1, 2), (384, 3, 1, 1)):
-        layers += [nn.Conv2d(inputs, outputs, kernel, stride, padding), nn.ReLU(),
-                   nn.Conv2d(outputs, outputs, 1), nn.ReLU(), nn.Conv2d(outputs, outputs, 1),
-                   nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True)]
-        inputs = outputs
-    return nn.Sequential(*layers, nn.Conv2d(384, 1000, 3, padding=1), nn.ReLU(),
-                         nn.AdaptiveAvgPool2d(1), nn.Flatten())
-
-
 def mobilenet_v1():
     layers = [conv_bn(3, 32, 3, 2)]
     inputs = 32
@@ -156,20 +133,6 @@ def convmixer(width=256, depth=8, kernel=5, patch=2):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 10))
 
 
-def darknet19():
-    layers = []
-    inputs = 3
-    for group in ((32,), (64,), (128, 64, 128), (256, 128, 256), (512, 256, 512, 256, 512),
-                  (1024, 512, 1024, 512, 1024)):
-        if inputs != 3:
-            layers.append(nn.MaxPool2d(2))
-        for at, outputs in enumerate(group):
-            layers.append(conv_bn(inputs, outputs, 1 if at % 2 else 3, activation=nn.LeakyReLU))
-            inputs = outputs
-    return nn.Sequential(*layers, nn.Conv2d(1024, 1000, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                         nn.Softmax(1))
-
-
 def dilated_residual():
     layers = [conv_bn(3, 24, 7, 2, activation=nn.SiLU), nn.MaxPool2d(3, 2, 1)]
     for dilation in (1, 2, 4):
@@ -183,11 +146,8 @@ def dilated_residual():
 NETWORKS = {
     "lenet5": (lenet5, (1, 1, 28, 28)),
     "perceptron": (perceptron, (64, 1, 28, 28)),
-    "all_cnn_c": (all_cnn_c, (8, 3, 32, 32)),
-    "network_in_network": (network_in_network, (1, 3, 227, 227)),
     "mobilenet_v1": (mobilenet_v1, (2, 3, 224, 224)),
     "convmixer_256_8": (convmixer, (4, 3, 32, 32)),
-    "darknet19": (darknet19, (1, 3, 224, 224)),
     "dilated_residual": (dilated_residual, (2, 3, 97, 131)),
     "alexnet": (torchvision.models.alexnet, (1, 3, 224, 224)),
     "vgg11": (torchvision.models.vgg11, (1, 3, 224, 224)),
