@@ -1,23 +1,31 @@
 #include "framework/spec/yaml_reader.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/spec/tree_builder.hpp"
 
 namespace graphline {
 namespace {
+
+constexpr std::size_t deepest = 64;  // lists and mappings within each other
+
+std::string too_deep() {
+  return fmt::format("this is nested deeper than {} levels", deepest);
+}
 
 bool is_forbidden(std::string_view text, std::size_t at) {
   const auto c = static_cast<unsigned char>(text[at]);
@@ -59,74 +67,194 @@ std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_tex
   return std::nullopt;
 }
 
-/// Hands the parser's events to a tree builder, with places in the source's terms.
-class event_translator final : public YAML::EventHandler {
- public:
-  event_translator(std::shared_ptr<const source_text> source, diagnostics& out)
-      : source_(source), builder_(std::move(source), out) {}
+/// Why a text that parses cannot be used all the same.
+struct unreadable_yaml {
+  place where;
+  std::string message;
+};
 
-  node take() { return builder_.take(); }
+place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
+  if (mark.is_null()) return {source};
+  return {source, static_cast<std::size_t>(mark.line) + 1,
+          static_cast<std::size_t>(mark.column) + 1, 1};
+}
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0) {
-      throw unreadable_yaml{place_of(source_, mark),
-                            "a second document begins here; put it into a "
-                            "file of its own"};
+/// The byte after the closing quote of a text that begins with its opening one; npos if there is
+/// none.
+std::size_t end_of_quoted(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[0] == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == text[0]) {
+      const bool doubled = text[0] == '\'' && i + 1 < text.size() && text[i + 1] == '\'';
+      if (!doubled) return i + 1;
+      ++i;
     }
   }
-  void OnDocumentEnd() override {}
+  return std::string_view::npos;
+}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    builder_.add_null(place_of(source_, mark), anchor);
-  }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    builder_.add_alias(place_of(source_, mark), anchor);
-  }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    builder_.add_scalar(place_of(source_, mark), anchor, value, is_text(tag, mark));
-  }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    is_text(tag, mark);
-    builder_.begin(tree_builder::collection::sequence, place_of(source_, mark), anchor);
-  }
-  void OnSequenceEnd() override { builder_.end(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    is_text(tag, mark);
-    builder_.begin(tree_builder::collection::mapping, place_of(source_, mark), anchor);
-  }
-  void OnMapEnd() override { builder_.end(); }
+/// Turns the parser's tree into nodes with places in the source's terms: the parser has the
+/// beginning of each value, and how far it reaches is found in the source. Resolves merge keys;
+/// reports duplicate keys and keys that are not words. Bounds depth and size, so that no aliases
+/// can exhaust stack or memory: beyond them, `unreadable_yaml` is thrown.
+class tree_converter {
+ public:
+  tree_converter(std::shared_ptr<const source_text> source, diagnostics& out)
+      : source_(std::move(source)), out_(out) {}
 
-  /// Where to point for the parser's message: for a bracket that is not closed at the bracket,
-  /// since the parser itself stumbles anywhere behind it.
-  place place_for(const std::string& message, const YAML::Mark& mark) const {
-    const bool is_open_bracket =
-        message == YAML::ErrorMsg::END_OF_SEQ_FLOW || message == YAML::ErrorMsg::END_OF_MAP_FLOW;
-    const place* innermost = builder_.innermost();
-    return is_open_bracket && innermost != nullptr ? *innermost : place_of(source_, mark);
-  }
-
-  static place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
-    if (mark.is_null()) return {source};
-    return {source, static_cast<std::size_t>(mark.line) + 1,
-            static_cast<std::size_t>(mark.column) + 1, 1};
+  /// `owner` is where a value that was left out is shown; `depth` counts the lists and mappings
+  /// around the value.
+  node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
+    constexpr std::size_t most_values = 100'000;
+    place where = place_of(source_, from.Mark());
+    if (++values_ > most_values) {
+      throw unreadable_yaml{
+          where, fmt::format("more than {} values, what aliases repeat among them", most_values)};
+    }
+    const bool text = is_text(from.Tag(), where);
+    if (from.IsScalar()) {
+      return node::scalar(from.Scalar(), text, token_at(std::move(where), from.Scalar()));
+    }
+    if (!from.IsSequence() && !from.IsMap()) return node::null(place_of_null(where, owner));
+    if (depth == deepest) {
+      throw unreadable_yaml{where, too_deep()};
+    }
+    if (from.IsMap()) return node::mapping(members_of(from, depth), where);
+    std::vector<node> items;
+    for (const YAML::Node& item : from) items.push_back(convert(item, where, depth + 1));
+    return node::sequence(std::move(items), where);
   }
 
  private:
+  std::vector<node::member> members_of(const YAML::Node& mapping, std::size_t depth) {
+    std::vector<node::member> members;
+    std::vector<node> merges;
+    std::unordered_map<std::string, std::size_t> lines;
+    for (const auto& entry : mapping) {
+      const node key = convert(entry.first, place_of(source_, mapping.Mark()), depth + 1);
+      node value = convert(entry.second, key.where(), depth + 1);
+      if (!key.is_scalar()) {
+        out_.error(key.where(), fmt::format("a key must be a word, found {}", key.describe()));
+        continue;
+      }
+      const bool merge = !key.quoted() && key.text() == "<<";
+      const auto [first, is_new] = lines.emplace(key.text(), key.where().line);
+      if (!is_new) {
+        out_.error(key.where(),
+                   fmt::format("the key {} is there twice, first on line {}{}", quote(key.text()),
+                               first->second, merge ? "; merge several by <<: [*a, *b]" : ""));
+      } else if (merge) {
+        merges = value.is_sequence() ? value.items() : std::vector<node>{value};
+      } else {
+        members.push_back({{key.text(), key.where()}, std::move(value)});
+      }
+    }
+    // A key given here wins over merged ones, and an earlier merged mapping over a later one.
+    for (const node& merged : merges) {
+      if (!merged.is_mapping()) {
+        out_.error(merged.where(),
+                   "'<<' takes a mapping or a list of mappings, found " + merged.describe());
+      }
+      for (const node::member& m : merged.members()) {
+        if (lines.emplace(m.key.text, m.key.place.line).second) members.push_back(m);
+      }
+    }
+    return members;
+  }
+
   /// Whether a tag makes a scalar text. The parser gives "!" to quoted scalars and "?" to others.
-  bool is_text(const std::string& tag, const YAML::Mark& mark) const {
+  static bool is_text(const std::string& tag, const place& where) {
     if (tag.empty() || tag == "?") return false;
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return true;
-    throw unreadable_yaml{place_of(source_, mark),
-                          fmt::format("the tag '{}' has no meaning here", tag)};
+    throw unreadable_yaml{where, fmt::format("the tag '{}' has no meaning here", tag)};
+  }
+
+  /// Of a value that was left out the parser has the beginning of whatever follows.
+  place place_of_null(place where, const place& owner) const {
+    const std::string_view line = source_->line(where.line);
+    const std::string_view rest = line.substr(std::min(where.column - 1, line.size()));
+    for (const std::string_view written : {"~", "null", "Null", "NULL"}) {
+      if (!rest.starts_with(written)) continue;
+      where.length = written.size();
+      return where;
+    }
+    // The dash of a list's item is the last that stands before it.
+    for (std::size_t number = where.line; number > 0 && number + 2 > where.line; --number) {
+      std::string_view before = source_->line(number);
+      if (number == where.line) before = before.substr(0, where.column - 1);
+      const std::size_t last = before.find_last_not_of(" \t");
+      if (last == std::string_view::npos) continue;
+      return before[last] == '-' ? place{source_, number, last + 1, 1} : owner;
+    }
+    return owner;
+  }
+
+  /// The scalar whose token begins at `where`, past the anchor and tag it may carry.
+  place token_at(place where, std::string_view text) const {
+    const std::string_view line = source_->line(where.line);
+    std::size_t at = std::min(where.column - 1, line.size());
+    while (at < line.size() && (line[at] == '&' || line[at] == '!')) {
+      const std::size_t next = line.find_first_not_of(" \t", line.find_first_of(" \t", at));
+      if (next >= line.size()) break;
+      at = next;
+    }
+    where.column = at + 1;
+    if (at >= line.size()) return where;
+
+    // What goes on in the next line is marked to the end of this one.
+    where.length = line.find_last_not_of(" \t") + 1 - at;
+    if (line[at] == '"' || line[at] == '\'') {
+      const std::string& all = source_->text();
+      const std::string_view rest(line.data() + at, all.data() + all.size());
+      const std::size_t end = end_of_quoted(rest);
+      // The parser takes the end of the file for the closing quote.
+      if (end == std::string_view::npos) {
+        throw unreadable_yaml{where, "this quoted text has no closing quote"};
+      }
+      where.length = std::min(where.length, end);
+    } else if (line.substr(at).starts_with(text)) {
+      where.length = std::max<std::size_t>(text.size(), 1);
+    }
+    return where;
   }
 
   std::shared_ptr<const source_text> source_;
-  tree_builder builder_;
-  int documents_ = 0;
+  diagnostics& out_;
+  std::size_t values_ = 0;
 };
+
+/// Parses all of the text, of which `YAML::Load` reads the first document only.
+void refuse_second_document(const std::shared_ptr<const source_text>& source) {
+  struct counter final : YAML::EventHandler {
+    std::size_t documents = 0;
+    YAML::Mark latest;
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+      latest = mark;
+      ++documents;
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  };
+  std::istringstream stream(source->text());
+  YAML::Parser parser(stream);
+  counter seen;
+  while (parser.HandleNextDocument(seen)) {
+    if (seen.documents < 2) continue;
+    throw unreadable_yaml{place_of(source, seen.latest),
+                          "a second document begins here; put it into a file of its own"};
+  }
+}
 
 /// The parser's messages name its own states; these name what the writer did.
 struct phrase {
@@ -185,17 +313,15 @@ node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
     out.error(problem->place, problem->message);
     return {};
   }
-  event_translator translator(source, out);
   try {
-    std::istringstream stream(source->text());
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(translator)) {
-    }
-    return translator.take();
+    refuse_second_document(source);
+    return tree_converter(source, out).convert(YAML::Load(source->text()), {source});
   } catch (const unreadable_yaml& problem) {
     out.error(problem.where, problem.message);
+  } catch (const YAML::DeepRecursion& problem) {
+    out.error(place_of(source, problem.mark), too_deep());
   } catch (const YAML::Exception& problem) {
-    const place where = translator.place_for(problem.msg, problem.mark);
+    const place where = place_of(source, problem.mark);
     if (const std::optional<place> tab = tab_near(source, where.line)) {
       out.error(*tab, "a tab cannot indent; use spaces");
     } else {

@@ -60,7 +60,7 @@ TEST(nesting, is_refused_beyond_64_levels_through_aliases) {
     const std::string n = std::to_string(i);
     text += "a" + n + ": &a" + n + " [*a" + std::to_string(i - 1) + "]\n";
   }
-  EXPECT_THAT(said_about(text), HasSubstr("this alias nests deeper than 64 levels"));
+  EXPECT_THAT(said_about(text), HasSubstr("nested deeper than 64 levels"));
 }
 
 TEST(nesting, of_64_levels_is_read) {
@@ -68,14 +68,9 @@ TEST(nesting, of_64_levels_is_read) {
   EXPECT_THAT(said_about(text), HasSubstr("'pipeline' must be text, found a list"));
 }
 
-TEST(anchors, are_refused_when_they_hold_each_other_too_often) {
-  const std::string text = repeated("&a [", 60) + repeated("x, ", 10'000) + repeated("]", 60);
-  EXPECT_THAT(said_about(text), HasSubstr("repeat more than 100000 values"));
-}
-
-TEST(values, are_refused_beyond_a_million) {
-  EXPECT_THAT(said_about("[" + repeated("1,", 1'100'000) + "]"),
-              HasSubstr("more than 1000000 values"));
+TEST(values, are_refused_beyond_a_hundred_thousand) {
+  EXPECT_THAT(said_about("[" + repeated("1,", 110'000) + "]"),
+              HasSubstr("more than 100000 values"));
 }
 
 TEST(many_errors, are_counted_and_not_all_shown) {
