@@ -1,11 +1,8 @@
 #include <dlfcn.h>
-#include <elf.h>
 #include <gmock/gmock.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "framework/base/error.hpp"
 #include "framework/base/version.hpp"
@@ -120,25 +117,15 @@ TEST(a_plugin, runs_device_work_on_the_host_device_of_the_program) {
   EXPECT_EQ(static_cast<const float*>(out.data())[0], 2.0F);
 }
 
-TEST(a_plugin, is_refused_with_both_versions_when_its_abi_is_another) {
+TEST(a_plugin, is_refused_with_both_descriptions_when_it_was_built_otherwise) {
   stage_registry registry;
-  const std::string compiler(plugin_compiler);
-  EXPECT_THAT([&] { load_plugin(file_of("other_abi"), registry); },
-              refused_with("plug-in '" + file_of("other_abi") + "' was built for plug-in ABI " +
-                           std::to_string(plugin_abi + 1) + " of Graphline 0.3.1 (" + compiler +
-                           "), this program has plug-in ABI " + std::to_string(plugin_abi) +
-                           " of Graphline " + std::string(version()) + " (" + compiler +
-                           "): build it again against this version"));
-}
-
-TEST(a_plugin, is_refused_when_its_compiler_or_headers_do_not_fit) {
-  stage_registry registry;
-  EXPECT_THAT([&] { load_plugin(file_of("other_compiler"), registry); },
-              refused_with(AllOf(HasSubstr("was compiled with D++ ABI"),
-                                 HasSubstr("this program with C++ ABI"))));
-  EXPECT_THAT([&] { load_plugin(file_of("other_layout"), registry); },
-              refused_with(AllOf(HasSubstr("headers of Graphline 0.3.1 that are not those"),
-                                 HasSubstr("build it again"))));
+  for (const auto* built_otherwise : {"other_abi", "other_compiler", "other_layout"}) {
+    EXPECT_THAT([&] { load_plugin(file_of(built_otherwise), registry); },
+                refused_with(AllOf(
+                    HasSubstr("of Graphline 0.3.1, this program has plug-in ABI " +
+                              std::to_string(plugin_abi) + " (" + std::string(plugin_compiler)),
+                    HasSubstr("of Graphline " + std::string(version()) + ": build it again"))));
+  }
 }
 
 TEST(a_plugin, is_refused_when_it_does_not_say_that_it_is_one) {
@@ -189,43 +176,10 @@ TEST(a_plugin, that_is_no_shared_library_is_refused_with_the_remedy) {
   const temporary_folder other;
   std::ofstream(other / "cut_off.so") << "\177ELF and no more";
   EXPECT_THAT([&] { load_plugin(other / "cut_off.so", registry); },
-              refused_with(HasSubstr("cut_off.so' is no Graphline plug-in: ")));
+              refused_with(HasSubstr("cut_off.so' cannot be loaded: file too short")));
   EXPECT_THAT([&] { load_plugin(file_of("lacks_a_symbol"), registry); },
               refused_with(AllOf(HasSubstr("cannot be loaded: undefined symbol: defined_nowhere"),
                                  HasSubstr("ldd -r"))));
-}
-
-TEST(a_plugin, whose_sections_lie_beyond_its_file_is_refused) {
-  std::ifstream file(file_of("good"), std::ios::binary);
-  const std::string good((std::istreambuf_iterator<char>(file)), {});
-  Elf64_Ehdr header;
-  ASSERT_GE(good.size(), sizeof header);
-  std::memcpy(&header, good.data(), sizeof header);
-  const temporary_folder other;
-  const auto expect_refused = [&](const std::string& bytes) {
-    std::ofstream(other / "broken.so", std::ios::binary) << bytes;
-    stage_registry registry;
-    EXPECT_THAT([&] { load_plugin(other / "broken.so", registry); },
-                refused_with(HasSubstr("broken.so' is no Graphline plug-in: ")));
-  };
-  constexpr std::uint64_t huge = std::uint64_t{1} << 62;
-  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
-    const std::size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
-    Elf64_Shdr section;
-    std::memcpy(&section, good.data() + at, sizeof section);
-    if (section.sh_type != SHT_DYNSYM) continue;
-    for (const auto field : {&Elf64_Shdr::sh_size, &Elf64_Shdr::sh_offset}) {
-      Elf64_Shdr wrong = section;
-      wrong.*field = huge;
-      std::string bytes = good;
-      std::memcpy(bytes.data() + at, &wrong, sizeof wrong);
-      expect_refused(bytes);
-    }
-  }
-  header.e_shoff = huge;
-  std::string bytes = good;
-  std::memcpy(bytes.data(), &header, sizeof header);
-  expect_refused(bytes);
 }
 
 TEST(plugins_of_a_pipeline, are_found_from_its_folder_and_reported_at_their_places) {

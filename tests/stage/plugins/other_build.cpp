@@ -16,11 +16,6 @@ constinit const graphline::plugin_description graphline_plugin = [] {
   return other;
 }();
 
-/// As the constructor of a global object.
-[[gnu::constructor]] void runs_when_it_is_opened() {
-  __builtin_trap();  // nothing of what has to be refused runs
-}
-
 void graphline_register_kinds(graphline::stage_registry& /*registry*/) {
   __builtin_trap();  // a program must not call what it has to refuse
 }
