@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -41,103 +40,27 @@ std::vector<finding> gather(const std::vector<const experiment_unit*>& units) {
   return list;
 }
 
-/// The words that stand for a value in the names of configurations.
-std::string word_of(const assignment& a) {
-  return printable(a.value.in_one_line());
+/// Shows what some units found where the experiment declares the first of them, with its name and
+/// how many more there are.
+diagnostic attributed(const experiment_spec& spec, const finding& f) {
+  const bool members = !spec.together.empty();
+  const std::size_t first = f.units.front()->index;
+  const named& name = members ? spec.together[first].name : spec.configurations[first].name;
+  const diagnostic& d = *f.what;
+  std::string message =
+      fmt::format("{} {}", members ? "member" : "configuration", quote(name.text, 200));
+  if (f.units.size() > 1) message += fmt::format(" and {} more", f.units.size() - 1);
+  message += ": " + d.message;
+  if (d.place.line > 0 && !same_place(d.place, f.units.front()->shown_run)) {
+    message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
+  }
+  // A warning is nothing to leave a configuration out for.
+  if (d.severity == severity::error && !members) {
+    message += spec.varied ? "; or leave such configurations out with 'exclude'"
+                           : "; or take it off the list";
+  }
+  return {d.severity, name.place, std::move(message)};
 }
-
-bool sets(const configuration_spec& c, const assignment& wanted) {
-  return std::ranges::any_of(c.assignments, [&](const assignment& a) {
-    return a.key.text == wanted.key.text && word_of(a) == word_of(wanted);
-  });
-}
-
-/// The message for units that share what a diagnostic is attributed to, at the place of it.
-class attributor {
- public:
-  attributor(const experiment_spec& spec, const std::vector<const experiment_unit*>& all,
-             telling_once& tell)
-      : spec_(spec), all_(all), tell_(tell) {}
-
-  void attribute(const finding& f) {
-    if (!spec_.together.empty()) {
-      for (const experiment_unit* unit : f.units) attribute_to_member(f, *unit);
-    } else if (!spec_.varied) {
-      for (const experiment_unit* unit : f.units) attribute_to_listed(f, *unit);
-    } else if (f.units.size() == 1) {
-      attribute_to_part(f, spec_.configurations[f.units[0]->index].assignments, 1);
-    } else if (const std::vector<assignment> shared = shared_by(f.units); covers(shared, f.units)) {
-      attribute_to_part(f, shared, f.units.size());
-    } else {
-      for (const experiment_unit* unit : f.units) {
-        attribute_to_part(f, spec_.configurations[unit->index].assignments, 1);
-      }
-    }
-  }
-
- private:
-  /// What the configurations of these units have in common.
-  std::vector<assignment> shared_by(const std::vector<const experiment_unit*>& units) const {
-    std::vector<assignment> shared = spec_.configurations[units.front()->index].assignments;
-    for (const experiment_unit* unit : units) {
-      std::erase_if(
-          shared, [&](const assignment& a) { return !sets(spec_.configurations[unit->index], a); });
-    }
-    return shared;
-  }
-
-  /// Whether they are all that have this in common, so that it explains what they found.
-  bool covers(const std::vector<assignment>& shared,
-              const std::vector<const experiment_unit*>& units) const {
-    const auto count = std::ranges::count_if(all_, [&](const experiment_unit* unit) {
-      return std::ranges::all_of(
-          shared, [&](const assignment& a) { return sets(spec_.configurations[unit->index], a); });
-    });
-    return static_cast<std::size_t>(count) == units.size();
-  }
-
-  void attribute_to_part(const finding& f, const std::vector<assignment>& part, std::size_t count) {
-    std::vector<std::string> names;
-    std::vector<std::string> pairs;
-    for (const assignment& a : part) {
-      names.push_back(fmt::format("{}={}", a.key.text, word_of(a)));
-      pairs.push_back(fmt::format("{}: {}", a.key.text, word_of(a)));
-    }
-    const std::string who = fmt::format("configuration{} {}", count == 1 ? "" : "s with",
-                                        quote(fmt::to_string(fmt::join(names, " ")), 200));
-    const std::string remedy =
-        part.size() == 1 ? fmt::format("or take {} off the values of {}", quote(word_of(part[0])),
-                                       quote(part[0].key.text))
-                         : fmt::format("or leave {} out by exclude: [{{{}}}]",
-                                       count == 1 ? "it" : "them", fmt::join(pairs, ", "));
-    say(f, part.back().value.where(), who, remedy);
-  }
-
-  void attribute_to_listed(const finding& f, const experiment_unit& unit) {
-    const named& name = spec_.configurations[unit.index].name;
-    say(f, name.place, "configuration " + quote(name.text, 100), "or take it off the list");
-  }
-
-  void attribute_to_member(const finding& f, const experiment_unit& unit) {
-    const named& name = spec_.together[unit.index].name;
-    say(f, name.place, "member " + quote(name.text, 100), "");
-  }
-
-  void say(const finding& f, const place& where, const std::string& who,
-           const std::string& remedy) {
-    const diagnostic& d = *f.what;
-    const bool elsewhere = d.place.line > 0 && !same_place(d.place, f.units.front()->shown_run);
-    std::string message = fmt::format("{}: {}", who, d.message);
-    if (elsewhere) message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
-    // A warning is nothing to leave a configuration out for.
-    if (d.severity == severity::error && !remedy.empty()) message += "; " + remedy;
-    tell_({d.severity, where, std::move(message)});
-  }
-
-  const experiment_spec& spec_;
-  const std::vector<const experiment_unit*>& all_;
-  telling_once& tell_;
-};
 
 }  // namespace
 
@@ -155,15 +78,10 @@ void telling_once::operator()(const diagnostics& list) {
 
 void attribute_diagnostics(const experiment_spec& spec,
                            const std::vector<const experiment_unit*>& units, telling_once& tell) {
-  attributor attributed(spec, units, tell);
   for (const finding& f : gather(units)) {
     const bool own_value = f.what->place.source == spec.source &&
                            !same_place(f.what->place, f.units.front()->shown_run);
-    if (f.units.size() == units.size() || own_value) {
-      tell(*f.what);
-    } else {
-      attributed.attribute(f);
-    }
+    tell(f.units.size() == units.size() || own_value ? *f.what : attributed(spec, f));
   }
 }
 
