@@ -62,8 +62,8 @@ inline constexpr std::string_view plugin_compiler =
 #undef GRAPHLINE_TEXT_OF_
 
 /// How a plug-in was built: plain data under the name `graphline_plugin`, which a program reads
-/// before it calls anything. These members stay as they are in every version; further ones may
-/// follow them.
+/// before it calls anything in it. These members stay as they are in every version; further ones
+/// may follow them.
 struct plugin_description {
   char magic[16];        ///< `plugin_magic`
   std::uint32_t abi;     ///< `plugin_abi`

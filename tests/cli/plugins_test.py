@@ -50,8 +50,8 @@ run: {{frames: 4, warmup: 1}}
                         "there")
         done = graphline("run", self.using(PLUGINS / "other_abi.so"))
         self.expect(done, 2, f"{path}:2:11: error: ", "build it again")
-        self.assertRegex(done.stderr, r"plug-in ABI \d+ of Graphline 0\.3\.1 \(.*\), "
-                                      r"this program has plug-in ABI \d+ of Graphline \d")
+        self.assertRegex(done.stderr, r"plug-in ABI \d+ \(.*\) of Graphline 0\.3\.1, "
+                                      r"this program has plug-in ABI \d+ \(.*\) of Graphline \d")
         self.assertNotIn("unknown kind", done.stderr)
         self.expect(graphline("run", self.using(PLUGINS / "no_plugin.so")), 2,
                     "no Graphline plug-in")
