@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_listed = 1'000'000;
 
 struct planned_failure {
-  std::string name;  // of any function when empty
+  std::string name;
   std::size_t left = 0;
   cudaError_t status = cudaSuccess;
 };
@@ -71,7 +71,7 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
   ++c.counts[name];
   if (c.listed.size() < most_listed) c.listed.push_back(name);
   planned_failure& f = c.failure;
-  if (f.left > 0 && (f.name.empty() || f.name == name) && --f.left == 0) return f.status;
+  if (f.left > 0 && f.name == name && --f.left == 0) return f.status;
   if (c.lasting.names.contains(std::string_view(name))) return c.lasting.status;
   if (in_host_function()) return cudaErrorNotPermitted;
   if (kind == call_kind::detached) return std::nullopt;
@@ -162,10 +162,6 @@ std::size_t busy_waits() {
 
 std::size_t allocation_calls() {
   return call_count("cudaMalloc") + call_count("cudaHostAlloc");
-}
-
-void fail_call(std::size_t n, cudaError_t status) {
-  fail_call("", n, status);
 }
 
 void fail_call(const std::string& name, std::size_t n, cudaError_t status) {

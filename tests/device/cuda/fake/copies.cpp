@@ -108,21 +108,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   });
 }
 
-// Not ordered after what non-blocking streams do, as with CUDA.
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return api("cudaMemcpy", [&](locked&) {
-    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
-    if (bytes == 0) return cudaSuccess;
-    if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
-    const auto wrong = check_places(kind, place_of(to, bytes), place_of(from, bytes));
-    if (wrong != cudaSuccess) return wrong;
-    const memory_access target(device_of(to).value_or(current_device()));
-    const memory_access source(device_of(from).value_or(current_device()));
-    std::memmove(to, from, bytes);
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
   return api("cudaMemsetAsync", [&](locked& lock) {
     wait_for_room(lock, stream);

@@ -17,16 +17,6 @@ bool exists(int device) {
   return device >= 0 && device < device_count();
 }
 
-/// What CUDA asks of a device when it resets it: everything made on it goes.
-template <class T>
-void remove_of_device(registry<T>& all, int device) {
-  std::vector<const T*> gone;
-  for (const auto& object : all) {
-    if (object->device == device) gone.push_back(object.get());
-  }
-  for (const T* object : gone) all.remove(object);
-}
-
 const std::map<cudaDeviceAttr, int> attributes = {
     {cudaDevAttrClockRate, 1'980'000},        {cudaDevAttrMemoryClockRate, 3'201'000},
     {cudaDevAttrGlobalMemoryBusWidth, 6'144}, {cudaDevAttrComputeCapabilityMajor, 9},
@@ -51,14 +41,6 @@ cudaError_t cudaSetDevice(int device) {
     if (chosen.failure != cudaSuccess) return chosen.failure;
     current_device() = device;
     chosen.has_context = true;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGetDevice(int* device) {
-  return api("cudaGetDevice", call_kind::detached, [&](locked&) {
-    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
-    *device = current_device();
     return cudaSuccess;
   });
 }
@@ -110,21 +92,6 @@ cudaError_t cudaDeviceSynchronize() {
       return refused;
     }
     the_machine().wait_for_device(lock, current_device());
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaDeviceReset() {
-  return api("cudaDeviceReset", call_kind::detached, [](locked& lock) {
-    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
-    const int device = current_device();
-    the_machine().wait_for_device(lock, device);
-    remove_of_device(objects().streams, device);
-    remove_of_device(objects().events, device);
-    remove_of_device(objects().graphs, device);
-    remove_of_device(objects().executables, device);
-    release_memory_of(device);
-    the_machine().devices[device].failure = cudaSuccess;
     return cudaSuccess;
   });
 }

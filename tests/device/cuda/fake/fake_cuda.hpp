@@ -62,11 +62,8 @@ int events_to_sleep_on();
 /// How often cudaEventSynchronize was called for any other, which keeps the core busy.
 std::size_t busy_waits();
 
-/// The n-th call from now, counted from 1, returns `status` and does nothing. A call of the list
-/// that cannot fail does not count. One at a time: the latest setting holds.
-void fail_call(std::size_t n, cudaError_t status);
-
-/// As above, of the calls of `name` only.
+/// The n-th call of `name` from now, counted from 1, returns `status` and does nothing. One at a
+/// time: the latest setting holds.
 void fail_call(const std::string& name, std::size_t n, cudaError_t status);
 
 /// Every call of these names, from now on.
