@@ -1,4 +1,4 @@
-#include "framework/report/terminal/plan_report.hpp"
+#include "framework/report/render/plan_report.hpp"
 
 #include <gmock/gmock.h>
 

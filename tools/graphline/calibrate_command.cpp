@@ -12,9 +12,9 @@
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/report/terminal/heading.hpp"
 #include "framework/run/calibrate/calibration.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "stages/builtin.hpp"
@@ -25,7 +25,7 @@
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

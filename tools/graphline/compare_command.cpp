@@ -16,12 +16,12 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "framework/report/store/stored_trials.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/text_table.hpp"
 #include "framework/run/experiment/experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -31,7 +31,7 @@
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
@@ -161,7 +161,7 @@ exit_status compare(compare_arguments& given) {
   const auto runner = make_runner(given, planned, devices);
   if (given.check) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
-    print(stdout, report::as_text(report::describe(planned, times), look_of(stdout)));
+    print(stdout, report::as_text(report::describe(planned, times), style_of(stdout)));
     return exit_status::done;
   }
 
@@ -172,7 +172,7 @@ exit_status compare(compare_arguments& given) {
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
-    if (!given.quiet) say(paragraph(report::in_brief(planned, times), 0, look_of(stderr)));
+    if (!given.quiet) say(paragraph(report::in_brief(planned, times), 0, style_of(stderr)));
   } else if (!given.quiet) {
     say(fmt::format("{}: going on from {}\n", printable(planned.name),
                     counted(static_cast<std::int64_t>(done.size()), "trial")));

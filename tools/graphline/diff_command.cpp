@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/terminal/heading.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"

@@ -15,7 +15,7 @@
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "tools/graphline/common_options.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 

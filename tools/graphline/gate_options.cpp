@@ -7,7 +7,7 @@
 
 #include "framework/base/version.hpp"
 #include "framework/report/sentences.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 
@@ -38,14 +38,14 @@ exit_status gate_options::judge(const std::function<gate_result(const gate&)>& j
   if (gates_.empty()) return ended;
   bool all_passed = true;
   std::string lines;
-  const auto as = look_of(quiet ? stderr : outputs.for_people());
+  const auto as = style_of(quiet ? stderr : outputs.for_people());
   for (const auto& one : gates_) {
     const auto& result = suite.results.emplace_back(judged(one));
     const bool passed = result.outcome == gate_outcome::passed;
     all_passed = all_passed && passed;
     if (passed && quiet) continue;
     const auto line = fmt::format("gate {}\n", report::sentence(result));
-    lines += toned(line, passed ? tone::good : tone::bad, as);
+    lines += colored(line, passed ? color::good : color::bad, as);
   }
   if (quiet) {
     print(stderr, lines);

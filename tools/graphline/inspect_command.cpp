@@ -4,12 +4,12 @@
 
 #include "framework/plan/cost_summary.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/plan_report.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/plan_report.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
@@ -61,7 +61,7 @@ void add_check_command(CLI::App& program, action& chosen) {
   options->add_no_plugins_option(*command);
   command->callback([&chosen, options] {
     chosen = [options] {
-      print(stdout, describe_plan(options->make_plan(), options->target(), look_of(stdout)));
+      print(stdout, describe_plan(options->make_plan(), options->target(), style_of(stdout)));
       return exit_status::done;
     };
   });

@@ -9,8 +9,8 @@
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
 namespace {

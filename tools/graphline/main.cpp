@@ -26,7 +26,7 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/machine.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

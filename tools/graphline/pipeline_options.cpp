@@ -18,7 +18,7 @@
 #include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/machine.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

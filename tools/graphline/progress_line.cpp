@@ -8,9 +8,9 @@
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/terminal/shape.hpp"
-#include "framework/report/terminal/text_table.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "framework/report/render/shape.hpp"
+#include "framework/report/render/text_table.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 
@@ -19,7 +19,7 @@ redrawn_line::redrawn_line() : terminal_(is_terminal(stderr)) {}
 void redrawn_line::draw(std::string_view text) {
   if (!terminal_) return;
   // A line that wraps could not be drawn over.
-  const auto shown = table_name(text, look_of(stderr).width - 1);
+  const auto shown = table_name(text, style_of(stderr).width - 1);
   // Not fmt::print, which throws where the terminal has gone.
   std::fputs(fmt::format("\r{}\x1b[K", shown).c_str(), stderr);
   std::fflush(stderr);
@@ -104,7 +104,7 @@ std::string watch_line::text(const progress& at, std::size_t width) const {
   std::vector<std::size_t> heights;
   for (const auto slowest : slowest_)
     heights.push_back(static_cast<std::size_t>(std::max<nanoseconds>(1, slowest)));
-  if (heights.size() > 1) add(bars_of(heights, look_of(stderr)));
+  if (heights.size() > 1) add(bars_of(heights, style_of(stderr)));
   return line;
 }
 
@@ -112,13 +112,13 @@ void watch_line::show(const progress& at) {
   const auto time = now();
   take_in(at, time);
   if (line_.on_terminal()) {
-    line_.draw(text(at, look_of(stderr).width - 1));
+    line_.draw(text(at, style_of(stderr).width - 1));
     return;
   }
   if (written_ == 0) written_ = time;  // the first line after as long as those that follow
   if (at.warmup || time - written_ < between_lines) return;
   written_ = time;
-  print(stderr, text(at, look_of(stderr).width) + "\n");
+  print(stderr, text(at, style_of(stderr).width) + "\n");
   std::fflush(stderr);
 }
 

@@ -17,7 +17,7 @@
 #include "framework/report/trace/trace_file.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

@@ -15,7 +15,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
@@ -141,7 +141,7 @@ void result_outputs::show(const std::string& text) {
 }
 
 void result_outputs::show(const report::document& document) {
-  show(report::as_text(document, look_of(for_people())));
+  show(report::as_text(document, style_of(for_people())));
 }
 
 void result_outputs::attempt(const std::function<void()>& step) {

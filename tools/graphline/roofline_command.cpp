@@ -21,7 +21,7 @@
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

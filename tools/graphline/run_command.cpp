@@ -14,9 +14,9 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/run_csv.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "framework/report/terminal/heading.hpp"
 #include "framework/report/trace/trace_file.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
@@ -27,7 +27,7 @@
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {

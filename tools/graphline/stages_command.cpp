@@ -9,11 +9,11 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "framework/stage/kind_manual.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
@@ -26,7 +26,7 @@ struct stages_arguments {
 exit_status show_stages(const stages_arguments& given) {
   const stage_registry registry = kinds_with(given.plugins);
   if (given.kind.empty()) {
-    print(stdout, list_kinds(registry, look_of(stdout).width));
+    print(stdout, list_kinds(registry, style_of(stdout).width));
     return exit_status::done;
   }
   const auto* kind = registry.find(given.kind);
@@ -34,7 +34,7 @@ exit_status show_stages(const stages_arguments& given) {
     throw input_error(
         fmt::format("unknown kind '{}'{}", given.kind, suggestion(given.kind, registry.names())));
   }
-  print(stdout, describe_kind(*kind, look_of(stdout).width));
+  print(stdout, describe_kind(*kind, style_of(stdout).width));
   return exit_status::done;
 }
 
@@ -51,7 +51,7 @@ void add_stages_command(CLI::App& program, action& chosen) {
 namespace {
 
 exit_status list_devices() {
-  const look as = look_of(stdout);
+  const terminal_style as = style_of(stdout);
   for (const auto& backend : builtin_devices().backends()) {
     std::string reason;
     const auto found = backend.list(reason);

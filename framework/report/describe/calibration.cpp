@@ -6,7 +6,7 @@
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

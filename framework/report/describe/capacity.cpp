@@ -4,7 +4,7 @@
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

@@ -10,7 +10,7 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

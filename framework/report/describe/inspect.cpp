@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

@@ -4,7 +4,7 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

@@ -5,7 +5,7 @@
 
 #include "framework/analysis/diff/output_diff.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "framework/base/units.hpp"
-#include "framework/report/terminal/shape.hpp"
+#include "framework/report/render/shape.hpp"
 
 namespace graphline::report {
 
@@ -68,7 +68,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time) {
 
 /// The histograms of a column; none where it holds no samples or too few values.
 std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column,
-                                       const look& as) {
+                                       const terminal_style& as) {
   std::vector<const distribution*> all;
   bool any = false;
   for (const auto* row : shown.lines) {
@@ -113,7 +113,7 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
   return columns;
 }
 
-shown_table::shown_table(const table& shown, place where, const look& as)
+shown_table::shown_table(const table& shown, place where, const terminal_style& as)
     : of(shown), columns(shown_columns(shown, where)) {
   for (const auto& row : of.rows) {
     if ((row.where & where) != 0) lines.push_back(&row);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "framework/report/document.hpp"
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline::report {
 
@@ -24,7 +24,7 @@ std::vector<std::size_t> shown_columns(const table& of, place where);
 /// unless a heading is the unit itself. "-" is what is not known.
 struct shown_table {
   /// `where`: in_text or in_page. `as`: how histograms are drawn.
-  shown_table(const table& of, place where, const look& as = {});
+  shown_table(const table& of, place where, const terminal_style& as = {});
 
   bool is_total(std::size_t line) const { return of.total && line + 1 == lines.size(); }
 

@@ -10,12 +10,12 @@
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/document.hpp"
 #include "framework/report/json/json_text.hpp"
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline::report {
 
 /// For a terminal: tables as wide as it is, charts in characters.
-std::string as_text(const document& of, const look& as = {});
+std::string as_text(const document& of, const terminal_style& as = {});
 
 /// For a pull request: GitHub's tables, no charts.
 std::string as_markdown(const document& of);

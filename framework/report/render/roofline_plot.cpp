@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "framework/base/units.hpp"
-#include "framework/report/terminal/decades.hpp"
-#include "framework/report/terminal/plot_canvas.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/decades.hpp"
+#include "framework/report/render/plot_canvas.hpp"
+#include "framework/report/render/text_table.hpp"
 
 namespace graphline::report {
 
@@ -49,7 +49,7 @@ struct drawn_points {
 
 class plot {
  public:
-  plot(const roofline_chart& of, const look& as) : of_(of), as_(as) {
+  plot(const roofline_chart& of, const terminal_style& as) : of_(of), as_(as) {
     for (const auto& p : of.points) {
       x_.include(p.intensity);
       y_.include(p.rate);
@@ -78,8 +78,8 @@ class plot {
 
  private:
   std::string heading(std::size_t label) const {
-    return toned(fmt::format("{:>{}}", "FLOP/s", std::max<std::size_t>(label, 6)), tone::faint,
-                 as_) +
+    return colored(fmt::format("{:>{}}", "FLOP/s", std::max<std::size_t>(label, 6)), color::faint,
+                   as_) +
            '\n';
   }
 
@@ -151,7 +151,7 @@ class plot {
     std::string text;
     for (std::size_t row = 0; row < canvas.rows(); ++row) {
       const auto* edge = as_.blocks ? (labels[row].empty() ? "│" : "┤") : "|";
-      text += toned(fmt::format("{:>{}} {}", labels[row], label, edge), tone::faint, as_) +
+      text += colored(fmt::format("{:>{}} {}", labels[row], label, edge), color::faint, as_) +
               canvas.row(row) + '\n';
     }
     return text;
@@ -177,13 +177,13 @@ class plot {
     constexpr std::string_view unit = "FLOP/B";
     const auto indent = std::string(label + 1, ' ');
     const auto under = std::string(label + 2 + canvas.columns() - unit.size(), ' ');
-    return toned(line + '\n' + indent + names + '\n' + under + std::string(unit), tone::faint,
-                 as_) +
+    return colored(line + '\n' + indent + names + '\n' + under + std::string(unit), color::faint,
+                   as_) +
            '\n';
   }
 
   const roofline_chart& of_;
-  look as_;
+  terminal_style as_;
   decades x_;
   decades y_;
 };
@@ -197,7 +197,7 @@ std::string letter_of(const std::string& stage, const std::vector<point>& stages
 }
 
 /// What each letter is, in as many columns as there is room for.
-std::string legend(const drawn_points& drawn, const look& as) {
+std::string legend(const drawn_points& drawn, const terminal_style& as) {
   std::vector<std::string> entries;
   const auto add = [&](const std::vector<point>& points, char first) {
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -207,7 +207,7 @@ std::string legend(const drawn_points& drawn, const look& as) {
       const auto letter = std::string(1, static_cast<char>(first + static_cast<char>(i)));
       const auto room = std::min<std::size_t>(as.room(39), as.width) - more.size() - 2;
       entries.push_back(fmt::format(
-          "{} {}{}", toned(letter, tone::good, as),
+          "{} {}{}", colored(letter, color::good, as),
           table_name(points[i].part.empty() ? points[i].stage : points[i].part, room), more));
     }
   };
@@ -226,34 +226,34 @@ std::string legend(const drawn_points& drawn, const look& as) {
   return text;
 }
 
-std::string left_out(const roofline_chart& of, std::size_t shorter, const look& as) {
+std::string left_out(const roofline_chart& of, std::size_t shorter, const terminal_style& as) {
   std::string text;
   if (!of.without.empty()) {
     std::string names;
     for (const auto& name : of.without) {
       names += (names.empty() ? "" : ", ") + table_name(name, as.room(28));
     }
-    text +=
-        paragraph("not in the plot, without FLOPs or without a time: " + names, 2, as, tone::faint);
+    text += paragraph("not in the plot, without FLOPs or without a time: " + names, 2, as,
+                      color::faint);
   }
   if (shorter > 0) {
     text +=
         paragraph(fmt::format("not in the plot, shorter than those with letters: {} more", shorter),
-                  2, as, tone::faint);
+                  2, as, color::faint);
   }
   return text;
 }
 
 }  // namespace
 
-std::string roofline_plot(const roofline_chart& of, const look& as) {
+std::string roofline_plot(const roofline_chart& of, const terminal_style& as) {
   if (of.points.empty()) return {};
   const drawn_points drawn(of);
   std::vector<std::string> hidden;
   auto text = plot(of, as).text(drawn, hidden) + legend(drawn, as);
   if (!hidden.empty()) {
     text += paragraph(fmt::format("behind others in the plot: {}", fmt::join(hidden, ", ")), 2, as,
-                      tone::faint);
+                      color::faint);
   }
   return text + left_out(of, drawn.shorter, as);
 }

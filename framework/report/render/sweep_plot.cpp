@@ -10,7 +10,7 @@
 
 #include "framework/analysis/experiment/sweep.hpp"
 #include "framework/base/units.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 namespace graphline::report {
 
@@ -25,7 +25,7 @@ constexpr std::size_t gap = 4;  // between two plots
 struct drawing_set {
   std::string_view mark, other_mark, line, upright, tick, corner, level, level_tick;
 };
-const drawing_set& characters(const look& as) {
+const drawing_set& characters(const terminal_style& as) {
   static constexpr drawing_set drawn = {"●", "○", "·", "│", "┤", "└", "─", "┬"};
   static constexpr drawing_set ascii = {"o", "x", ".", "|", "+", "+", "-", "+"};
   return as.blocks ? drawn : ascii;
@@ -104,7 +104,7 @@ point_list points_of(const sweep_chart& of, const sweep_chart::line& line) {
 class plot_drawing {
  public:
   plot_drawing(const sweep_chart& of, const sweep_chart::panel& what, std::size_t width,
-               const look& as)
+               const terminal_style& as)
       : of_(of),
         what_(what),
         width_(width),
@@ -127,7 +127,7 @@ class plot_drawing {
       draw(points_of(of_, what_.lines[i]), i == 0 ? use_.mark : use_.other_mark);
     }
     const auto title = what_.title + (y_.logarithmic() ? ", log scale" : "");
-    std::vector<std::string> result = {toned(table_name(title, width_), tone::heading, as_)};
+    std::vector<std::string> result = {colored(table_name(title, width_), color::heading, as_)};
     for (std::size_t row = rows; row-- > 0;) result.push_back(line(row));
     result.push_back(bottom());
     result.push_back(figures());
@@ -193,10 +193,10 @@ class plot_drawing {
         dots += cell;
         continue;
       }
-      text += toned(std::exchange(dots, ""), tone::faint, as_);
+      text += colored(std::exchange(dots, ""), color::faint, as_);
       text += cell;
     }
-    return text + toned(dots, tone::faint, as_);
+    return text + colored(dots, color::faint, as_);
   }
 
   std::string bottom() const {
@@ -241,7 +241,7 @@ class plot_drawing {
   const sweep_chart& of_;
   const sweep_chart::panel& what_;
   std::size_t width_;
-  const look& as_;
+  const terminal_style& as_;
   const drawing_set& use_;
   axis x_;
   axis y_;
@@ -252,7 +252,7 @@ class plot_drawing {
 
 }  // namespace
 
-std::string sweep_plot(const sweep_chart& of, const look& as) {
+std::string sweep_plot(const sweep_chart& of, const terminal_style& as) {
   const auto& plots = of.panels;
   const bool beside = plots.size() == 2 && as.width >= 2 * (narrowest + gap) + gap;
   const auto width = std::min(widest, beside ? (as.width - gap) / 2 : as.width);
@@ -274,9 +274,9 @@ std::string sweep_plot(const sweep_chart& of, const look& as) {
   std::string text;
   for (const auto& line : lines) text += line + '\n';
   if (others) {
-    text += toned(fmt::format("{} p50  {} roofline time", characters(as).mark,
-                              characters(as).other_mark),
-                  tone::faint, as) +
+    text += colored(fmt::format("{} p50  {} roofline time", characters(as).mark,
+                                characters(as).other_mark),
+                    color::faint, as) +
             '\n';
   }
   return text;

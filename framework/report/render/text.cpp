@@ -7,8 +7,8 @@
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/roofline_plot.hpp"
 #include "framework/report/render/sweep_plot.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "framework/report/sentences.hpp"
-#include "framework/report/terminal/text_table.hpp"
 
 namespace graphline::report {
 
@@ -26,21 +26,21 @@ text_table::align align_of(const column& of, const table& in, std::size_t at) {
 }
 
 /// What the columns of a table mean.
-std::string column_notes(const shown_table& shown, const look& as) {
+std::string column_notes(const shown_table& shown, const terminal_style& as) {
   std::string notes;
   for (const auto c : shown.columns) {
     const auto& column = shown.of.columns[c];
     if (column.help.empty()) continue;
-    notes += paragraph(fmt::format("{}: {}", column.title, column.help), 2, as, tone::faint);
+    notes += paragraph(fmt::format("{}: {}", column.title, column.help), 2, as, color::faint);
   }
   const bool unknown = std::any_of(shown.rows.begin(), shown.rows.end(), [](const auto& texts) {
     return std::find(texts.begin(), texts.end(), "-") != texts.end();
   });
-  if (unknown && !notes.empty()) notes += paragraph("-: not known", 2, as, tone::faint);
+  if (unknown && !notes.empty()) notes += paragraph("-: not known", 2, as, color::faint);
   return notes.empty() ? notes : '\n' + notes;
 }
 
-/// Names and other words are cut where there is no room; what is toned is short.
+/// Names and other words are cut where there is no room; what is colored is short.
 bool is_cut(const table& of, std::size_t column) {
   const bool is_words = std::none_of(of.rows.begin(), of.rows.end(), [&](const row& one) {
     const auto& value = one.cells[column].value;
@@ -51,21 +51,21 @@ bool is_cut(const table& of, std::size_t column) {
 }
 
 /// The text of a cell, with what it says of good and bad.
-std::string toned_cell(const cell& of, const std::string& text, const look& as) {
+std::string colored_cell(const cell& of, const std::string& text, const terminal_style& as) {
   const auto* some = std::get_if<judgment>(&of.value);
   if (some == nullptr) return text;
   switch (some->is) {
     case judgment::kind::good:
-      return toned(text, tone::good, as);
+      return colored(text, color::good, as);
     case judgment::kind::bad:
-      return toned(text, tone::bad, as);
+      return colored(text, color::bad, as);
     case judgment::kind::faint:
       break;
   }
-  return toned(text, tone::faint, as);
+  return colored(text, color::faint, as);
 }
 
-std::string text_of(const table& of, const look& as) {
+std::string text_of(const table& of, const terminal_style& as) {
   shown_table shown(of, in_text, as);
   std::vector<text_table::column> columns;
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
@@ -80,16 +80,16 @@ std::string text_of(const table& of, const look& as) {
     const auto indent = 2 * static_cast<std::size_t>(shown.lines[r]->level);
     texts.front() = std::string(indent, ' ') + table_name(texts.front(), as.room(28) - indent);
     for (std::size_t i = 1; i < texts.size(); ++i) {
-      texts[i] = toned_cell(shown.lines[r]->cells[shown.columns[i]], printable(texts[i]), as);
+      texts[i] = colored_cell(shown.lines[r]->cells[shown.columns[i]], printable(texts[i]), as);
     }
     if (shown.lines[r]->apart) made.add_row(std::vector<std::string>(texts.size()));
     made.add_row(std::move(texts));
   }
-  const auto title = of.titled ? paragraph(of.title, 2, as, tone::heading) : "";
+  const auto title = of.titled ? paragraph(of.title, 2, as, color::heading) : "";
   return title + made.text(as) + notes;
 }
 
-std::string text_of(const facts& of, const look& as) {
+std::string text_of(const facts& of, const terminal_style& as) {
   std::size_t titles = 0;
   std::size_t values = 0;
   for (const auto& one : of.list) {
@@ -98,7 +98,7 @@ std::string text_of(const facts& of, const look& as) {
     if (one.note.empty()) continue;
     values = std::max(values, text_width(shown_value(one.value)));
   }
-  auto text = toned(of.title, tone::heading, as) + '\n';
+  auto text = colored(of.title, color::heading, as) + '\n';
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
     const auto value = printable(shown_value(one.value));
@@ -112,33 +112,33 @@ std::string text_of(const facts& of, const look& as) {
   return text;
 }
 
-std::string text_of(const chart& of, const look& as) {
+std::string text_of(const chart& of, const terminal_style& as) {
   if (const auto* some = std::get_if<roofline_chart>(&of.drawn)) return roofline_plot(*some, as);
   const auto* some = std::get_if<sweep_chart>(&of.drawn);
   return some != nullptr ? sweep_plot(*some, as) : "";
 }
 
-std::string text_of(const note& of, const look& as) {
+std::string text_of(const note& of, const terminal_style& as) {
   std::string text;
   for (std::size_t at = 0; at < of.text.size();) {
     const auto end = std::min(of.text.find('\n', at), of.text.size());
-    text += paragraph(printable(of.text.substr(at, end - at)), 2, as, tone::faint);
+    text += paragraph(printable(of.text.substr(at, end - at)), 2, as, color::faint);
     at = end + 1;
   }
   return text;
 }
 
-std::string findings_of(const document& of, finding_severity how, const look& as) {
+std::string findings_of(const document& of, finding_severity how, const terminal_style& as) {
   std::string text;
   for (const auto& found : of.findings) {
     if (found.how != how) continue;
     const auto says = printable(sentence(found));
     switch (how) {
       case finding_severity::failure:
-        text += paragraph(says, 2, as, tone::bad);
+        text += paragraph(says, 2, as, color::bad);
         break;
       case finding_severity::warning:
-        text += paragraph("warning: " + says, 2, as, tone::warning);
+        text += paragraph("warning: " + says, 2, as, color::warning);
         break;
       case finding_severity::note:
         text += paragraph("- " + says, 2, as);
@@ -149,13 +149,13 @@ std::string findings_of(const document& of, finding_severity how, const look& as
 
 }  // namespace
 
-std::string as_text(const document& of, const look& as) {
+std::string as_text(const document& of, const terminal_style& as) {
   std::string text;
   const auto add = [&](const std::string& block) {
     if (!block.empty()) text += (text.empty() ? "" : "\n") + block;
   };
   for (const auto& line : of.lines) {
-    text += paragraph(printable(line), 2, as, text.empty() ? tone::heading : tone::plain);
+    text += paragraph(printable(line), 2, as, text.empty() ? color::heading : color::plain);
   }
   add(findings_of(of, finding_severity::failure, as));
   for (const auto& part : of.parts) {

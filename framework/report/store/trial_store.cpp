@@ -17,8 +17,8 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/store/stored_trials.hpp"
-#include "framework/report/terminal/heading.hpp"
 
 namespace graphline {
 

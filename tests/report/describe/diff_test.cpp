@@ -7,7 +7,7 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"

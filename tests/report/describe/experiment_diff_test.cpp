@@ -7,7 +7,7 @@
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"

@@ -5,7 +5,7 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
@@ -32,7 +32,7 @@ using samples::ms;
 using samples::us;
 
 std::string text_of(const experiment_record& record, const experiment_summary& summary,
-                    const look& as = {}) {
+                    const terminal_style& as = {}) {
   return as_text(describe(record, analyze(record, summary)), as);
 }
 

@@ -7,7 +7,7 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string shown(const run_record& record, const look& as = {}) {
+std::string shown(const run_record& record, const terminal_style& as = {}) {
   return as_text(describe(record), as);
 }
 
@@ -249,7 +249,7 @@ TEST(describe_run, fits_its_width) {
   for (const auto& record : records) {
     EXPECT_LE(widest_line(shown(record)), 80U) << shown(record);
   }
-  look narrow;
+  terminal_style narrow;
   narrow.width = 40;
   const auto text = shown(samples::calibrated_gpu().stages, narrow);
   EXPECT_LE(widest_line(text), 40U) << text;

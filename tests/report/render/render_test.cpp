@@ -10,7 +10,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/page_parts.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/page_records.hpp"

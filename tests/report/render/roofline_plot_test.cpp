@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string plot_of(const roofline_record& record, const look& as = {}) {
+std::string plot_of(const roofline_record& record, const terminal_style& as = {}) {
   const auto says = describe(record);
   return roofline_plot(std::get<roofline_chart>(samples::part_of<chart>(says, "roofline").drawn),
                        as);

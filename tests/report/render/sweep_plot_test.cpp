@@ -11,7 +11,7 @@
 #include "tests/analysis/made_sweep.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
-#include "tests/report/terminal/fit.hpp"
+#include "tests/report/render/fit.hpp"
 
 namespace graphline::report {
 namespace {
@@ -45,7 +45,7 @@ sweep_chart chart_of(const sweep& of) {
 
 void expect_to_fit(const sweep& of, std::size_t width) {
   samples::expect_to_fit("a sweep", width,
-                         [&](const look& as) { return as_text(described(of), as); });
+                         [&](const terminal_style& as) { return as_text(described(of), as); });
 }
 
 TEST(describe_sweep, shows_figures_and_plots_at_every_width) {
@@ -98,8 +98,9 @@ TEST(sweep_plot, takes_values_of_any_size_and_sign) {
     }
     if (factor < 0) std::reverse(found.points.begin(), found.points.end());
     for (const std::size_t width : {30, 40, 60, 80, 120}) {
-      samples::expect_to_fit("a plot", width,
-                             [&](const look& as) { return sweep_plot(chart_of(found), as); });
+      samples::expect_to_fit("a plot", width, [&](const terminal_style& as) {
+        return sweep_plot(chart_of(found), as);
+      });
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace CLI {
 class App;
@@ -33,6 +33,6 @@ bool is_terminal(std::FILE* stream);
 ///   missing or "dumb"
 /// - width: COLUMNS, else the terminal's, else 80; between 40 and 200
 /// - block characters: where the locale is one of UTF-8
-look look_of(std::FILE* stream);
+terminal_style style_of(std::FILE* stream);
 
 }  // namespace graphline

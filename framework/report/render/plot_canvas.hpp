@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline {
 
@@ -17,7 +17,7 @@ namespace graphline {
 class plot_canvas {
  public:
   /// Both at least 1.
-  plot_canvas(std::size_t columns, std::size_t rows, const look& as);
+  plot_canvas(std::size_t columns, std::size_t rows, const terminal_style& as);
 
   std::size_t columns() const noexcept { return columns_; }
   std::size_t rows() const noexcept { return rows_; }
@@ -47,16 +47,16 @@ class plot_canvas {
     std::uint8_t dots = 0;  ///< in the order of braille's bits
     char level = 0;         ///< of a line in ASCII
     char character = 0;
-    tone in = tone::plain;
+    color in = color::plain;
   };
 
   cell& at(std::size_t column, std::size_t row) { return cells_[row * columns_ + column]; }
-  void dot(std::size_t column, std::size_t row, tone in);
+  void dot(std::size_t column, std::size_t row, color in);
   std::string shown(const cell& of) const;
 
   std::size_t columns_;
   std::size_t rows_;
-  look as_;
+  terminal_style as_;
   std::vector<cell> cells_;
 };
 

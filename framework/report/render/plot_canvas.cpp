@@ -1,4 +1,4 @@
-#include "framework/report/terminal/plot_canvas.hpp"
+#include "framework/report/render/plot_canvas.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,22 +24,22 @@ bool is_inside(double share) {
 
 }  // namespace
 
-plot_canvas::plot_canvas(std::size_t columns, std::size_t rows, const look& as)
+plot_canvas::plot_canvas(std::size_t columns, std::size_t rows, const terminal_style& as)
     : columns_(columns), rows_(rows), as_(as), cells_(columns * rows) {}
 
-void plot_canvas::dot(std::size_t column, std::size_t row, tone in) {
+void plot_canvas::dot(std::size_t column, std::size_t row, color in) {
   auto& to = at(column / dots_across, row / dots_down);
   // Bits of U+2800: down the left side, down the right side, then the two at the bottom.
   constexpr std::uint8_t bits[dots_down][dots_across] = {
       {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   to.dots |= bits[row % dots_down][column % dots_across];
   constexpr std::string_view levels = "'--_";
-  if (in == tone::faint) {
+  if (in == color::faint) {
     if (to.level == 0) to.level = ':';
   } else {
     to.level = levels[row % dots_down];
   }
-  if (in != tone::faint || to.in == tone::plain) to.in = in;
+  if (in != color::faint || to.in == color::plain) to.in = in;
 }
 
 void plot_canvas::line(double x0, double y0, double x1, double y1) {
@@ -48,7 +48,7 @@ void plot_canvas::line(double x0, double y0, double x1, double y1) {
     const double x = (static_cast<double>(c) + 0.5) / static_cast<double>(across);
     if (x < x0 || x > x1) continue;
     const double y = x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y0;
-    if (is_inside(y)) dot(c, place(1 - y, rows_ * dots_down), tone::heading);
+    if (is_inside(y)) dot(c, place(1 - y, rows_ * dots_down), color::heading);
   }
 }
 
@@ -58,7 +58,7 @@ void plot_canvas::dotted(double x, double y0, double y1) {
   const auto first = place(1 - std::min(y1, 1.0), rows_ * dots_down);
   const auto last = place(1 - std::max(y0, 0.0), rows_ * dots_down);
   for (auto row = first + 1; row <= last; ++row) {
-    if (row % dots_across == 1) dot(column, row, tone::faint);
+    if (row % dots_across == 1) dot(column, row, color::faint);
   }
 }
 
@@ -72,7 +72,7 @@ bool plot_canvas::mark(double x, double y, char character) {
     auto& free = at(static_cast<std::size_t>(to), row);
     if (free.character != 0) continue;
     free.character = character;
-    free.in = tone::good;
+    free.in = color::good;
     return true;
   }
   return false;
@@ -92,7 +92,7 @@ bool plot_canvas::text(std::ptrdiff_t column, std::ptrdiff_t row, std::string_vi
   for (std::ptrdiff_t i = 0; i < size; ++i) {
     auto& to_write = at(static_cast<std::size_t>(column + i), in_row);
     to_write.character = text[static_cast<std::size_t>(i)];
-    to_write.in = tone::plain;
+    to_write.in = color::plain;
   }
   return true;
 }
@@ -117,17 +117,17 @@ std::string plot_canvas::shown(const cell& of) const {
 std::string plot_canvas::row(std::size_t row) const {
   std::string result;
   std::string run;
-  auto in = tone::plain;
+  auto in = color::plain;
   for (std::size_t c = 0; c < columns_; ++c) {
     const auto& here = cells_[row * columns_ + c];
     if (here.in != in) {
-      result += toned(run, in, as_);
+      result += colored(run, in, as_);
       run.clear();
       in = here.in;
     }
     run += shown(here);
   }
-  result += toned(run, in, as_);
+  result += colored(run, in, as_);
   result.erase(result.find_last_not_of(' ') + 1);
   return result;
 }

@@ -1,4 +1,4 @@
-#include "framework/report/terminal/plan_report.hpp"
+#include "framework/report/render/plan_report.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/placement.hpp"
-#include "framework/report/terminal/heading.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/heading.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "framework/spec/settings_table.hpp"
 
 namespace graphline {
@@ -60,7 +60,8 @@ class table {
 };
 
 /// `lead`, then the items with commas between, broken between items where the line ends.
-std::string listed(const std::string& lead, const std::vector<std::string>& items, const look& as) {
+std::string listed(const std::string& lead, const std::vector<std::string>& items,
+                   const terminal_style& as) {
   const std::size_t indent = text_width(lead);
   std::string text = lead;
   std::size_t column = indent;
@@ -81,8 +82,8 @@ std::string listed(const std::string& lead, const std::vector<std::string>& item
   return text + "\n";
 }
 
-std::string title(std::string_view text, const look& as) {
-  return toned(text, tone::heading, as) + "\n";
+std::string title(std::string_view text, const terminal_style& as) {
+  return colored(text, color::heading, as) + "\n";
 }
 
 /// Names come from users: shown without what a terminal would act on.
@@ -113,8 +114,8 @@ std::vector<std::string> words_of(const settings& run) {
   return words;
 }
 
-std::string header(const plan& p, const plan_target& target, const look& as) {
-  std::string text = toned(shown(p.pipeline), tone::heading, as);
+std::string header(const plan& p, const plan_target& target, const terminal_style& as) {
+  std::string text = colored(shown(p.pipeline), color::heading, as);
   if (!p.description.empty()) text += ": " + shown(p.description);
   text += "\n\n";
   text += "  device      " + target.backend;
@@ -156,7 +157,7 @@ std::vector<std::string> typed(const plan& p, const std::vector<std::size_t>& te
 }
 
 /// "image float32 [1, 3] -> score float32 [1]", on two lines where one is too short.
-std::string data_of(const plan& p, const planned_stage& stage, const look& as) {
+std::string data_of(const plan& p, const planned_stage& stage, const terminal_style& as) {
   const std::string indent(6, ' ');
   const std::string reads = stage.reads.empty() ? "" : listed(indent, typed(p, stage.reads), as);
   const std::string writes =
@@ -169,7 +170,7 @@ std::string data_of(const plan& p, const planned_stage& stage, const look& as) {
   return fits ? one : reads + writes;
 }
 
-std::string waits_of(const plan& p, const planned_stage& stage, const look& as) {
+std::string waits_of(const plan& p, const planned_stage& stage, const terminal_style& as) {
   std::vector<std::string> list;
   for (const dependency& wait : stage.waits) {
     list.push_back(fmt::format("{} ({}{})", numbered(p, wait.stage),
@@ -178,7 +179,7 @@ std::string waits_of(const plan& p, const planned_stage& stage, const look& as) 
   return list.empty() ? std::string() : listed("      waits for ", list, as);
 }
 
-std::string stages_section(const plan& p, const look& as) {
+std::string stages_section(const plan& p, const terminal_style& as) {
   table rows("rlllrr", 2, 18);
   rows.add({"#", "stage", "kind", "runs on", "work", "moved"});
   cost total;
@@ -198,7 +199,7 @@ std::string stages_section(const plan& p, const look& as) {
   return text + rows.line(p.stages.size() + 1);
 }
 
-std::string streams_section(const plan& p, const look& as) {
+std::string streams_section(const plan& p, const terminal_style& as) {
   std::vector<std::vector<std::string>> on_stream(p.streams.size());
   std::vector<std::string> on_cpu;
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
@@ -218,7 +219,7 @@ std::string streams_section(const plan& p, const look& as) {
 }
 
 /// What is captured, for a frame that is one graph; else nothing.
-std::string graph_section(const plan& p, const look& as) {
+std::string graph_section(const plan& p, const terminal_style& as) {
   if (p.run.graphs != graph_mode::frame) return "";
   const auto calls = static_cast<std::size_t>(std::count_if(
       p.stages.begin(), p.stages.end(), [](const planned_stage& s) { return s.on == side::cpu; }));
@@ -249,7 +250,7 @@ std::string life_of(const planned_tensor& t) {
   return fmt::format("{} to {}", t.producer + 1, t.consumers.back() + 1);
 }
 
-std::string tensors_section(const plan& p, const placement& placed, const look& as) {
+std::string tensors_section(const plan& p, const placement& placed, const terminal_style& as) {
   table rows("lrlrll", 2, 28);
   rows.add({"tensor", "size", "lives on", "at", "stages", ""});
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
@@ -265,7 +266,7 @@ std::string tensors_section(const plan& p, const placement& placed, const look& 
   return title("Tensors of a frame", as) + rows.text();
 }
 
-std::string memory_section(const plan& p, const placement& placed, const look& as) {
+std::string memory_section(const plan& p, const placement& placed, const terminal_style& as) {
   const memory_need need = need_of(p, placed);
   table rows("lrr", 2, 40);
   const auto add = [&](std::string what, std::uint64_t device, std::uint64_t host) {
@@ -287,7 +288,7 @@ std::string memory_section(const plan& p, const placement& placed, const look& a
 
 }  // namespace
 
-std::string describe_plan(const plan& p, const plan_target& target, const look& as) {
+std::string describe_plan(const plan& p, const plan_target& target, const terminal_style& as) {
   const placement placed = place_buffers(p, {});
   return header(p, target, as) + "\n" + stages_section(p, as) + "\n" + streams_section(p, as) +
          "\n" + graph_section(p, as) + tensors_section(p, placed, as) + "\n" +

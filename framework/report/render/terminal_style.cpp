@@ -1,4 +1,4 @@
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 #include <algorithm>
 
@@ -12,28 +12,28 @@ constexpr std::string_view reset = "\x1b[0m";
 
 /// Of the eight colors that every terminal with colors has, so that its own scheme decides how
 /// they stand on its background.
-std::string_view sequence_of(tone in) noexcept {
+std::string_view sequence_of(color in) noexcept {
   switch (in) {
-    case tone::heading:
+    case color::heading:
       return "\x1b[1m";
-    case tone::faint:
+    case color::faint:
       return "\x1b[2m";
-    case tone::good:
+    case color::good:
       return "\x1b[32m";
-    case tone::bad:
+    case color::bad:
       return "\x1b[31m";
-    case tone::warning:
+    case color::warning:
       return "\x1b[33m";
-    case tone::plain:
+    case color::plain:
       break;
   }
   return "";
 }
 
 /// Bytes of the sequence of ours that `text` begins with: 0 for none.
-std::size_t toned_sequence_at(std::string_view text) noexcept {
+std::size_t color_sequence_at(std::string_view text) noexcept {
   if (text.starts_with(reset)) return reset.size();
-  for (const auto one : {tone::heading, tone::faint, tone::good, tone::bad, tone::warning}) {
+  for (const auto one : {color::heading, color::faint, color::good, color::bad, color::warning}) {
     if (text.starts_with(sequence_of(one))) return sequence_of(one).size();
   }
   return 0;
@@ -41,9 +41,9 @@ std::size_t toned_sequence_at(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string toned(std::string_view text, tone in, const look& as) {
+std::string colored(std::string_view text, color in, const terminal_style& as) {
   const auto sequence = sequence_of(in);
-  if (!as.color || sequence.empty()) return std::string(text);
+  if (!as.colors || sequence.empty()) return std::string(text);
   std::string result;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
@@ -64,10 +64,10 @@ std::string toned(std::string_view text, tone in, const look& as) {
   return result;
 }
 
-std::size_t shown_bytes(std::string_view text, bool color) noexcept {
+std::size_t shown_bytes(std::string_view text, bool colors) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
-    if (const auto sequence = color ? toned_sequence_at(text.substr(at)) : 0; sequence > 0) {
+    if (const auto sequence = colors ? color_sequence_at(text.substr(at)) : 0; sequence > 0) {
       at += sequence;
       continue;
     }

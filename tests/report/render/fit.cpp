@@ -1,4 +1,4 @@
-#include "tests/report/terminal/fit.hpp"
+#include "tests/report/render/fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 namespace graphline::samples {
 namespace {
@@ -24,14 +24,14 @@ std::string without_escapes(const std::string& text) {
 }  // namespace
 
 void expect_to_fit(const std::string& what, std::size_t width,
-                   const std::function<std::string(const look&)>& text_of) {
+                   const std::function<std::string(const terminal_style&)>& text_of) {
   const std::string text = text_of({.width = width});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(text_width(line), width) << what << '\n' << line;
     EXPECT_FALSE(line.ends_with(' ')) << what << '\n' << line;
   }
-  const std::string colored = text_of({.color = true, .width = width});
+  const std::string colored = text_of({.colors = true, .width = width});
   EXPECT_NE(colored, text) << what;
   EXPECT_EQ(without_escapes(colored), text) << what;
 }

@@ -1,4 +1,4 @@
-#include "framework/report/terminal/shape.hpp"
+#include "framework/report/render/shape.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -20,7 +20,7 @@ std::vector<nanoseconds> values_of(const distribution& times) {
 
 }  // namespace
 
-std::string bars_of(std::span<const std::size_t> counts, const look& as) {
+std::string bars_of(std::span<const std::size_t> counts, const terminal_style& as) {
   constexpr std::string_view blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::string_view ascii[] = {".", ":", "-", "=", "+", "*", "#", "@"};
   constexpr std::size_t levels = std::size(blocks);
@@ -39,7 +39,7 @@ std::string bars_of(std::span<const std::size_t> counts, const look& as) {
 }
 
 std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on,
-                                   const look& as) {
+                                   const terminal_style& as) {
   const auto enough = [](const distribution* sample) {
     return sample != nullptr && sample->count() >= least_for_shape;
   };

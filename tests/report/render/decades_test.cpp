@@ -1,4 +1,4 @@
-#include "framework/report/terminal/decades.hpp"
+#include "framework/report/render/decades.hpp"
 
 #include <gtest/gtest.h>
 

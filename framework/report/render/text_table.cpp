@@ -1,4 +1,4 @@
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -76,9 +76,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   }
 }
 
-std::string paragraph(std::string_view text, std::size_t indent, const look& as, tone in) {
+std::string paragraph(std::string_view text, std::size_t indent, const terminal_style& as,
+                      color in) {
   constexpr std::size_t readable = 100;
-  return toned(wrapped(text, indent, std::min(as.width, readable)), in, as) + '\n';
+  return colored(wrapped(text, indent, std::min(as.width, readable)), in, as) + '\n';
 }
 
 std::string table_name(std::string_view name, std::size_t width) {

@@ -1,8 +1,8 @@
-#include "framework/report/terminal/shape.hpp"
+#include "framework/report/render/shape.hpp"
 
 #include <gtest/gtest.h>
 
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 namespace graphline {
 namespace {

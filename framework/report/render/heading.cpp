@@ -1,4 +1,4 @@
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 
 #include <fmt/format.h>
 
@@ -55,14 +55,14 @@ std::string most_waited(const run_record& record) {
   return text;
 }
 
-std::string verdict_word(verdict what, const look& as) {
+std::string verdict_word(verdict what, const terminal_style& as) {
   switch (what) {
     case verdict::faster:
-      return toned(to_word(what), tone::good, as);
+      return colored(to_word(what), color::good, as);
     case verdict::slower:
-      return toned(to_word(what), tone::bad, as);
+      return colored(to_word(what), color::bad, as);
     case verdict::inconclusive:
-      return toned(to_word(what), tone::faint, as);
+      return colored(to_word(what), color::faint, as);
     case verdict::same:
       break;
   }

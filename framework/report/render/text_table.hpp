@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline {
 
@@ -21,10 +21,10 @@ std::size_t widest_line(std::string_view text);
 /// a number and its unit, "1.20 us", are one word. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
 
-/// The same in a tone, as wide as a look is but for what is too wide to read, with a newline at the
-/// end.
-std::string paragraph(std::string_view text, std::size_t indent = 0, const look& as = {},
-                      tone in = tone::plain);
+/// The same in a color, as wide as the terminal but for what is too wide to read, with a newline at
+/// the end.
+std::string paragraph(std::string_view text, std::size_t indent = 0, const terminal_style& as = {},
+                      color in = color::plain);
 
 /// A name fit for a table: control characters and invalid bytes as "?", a long one cut in its
 /// middle, since names tend to differ at either end.
@@ -54,7 +54,7 @@ class text_table {
 
   std::size_t column_count() const noexcept { return columns_.size(); }
 
-  /// As many cells as there are columns. Cells of columns of words may be toned.
+  /// As many cells as there are columns. Cells of columns of words may be colored.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
   /// Takes away columns in which every cell is empty or "-".
@@ -63,14 +63,14 @@ class text_table {
   /// Columns that it takes whole, extra ones aside.
   std::size_t width() const;
 
-  /// Whether it has an extra column that the look has room for.
-  bool has_extra(const look& as) const;
+  /// Whether it has an extra column that the terminal has room for.
+  bool has_extra(const terminal_style& as) const;
 
   /// Heading and rows, each ending in a newline. Where they do not fit into the width, extra
   /// columns are left out, then names are cut, then expendable columns are left out and named in a
   /// line below, then the table goes on below itself, its first columns (all those of names)
   /// repeated.
-  std::string text(const look& as = {}) const;
+  std::string text(const terminal_style& as = {}) const;
 
  private:
   std::vector<column> columns_;

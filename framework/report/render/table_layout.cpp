@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 namespace graphline {
 
@@ -79,7 +79,7 @@ class layout {
                        [this](std::size_t i) { return columns_[i].extra; });
   }
 
-  std::string text(const look& as) const {
+  std::string text(const terminal_style& as) const {
     std::string result;
     const auto labels = label_count();
     for (std::size_t next = labels; next < shown_.size() || result.empty();) {
@@ -167,7 +167,7 @@ class layout {
     return true;
   }
 
-  std::string lines_of(const std::vector<std::size_t>& part, const look& as) const {
+  std::string lines_of(const std::vector<std::size_t>& part, const terminal_style& as) const {
     std::string result;
     for (std::size_t row = 0; row < lines_.size(); ++row) {
       std::string joined;
@@ -176,14 +176,14 @@ class layout {
         if (text_width(cell) > widths_[i]) cell = table_name(cell, widths_[i]);
         pad(cell, columns_[i].align, widths_[i]);
         if (i != part.front()) joined += "  ";
-        joined += row == 0 ? toned(cell, tone::heading, as) : cell;
+        joined += row == 0 ? colored(cell, color::heading, as) : cell;
       }
       result += trimmed(std::move(joined)) + '\n';
     }
     return result;
   }
 
-  std::string left_out(const look& as) const {
+  std::string left_out(const terminal_style& as) const {
     std::string names;
     auto in_order = left_out_;
     std::sort(in_order.begin(), in_order.end());
@@ -191,7 +191,7 @@ class layout {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", lines_.front()[i]);
     }
     if (names.empty()) return names;
-    return paragraph("too narrow to show: " + names, 2, as, tone::faint);
+    return paragraph("too narrow to show: " + names, 2, as, color::faint);
   }
 
   const std::vector<text_table::column>& columns_;
@@ -216,13 +216,13 @@ std::size_t text_table::width() const {
   return made.width();
 }
 
-bool text_table::has_extra(const look& as) const {
+bool text_table::has_extra(const terminal_style& as) const {
   layout made(columns_, with_heading(columns_, rows_));
   made.fit(as.width);
   return made.has_extra();
 }
 
-std::string text_table::text(const look& as) const {
+std::string text_table::text(const terminal_style& as) const {
   layout made(columns_, with_heading(columns_, rows_));
   made.fit(as.width);
   return made.text(as);

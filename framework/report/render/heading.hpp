@@ -9,7 +9,7 @@
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/terminal/look.hpp"
+#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline {
 
@@ -41,7 +41,7 @@ std::string counted(std::int64_t count, std::string_view noun);
 std::string most_waited(const run_record& record);
 
 /// "faster", in the color of good news.
-std::string verdict_word(verdict what, const look& as);
+std::string verdict_word(verdict what, const terminal_style& as);
 
 /// What people call a measure in a table: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;

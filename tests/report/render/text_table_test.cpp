@@ -1,4 +1,4 @@
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -117,11 +117,11 @@ TEST(text_table, then_goes_on_below_itself_with_its_names) {
 }
 
 TEST(text_table, aligns_cells_in_color_by_what_is_shown_of_them) {
-  const look color{.color = true};
+  const terminal_style in_color{.colors = true};
   text_table table({{"word", text_table::align::left}, {"n"}});
-  table.add_row({toned("good", tone::good, color), "1"});
+  table.add_row({colored("good", color::good, in_color), "1"});
   table.add_row({"longer", "2"});
-  EXPECT_EQ(table.text(color),
+  EXPECT_EQ(table.text(in_color),
             "\x1b[1mword\x1b[0m    \x1b[1mn\x1b[0m\n"
             "\x1b[32mgood\x1b[0m    1\n"
             "longer  2\n");

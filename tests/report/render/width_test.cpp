@@ -6,13 +6,13 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/terminal/text_table.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_queue.hpp"
+#include "tests/report/render/fit.hpp"
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_roofline.hpp"
-#include "tests/report/terminal/fit.hpp"
 
 namespace graphline {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t widths[] = {40, 60, 80, 120, 200};
 
 /// At every width.
 void expect_to_fit(const std::string& what,
-                   const std::function<std::string(const look&)>& text_of) {
+                   const std::function<std::string(const terminal_style&)>& text_of) {
   for (const auto width : widths) samples::expect_to_fit(what, width, text_of);
 }
 
@@ -67,8 +67,9 @@ TEST(widths, are_kept_by_runs_of_any_stages) {
     record.clock_error = 1'200;
     record.warnings = {name() + name()};
     record.interrupted = name.below(2) == 0;
-    expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return report::as_text(report::describe(record), as); });
+    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
+      return report::as_text(report::describe(record), as);
+    });
   }
 }
 
@@ -100,7 +101,7 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
              kind == verdict::inconclusive ? std::optional<std::int64_t>(40) : std::nullopt});
       }
     }
-    expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {
+    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
       return report::as_text(report::describe(record, analyze(record, summary)), as);
     });
   }
@@ -124,8 +125,9 @@ TEST(widths, are_kept_by_rooflines) {
     record.stages.calibration->stale = {name()};
     record.stages.warnings = {name() + name()};
     record.layers.failure = name();
-    expect_to_fit("seed " + std::to_string(seed),
-                  [&](const look& as) { return report::as_text(report::describe(record), as); });
+    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
+      return report::as_text(report::describe(record), as);
+    });
   }
 }
 
@@ -145,8 +147,9 @@ TEST(widths, are_kept_by_rates_that_were_tried) {
     record.runs.push_back({i, rate, i == 0, i == 3, 0, make(rate)});
   }
   record.closed_loop.failure = "stage 'noise' failed in frame 3";
-  expect_to_fit("capacity",
-                [&](const look& as) { return report::as_text(report::describe(record), as); });
+  expect_to_fit("capacity", [&](const terminal_style& as) {
+    return report::as_text(report::describe(record), as);
+  });
 }
 
 TEST(widths, are_kept_by_calibrations) {
@@ -158,7 +161,7 @@ TEST(widths, are_kept_by_calibrations) {
     record.warnings = {name()};
     for (auto& ceiling : record.ceilings) ceiling.how = name() + " " + name();
     const report::calibration_notes notes{{}, {name()}, name()};
-    expect_to_fit("seed " + std::to_string(seed), [&](const look& as) {
+    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
       return report::as_text(report::describe(record, notes), as);
     });
   }

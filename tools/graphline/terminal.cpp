@@ -1,4 +1,4 @@
-#include "tools/graphline/terminal_look.hpp"
+#include "tools/graphline/terminal.hpp"
 
 #include <fmt/format.h>
 #include <langinfo.h>
@@ -80,9 +80,9 @@ void add_color_option(CLI::App& program) {
 }
 
 void print(std::FILE* stream, std::string_view text) noexcept {
-  const bool color = has_color(stream);
+  const bool colors = has_color(stream);
   while (!text.empty()) {
-    const auto shown = shown_bytes(text, color);
+    const auto shown = shown_bytes(text, colors);
     std::fwrite(text.data(), 1, shown, stream);
     text.remove_prefix(shown);
     if (text.empty()) return;
@@ -103,7 +103,7 @@ bool is_terminal(std::FILE* stream) {
   return ::isatty(::fileno(stream)) == 1;
 }
 
-look look_of(std::FILE* stream) {
+terminal_style style_of(std::FILE* stream) {
   auto width = width_in_environment();
   if (!width) width = width_of_terminal(stream);
   static const bool blocks = is_utf8();  // reads files, and does not change

@@ -1,11 +1,11 @@
-#include "framework/report/terminal/plot_canvas.hpp"
+#include "framework/report/render/plot_canvas.hpp"
 
 #include <gtest/gtest.h>
 
 namespace graphline {
 namespace {
 
-const look ascii{.color = false, .width = 80, .blocks = false};
+const terminal_style ascii{.colors = false, .width = 80, .blocks = false};
 
 TEST(plot_canvas, draws_lines_of_dots_and_of_ascii) {
   plot_canvas dots(4, 2, {});
@@ -57,7 +57,7 @@ TEST(plot_canvas, writes_texts_on_free_ground_only) {
 }
 
 TEST(plot_canvas, has_colors_that_end_with_what_they_are_for) {
-  plot_canvas canvas(3, 1, {.color = true, .width = 80, .blocks = true});
+  plot_canvas canvas(3, 1, {.colors = true, .width = 80, .blocks = true});
   canvas.mark(0.5, 0.5, 'A');
   EXPECT_EQ(canvas.row(0), " \x1b[32mA\x1b[0m");
 }
