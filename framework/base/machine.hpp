@@ -31,10 +31,9 @@ struct cgroup_limits {
   std::optional<double> cpus;                      ///< CPU time for each second: 1.5
 };
 
-/// Of version 2 (`memory.max`, `cpu.max`) and version 1 (`memory.limit_in_bytes`,
-/// `cpu.cfs_quota_us`), of the process's group and of all groups above it that can be seen. Page
-/// cache that is given back where memory is short does not count as used. `root`: of the file
-/// system, for tests. What cannot be read limits nothing.
+/// Of version 2 (`memory.max`, `cpu.max`), of the process's group and of all groups above it that
+/// can be seen. Page cache that is given back where memory is short does not count as used. `root`:
+/// of the file system, for tests. What cannot be read limits nothing.
 cgroup_limits read_cgroup_limits(const std::filesystem::path& root = "/");
 
 /// CPUs by number, ascending.
