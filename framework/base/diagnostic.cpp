@@ -20,88 +20,52 @@ namespace {
 
 constexpr std::string_view ellipsis = "...";
 constexpr std::size_t widest_line = 120;  ///< columns; what is longer is cut
-constexpr std::size_t before_place = 50;  ///< columns kept before the place when a line is cut
-constexpr std::size_t after_place = 50;   ///< columns kept from the place on, at least
+constexpr std::size_t before_place = 50;  ///< characters kept before the place when a line is cut
 
 std::string to_spaces(std::string_view text) {
   return std::string(text.size(), ' ');
 }
 
-/// One character of a line as it is shown.
-struct cell {
-  std::string text;
-  std::size_t width;  ///< columns
-};
-
-cell cell_at(std::string_view line, std::size_t at, std::size_t& bytes) {
-  const utf8_character character = utf8_at(line, at);
-  bytes = character.bytes;
-  const std::string_view raw = line.substr(at, character.bytes);
-  if (raw == "\t") return {"\t", 1};
-  if (!character.code || is_control(*character.code)) return {"?", 1};
-  return {std::string(raw), display_width(*character.code)};
-}
-
-/// `text` as it is shown, and as many blanks or marks as put something under it: a tab stays a tab.
-struct shown_text {
-  std::string text;
-  std::string beneath;
-  std::size_t width = 0;
-};
-
-/// Adds characters of `line` from byte `at` up to byte `end` or `columns`, whichever comes first.
-/// Returns the byte reached.
-std::size_t append(shown_text& to, std::string_view line, std::size_t at, std::size_t end,
-                   std::size_t columns, char under) {
-  while (at < end) {
-    std::size_t bytes = 0;
-    const cell next = cell_at(line, at, bytes);
-    if (to.width + next.width > columns) break;
-    to.text += next.text;
-    // Marks go under tabs too; blanks must keep them, so that what follows lines up.
-    to.beneath += under == ' ' && next.text == "\t" ? "\t" : std::string(next.width, under);
-    to.width += next.width;
-    at += bytes;
-  }
-  return at;
-}
-
-/// First byte of the last `columns` characters before byte `end`.
-std::size_t step_back(std::string_view line, std::size_t end, std::size_t columns) {
+/// First byte of the last `count` characters before byte `end`.
+std::size_t step_back(std::string_view line, std::size_t end, std::size_t count) {
   std::size_t at = end;
-  for (std::size_t i = 0; i < columns && at > 0; ++i) {
+  for (std::size_t i = 0; i < count && at > 0; ++i) {
     --at;
     while (at > 0 && (static_cast<unsigned char>(line[at]) & 0xc0U) == 0x80U) --at;
   }
   return at;
 }
 
-/// The line and, under it, "^~~~" at the bytes from `begin` to `end`.
+/// The line and, under it, "^~~~" at the bytes from `begin` to `end`; of a long line what is around
+/// the place.
 std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
                                             std::size_t end) {
   // Bytes bound columns from above, so a line short in bytes needs no cutting.
-  const bool cut = line.size() > widest_line;
-  shown_text head;
-  std::size_t at = 0;
-  if (cut && begin > before_place) {
-    at = step_back(line, begin, before_place);
-    head.text = ellipsis;
-    head.beneath = to_spaces(ellipsis);
-    head.width = ellipsis.size();
+  std::size_t at = line.size() > widest_line ? step_back(line, begin, before_place) : 0;
+  std::string text(at > 0 ? ellipsis : "");
+  std::string marks = to_spaces(text);
+  bool pointed = false;
+  for (std::size_t columns = text.size(); at < line.size() && columns < widest_line;) {
+    const utf8_character next = utf8_at(line, at);
+    const std::string_view raw = line.substr(at, next.bytes);
+    const bool tab = raw == "\t";
+    const bool shown = tab || (next.code && !is_control(*next.code));
+    const std::size_t width = shown && !tab ? display_width(*next.code) : 1;
+    text += shown ? raw : "?";
+    if (at < begin) {
+      marks += tab ? "\t" : std::string(width, ' ');  // a tab stays, so that what follows lines up
+    } else if (!pointed) {
+      marks += '^' + std::string(std::max<std::size_t>(width, 1) - 1, '~');
+      pointed = true;
+    } else if (at < end) {
+      marks += std::string(width, '~');
+    }
+    columns += width;
+    at += next.bytes;
   }
-  append(head, line, at, begin, std::string_view::npos, ' ');
-
-  const std::size_t room =
-      cut ? std::max(widest_line - std::min(widest_line, head.width), after_place)
-          : std::string_view::npos;
-  shown_text rest;
-  at = append(rest, line, begin, end, room, '~');
-  std::string marks = rest.beneath.empty() ? "^" : rest.beneath;
-  marks[0] = '^';
-  at = append(rest, line, at, line.size(), room, ' ');
-  std::string text = head.text + rest.text;
   if (at < line.size()) text += ellipsis;
-  return {std::move(text), head.beneath + marks};
+  if (!pointed) marks += '^';  // behind the line
+  return {std::move(text), std::move(marks)};
 }
 
 std::size_t count_characters(std::string_view text) {
