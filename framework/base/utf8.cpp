@@ -33,25 +33,6 @@ bool contains(const code_range (&ranges)[n], char32_t code) noexcept {
 
 constexpr char32_t replacement = 0xfffd;
 
-/// How many of the bytes at `at`, which are no character, one U+FFFD stands for: as many as begin a
-/// character well, or one (Unicode 15, section 3.9, "maximal subpart").
-std::size_t replaced_bytes(std::string_view text, std::size_t at) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  if (lead < 0xc2 || lead > 0xf4) return 1;
-  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
-  unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-  unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-  std::size_t end = at + 1;
-  while (end < at + bytes && end < text.size() && byte(end) >= low && byte(end) <= high) {
-    ++end;
-    low = 0x80;
-    high = 0xbf;
-  }
-  return end - at;
-}
-
 }  // namespace
 
 utf8_character utf8_at(std::string_view text, std::size_t at) noexcept {
@@ -96,18 +77,10 @@ std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const utf8_character character = utf8_at(text, at);
-    if (!character.code) {
-      shown += '?';
-      at += replaced_bytes(text, at);
-      continue;
-    }
-    if (*character.code == replacement || is_control(*character.code)) {
-      shown += '?';
-    } else {
-      shown += text.substr(at, character.bytes);
-    }
-    at += character.bytes;
+    const auto [code, bytes] = utf8_at(text, at);
+    const bool hidden = !code || *code == replacement || is_control(*code);
+    shown += hidden ? std::string_view("?") : text.substr(at, bytes);
+    at += bytes;
   }
   return shown;
 }
@@ -116,9 +89,8 @@ std::string as_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const utf8_character character = utf8_at(text, at);
-    const auto bytes = character.code ? character.bytes : replaced_bytes(text, at);
-    valid += character.code ? text.substr(at, bytes) : std::string_view("\xef\xbf\xbd");
+    const auto [code, bytes] = utf8_at(text, at);
+    valid += code ? text.substr(at, bytes) : std::string_view("\xef\xbf\xbd");
     at += bytes;
   }
   return valid;

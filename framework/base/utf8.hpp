@@ -33,8 +33,7 @@ bool is_control(char32_t code) noexcept;
 /// file has in place of these become "?".
 std::string printable(std::string_view text);
 
-/// `text` with U+FFFD in place of bytes that are not UTF-8, one for as many as begin a character
-/// well, as files of JSON have it too.
+/// `text` with U+FFFD in place of each byte that is not UTF-8.
 std::string as_utf8(std::string_view text);
 
 /// `text` in quotes for a message; what is longer than `limit` bytes is cut and ends in "...".
