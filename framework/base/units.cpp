@@ -30,13 +30,18 @@ const scale& choose(std::span<const scale> scales, double value, double limit) {
   return found == scales.end() ? scales.back() : *found;
 }
 
-/// Without an exponent; no decimals from 100 on, and none for zero.
-std::string three_significant(double value) {
+/// So many significant digits, without an exponent: at most `decimals` of them after the point and
+/// all of those before it; "0" for zero.
+std::string significant(double value, int digits, int decimals) {
   if (value == 0) return "0";
-  // Rounding to three digits first shows which power of ten the rounded value has.
-  const std::string rounded = fmt::format("{:.2e}", value);
+  // Rounding first shows which power of ten the rounded value has: 9.996 is 10.0.
+  const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
-  return fmt::format("{:.{}f}", value, std::clamp(2 - exponent, 0, 12));
+  return fmt::format("{:.{}f}", value, std::clamp(digits - 1 - exponent, 0, decimals));
+}
+
+std::string three_significant(double value) {
+  return significant(value, 3, 12);
 }
 
 // Below this a value still rounds to three digits before the point.
@@ -108,20 +113,6 @@ std::optional<double> parse_percent(std::string_view text) {
   return percent && text == "%" ? std::optional(*percent / 100) : std::nullopt;
 }
 
-namespace {
-
-/// Decimals that give three digits to a value of this size, which is above 0.
-int decimals_for(double value, int most) {
-  const auto decimals = 2 - static_cast<int>(std::floor(std::log10(value)));
-  const int allowed = std::clamp(decimals, 0, most);
-  // 9.996 has three digits with one decimal less: 10.0.
-  const double rounded = std::round(value * std::pow(10, allowed)) / std::pow(10, allowed);
-  const auto after = 2 - static_cast<int>(std::floor(std::log10(std::max(rounded, value))));
-  return std::clamp(after, 0, most);
-}
-
-}  // namespace
-
 time_unit unit_for(double largest_ns) {
   const scale& unit = choose(time_units, largest_ns, below_thousand);
   return {unit.name, unit.size};
@@ -132,7 +123,7 @@ std::string three_digits(double value, int decimals) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   const double least = std::pow(10, -decimals);
   if (value < least / 2) return fmt::format("<{:.{}f}", least, decimals);
-  return fmt::format("{:.{}f}", value, decimals_for(value, decimals));
+  return significant(value, 3, decimals);
 }
 
 std::string signed_digits(double value, int decimals) {
@@ -175,12 +166,6 @@ std::string_view symbol_of(unit in) noexcept {
 
 namespace {
 
-/// "31.42": all of those before the point.
-std::string four_digits(double value) {
-  const auto before = static_cast<int>(std::floor(std::log10(std::max(value, 1e-6))));
-  return fmt::format("{:.{}f}", value, std::clamp(3 - before, 0, 9));
-}
-
 /// "10" of "10.0".
 std::string without_zeros(std::string number) {
   if (number.ends_with(".0")) number.resize(number.size() - 2);
@@ -204,7 +189,7 @@ std::string to_text(const quantity& of) {
       if (std::abs(of.value) < 0.01) return fmt::format("{:.2g}", of.value);
       return three_digits(of.value, 2);
     case unit::frames_per_second:
-      return four_digits(of.value) + " frame/s";
+      return significant(of.value, 4, 9) + " frame/s";
     case unit::flops_per_byte:
       return three_digits(of.value, 2) + " FLOP/B";
     default:

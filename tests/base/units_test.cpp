@@ -4,83 +4,78 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <utility>
 
 namespace graphline {
 namespace {
 
 TEST(format_bytes, gives_three_digits_with_a_binary_prefix) {
-  EXPECT_EQ(format_bytes(0), "0 B");
-  EXPECT_EQ(format_bytes(1023), "1023 B");
-  EXPECT_EQ(format_bytes(1024), "1.00 KiB");
-  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
-  EXPECT_EQ(format_bytes(822ULL << 20), "822 MiB");
-  EXPECT_EQ(format_bytes(1010ULL << 20), "1010 MiB");
-  EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16384 PiB");
-}
-
-TEST(format_bytes, moves_on_to_the_next_prefix_when_rounding_reaches_it) {
-  EXPECT_EQ(format_bytes((1ULL << 20) - 1), "1.00 MiB");
+  for (const auto& [bytes, text] : std::initializer_list<std::pair<std::uint64_t, const char*>>{
+           {0, "0 B"},
+           {1023, "1023 B"},
+           {1024, "1.00 KiB"},
+           {1536, "1.50 KiB"},
+           {(1ULL << 20) - 1, "1.00 MiB"},  // rounding reaches the next prefix
+           {822ULL << 20, "822 MiB"},
+           {1010ULL << 20, "1010 MiB"},
+           {std::numeric_limits<std::uint64_t>::max(), "16384 PiB"}}) {
+    EXPECT_EQ(format_bytes(bytes), text);
+  }
 }
 
 TEST(format_count, gives_three_digits_with_a_decimal_prefix) {
-  EXPECT_EQ(format_count(9.47e11, "FLOP"), "947 GFLOP");
-  EXPECT_EQ(format_count(1.11e10, "FLOP"), "11.1 GFLOP");
-  EXPECT_EQ(format_count(999'600, "FLOP"), "1.00 MFLOP");
-  EXPECT_EQ(format_count(2e19, "FLOP"), "20000 PFLOP");
-  EXPECT_EQ(format_count(39.25, "FLOP/byte"), "39.2 FLOP/byte");
-  EXPECT_EQ(format_count(0.0612, "FLOP/byte"), "0.0612 FLOP/byte");
-}
-
-TEST(format_count, shows_small_whole_numbers_as_they_are) {
-  EXPECT_EQ(format_count(0, "frame/s"), "0 frame/s");
-  EXPECT_EQ(format_count(45, "frame/s"), "45 frame/s");
-}
-
-TEST(format_count, has_nothing_after_a_number_without_prefix_and_unit) {
-  EXPECT_EQ(format_count(45, ""), "45");
-  EXPECT_EQ(format_count(9.47e11, ""), "947 G");
-}
-
-TEST(format_count, says_so_when_a_value_is_not_known) {
-  EXPECT_EQ(format_count(std::nan(""), "FLOP"), "unknown FLOP");
+  struct {
+    double value;
+    const char* unit;
+    const char* text;
+  } const cases[] = {{9.47e11, "FLOP", "947 GFLOP"},
+                     {1.11e10, "FLOP", "11.1 GFLOP"},
+                     {999'600, "FLOP", "1.00 MFLOP"},
+                     {2e19, "FLOP", "20000 PFLOP"},
+                     {39.25, "FLOP/B", "39.2 FLOP/B"},
+                     {0.0612, "FLOP/B", "0.0612 FLOP/B"},
+                     {0, "frame/s", "0 frame/s"},
+                     {45, "frame/s", "45 frame/s"},
+                     {45, "", "45"},
+                     {9.47e11, "", "947 G"},
+                     {std::nan(""), "FLOP", "unknown FLOP"}};
+  for (const auto& one : cases) EXPECT_EQ(format_count(one.value, one.unit), one.text);
 }
 
 TEST(format_duration, gives_three_digits_in_the_unit_that_suits) {
-  EXPECT_EQ(format_duration(0), "0 ns");
-  EXPECT_EQ(format_duration(31.24), "31.2 ns");
-  EXPECT_EQ(format_duration(850), "850 ns");
-  EXPECT_EQ(format_duration(1300), "1.30 us");
-  EXPECT_EQ(format_duration(47.1e6), "47.1 ms");
-  EXPECT_EQ(format_duration(1.25e9), "1.25 s");
-  EXPECT_EQ(format_duration(3600e9), "3600 s");
-}
-
-TEST(format_duration, rounds_into_the_next_digit_and_the_next_unit) {
-  EXPECT_EQ(format_duration(9.996), "10.0 ns");
-  EXPECT_EQ(format_duration(99.96), "100 ns");
-  EXPECT_EQ(format_duration(999.4), "999 ns");
-  EXPECT_EQ(format_duration(999.6), "1.00 us");
-}
-
-TEST(format_duration, keeps_the_sign_of_a_difference) {
-  EXPECT_EQ(format_duration(-1250), "-1.25 us");
+  for (const auto& [ns, text] :
+       std::initializer_list<std::pair<double, const char*>>{{0, "0 ns"},
+                                                             {9.996, "10.0 ns"},
+                                                             {31.24, "31.2 ns"},
+                                                             {99.96, "100 ns"},
+                                                             {850, "850 ns"},
+                                                             {999.4, "999 ns"},
+                                                             {999.6, "1.00 us"},
+                                                             {1300, "1.30 us"},
+                                                             {47.1e6, "47.1 ms"},
+                                                             {1.25e9, "1.25 s"},
+                                                             {3600e9, "3600 s"},
+                                                             {-1250, "-1.25 us"}}) {
+    EXPECT_EQ(format_duration(ns), text);
+  }
 }
 
 TEST(parse_duration, reads_every_unit) {
-  EXPECT_EQ(parse_duration("10ns"), 10);
-  EXPECT_EQ(parse_duration("1.5 min"), 90'000'000'000);
-  EXPECT_EQ(parse_duration("300us"), 300'000);
-  EXPECT_EQ(parse_duration("300µs"), 300'000);
-  EXPECT_EQ(parse_duration("20ms"), 20'000'000);
-  EXPECT_EQ(parse_duration("2s"), 2'000'000'000);
-}
-
-TEST(parse_duration, takes_fractions_and_a_blank_before_the_unit) {
-  EXPECT_EQ(parse_duration("1.5 s"), 1'500'000'000);
-  EXPECT_EQ(parse_duration("10  ns"), 10);
-  EXPECT_EQ(parse_duration(".5us"), 500);
-  EXPECT_EQ(parse_duration("0ms"), 0);
+  for (const auto& [text, ns] :
+       std::initializer_list<std::pair<const char*, nanoseconds>>{{"10ns", 10},
+                                                                  {"10  ns", 10},
+                                                                  {".5us", 500},
+                                                                  {"300us", 300'000},
+                                                                  {"300µs", 300'000},
+                                                                  {"20ms", 20'000'000},
+                                                                  {"0ms", 0},
+                                                                  {"2s", 2'000'000'000},
+                                                                  {"1.5 s", 1'500'000'000},
+                                                                  {"1.5 min", 90'000'000'000}}) {
+    EXPECT_EQ(parse_duration(text), ns) << text;
+  }
 }
 
 TEST(parse_duration, refuses_what_lacks_its_unit_or_is_no_duration) {
@@ -96,24 +91,21 @@ TEST(parse_duration, refuses_what_nanoseconds_cannot_hold) {
 }
 
 TEST(quantity, has_three_significant_digits) {
-  EXPECT_EQ(three_digits(74.123), "74.1");
-  EXPECT_EQ(three_digits(7.4123), "7.41");
-  EXPECT_EQ(three_digits(0.74123), "0.741");
-  EXPECT_EQ(three_digits(0.021), "0.0210");
-  EXPECT_EQ(three_digits(741.23), "741");
-  EXPECT_EQ(three_digits(123456.7), "123457");
-}
-
-TEST(quantity, rounds_up_without_gaining_a_digit) {
-  EXPECT_EQ(three_digits(9.996), "10.0");
-  EXPECT_EQ(three_digits(99.96), "100");
-  EXPECT_EQ(three_digits(0.9996), "1.00");
-}
-
-TEST(quantity, is_never_shown_as_zero_when_it_is_not) {
-  EXPECT_EQ(three_digits(0.00004), "<0.0001");
-  EXPECT_EQ(three_digits(0.00006), "0.0001");
-  EXPECT_EQ(three_digits(0), "0");
+  for (const auto& [value, text] :
+       std::initializer_list<std::pair<double, const char*>>{{123456.7, "123457"},
+                                                             {741.23, "741"},
+                                                             {99.96, "100"},
+                                                             {74.123, "74.1"},
+                                                             {9.996, "10.0"},
+                                                             {7.4123, "7.41"},
+                                                             {0.9996, "1.00"},
+                                                             {0.74123, "0.741"},
+                                                             {0.021, "0.0210"},
+                                                             {0.00006, "0.0001"},
+                                                             {0.00004, "<0.0001"},
+                                                             {0, "0"}}) {
+    EXPECT_EQ(three_digits(value), text);
+  }
 }
 
 TEST(quantity, is_shown_where_no_number_holds_it) {
