@@ -1,5 +1,5 @@
-// What all pages of documents do: mark the section that is read, sort tables, draw charts. Times
-// are in nanoseconds throughout. What is drawn on a canvas has its helpers in charts.js.
+// What all pages of documents do: sort tables, draw charts. Times are in nanoseconds throughout.
+// What is drawn on a canvas has its helpers in charts.js.
 "use strict";
 
 const page = (() => {
@@ -126,7 +126,7 @@ const page = (() => {
   // columns. The first column names the row.
   function table(caption, columns, rows) {
     const style = (column) => (column.number ? "number" : null);
-    const box = element("div", { class: "scroll", role: "region", "aria-label": caption },
+    return element("div", { class: "scroll", role: "region", "aria-label": caption },
       element("table", {},
         element("caption", {}, caption),
         element("thead", {}, element("tr", {}, columns.map((column) =>
@@ -134,8 +134,6 @@ const page = (() => {
         element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
           element(i === 0 ? "th" : "td",
             { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
-    scrolling.observe(box);
-    return box;
   }
 
   // What a picture shows in words, and folded away as a table.
@@ -188,69 +186,15 @@ const page = (() => {
     });
   }
 
-  // What scrolls is a stop of the keyboard only while there is something to scroll to.
-  const scrolling = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = target;
-      const more = scrollWidth > clientWidth || scrollHeight > clientHeight;
-      if (more) target.setAttribute("tabindex", "0");
-      else target.removeAttribute("tabindex");
-    }
-  });
-
-  // ---- Files ------------------------------------------------------------------------------------
-
-  function addCopyButton(listing) {
-    const button = element("button", { type: "button", async onclick() {
-      let done = "Copied";
-      try {
-        await navigator.clipboard.writeText(listing.textContent);
-      } catch {
-        done = "The browser does not allow it";
-      }
-      button.textContent = done;
-      setTimeout(() => { button.textContent = "Copy"; }, 2000);
-    } }, "Copy");
-    listing.before(button);
-  }
-
   // ---- The page ---------------------------------------------------------------------------------
-
-  // Marks the link of the last section that begins in the upper third of the window, or at the
-  // page's end of the last of all, and keeps it in sight.
-  function followReading(list) {
-    const all = [...list.querySelectorAll("a")];
-    const links = new Map(all.map((link) => [link.hash.slice(1), link]));
-    let marked = null;
-    function mark() {
-      const atEnd = scrollY > 0 &&
-        scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
-      const ids = [...links.keys()];
-      const begun = ids.filter((id) =>
-        document.getElementById(id).getBoundingClientRect().top < innerHeight / 3);
-      const current = (atEnd ? ids : begun).at(-1) ?? ids[0];
-      if (current === marked) return;
-      links.get(marked)?.removeAttribute("aria-current");
-      links.get(current).setAttribute("aria-current", "true");
-      list.scrollLeft = links.get(current).offsetLeft - list.clientWidth / 3;
-      marked = current;
-    }
-    addEventListener("scroll", mark, { passive: true });
-    addEventListener("resize", mark);
-    mark();
-  }
 
   function start() {
     document.querySelectorAll("table.sorted").forEach(makeSortable);
-    document.querySelectorAll(".scroll").forEach((box) => scrolling.observe(box));
-    document.querySelectorAll("pre.listing").forEach(addCopyButton);
     document.body.append(said);
     for (const figure of document.querySelectorAll("figure.drawn")) {
       const data = JSON.parse(figure.querySelector("script").textContent);
       charts.get(data.kind)(data, figure);
     }
-    const list = document.querySelector("nav ul");
-    if (list.children.length) followReading(list);
     document.documentElement.dataset.ready = "true";
   }
 
