@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <vector>
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/render/shape.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -49,8 +46,6 @@ void progress_line::show(std::string_view activity, std::int64_t done, std::int6
 namespace {
 
 constexpr nanoseconds between_lines = 2'000'000'000;
-constexpr nanoseconds between_bars = 500'000'000;
-constexpr std::size_t most_bars = 12;
 
 }  // namespace
 
@@ -62,14 +57,6 @@ void watch_line::take_in(const progress& at, nanoseconds time) {
     at_first_ = times_.count();
   }
   last_ = time;
-  const auto slowest = *std::max_element(at.latest.begin(), at.latest.end());
-  if (slowest_.empty() || time - half_second_ >= between_bars) {
-    half_second_ = time;
-    slowest_.push_back(slowest);
-    if (slowest_.size() > most_bars) slowest_.pop_front();
-  } else {
-    slowest_.back() = std::max(slowest_.back(), slowest);
-  }
 }
 
 std::string watch_line::percentiles() const {
@@ -101,10 +88,6 @@ std::string watch_line::text(const progress& at, std::size_t width) const {
     const auto frames = static_cast<double>(times_.count() - at_first_);
     add(fmt::format("{}/s", three_digits(frames * 1e9 / static_cast<double>(last_ - first_))));
   }
-  std::vector<std::size_t> heights;
-  for (const auto slowest : slowest_)
-    heights.push_back(static_cast<std::size_t>(std::max<nanoseconds>(1, slowest)));
-  if (heights.size() > 1) add(bars_of(heights, style_of(stderr)));
   return line;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,10 +64,8 @@ class watch_line {
   running_percentiles times_;
   nanoseconds first_ = 0;  ///< when the first measured frames were told
   nanoseconds last_ = 0;
-  std::size_t at_first_ = 0;         ///< frames that had ended by then
-  nanoseconds written_ = 0;          ///< where there is no terminal: when the last line was
-  std::deque<nanoseconds> slowest_;  ///< of each half second, the latest last
-  nanoseconds half_second_ = 0;      ///< when the last of these began
+  std::size_t at_first_ = 0;  ///< frames that had ended by then
+  nanoseconds written_ = 0;   ///< where there is no terminal: when the last line was
 };
 
 }  // namespace graphline
