@@ -55,20 +55,6 @@ std::string most_waited(const run_record& record) {
   return text;
 }
 
-std::string verdict_word(verdict what, const terminal_style& as) {
-  switch (what) {
-    case verdict::faster:
-      return colored(to_word(what), color::good, as);
-    case verdict::slower:
-      return colored(to_word(what), color::bad, as);
-    case verdict::inconclusive:
-      return colored(to_word(what), color::faint, as);
-    case verdict::same:
-      break;
-  }
-  return std::string(to_word(what));
-}
-
 std::string_view short_name(measure what) noexcept {
   switch (what) {
     case measure::device_time:

@@ -6,10 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/record/run_record.hpp"
-#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline {
 
@@ -39,9 +37,6 @@ std::string counted(std::int64_t count, std::string_view noun);
 
 /// "at most 2 frames waited at once"; of more than the queue takes, how many waited outside it.
 std::string most_waited(const run_record& record);
-
-/// "faster", in the color of good news.
-std::string verdict_word(verdict what, const terminal_style& as);
 
 /// What people call a measure in a table: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;

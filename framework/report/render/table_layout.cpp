@@ -62,21 +62,12 @@ class layout {
 
   std::size_t width() const { return width_of(shown_); }
 
-  void leave_out_extras(std::size_t room) {
-    while (width() > room && leave_one_out(true)) continue;
-  }
-
   /// Leaves columns out and cuts names, the longest first, as far as it takes.
   void fit(std::size_t room) {
-    leave_out_extras(room);
+    while (width() > room && leave_one_out(true)) continue;
     const auto whole = widths_;
     while (!cut_names(room) && leave_one_out(false)) widths_ = whole;  // names have the more room
     cut_labels(room);
-  }
-
-  bool has_extra() const {
-    return std::any_of(shown_.begin(), shown_.end(),
-                       [this](std::size_t i) { return columns_[i].extra; });
   }
 
   std::string text(const terminal_style& as) const {
@@ -209,18 +200,6 @@ rows with_heading(const std::vector<text_table::column>& columns, const rows& bo
 }
 
 }  // namespace
-
-std::size_t text_table::width() const {
-  layout made(columns_, with_heading(columns_, rows_));
-  made.leave_out_extras(0);
-  return made.width();
-}
-
-bool text_table::has_extra(const terminal_style& as) const {
-  layout made(columns_, with_heading(columns_, rows_));
-  made.fit(as.width);
-  return made.has_extra();
-}
 
 std::string text_table::text(const terminal_style& as) const {
   layout made(columns_, with_heading(columns_, rows_));

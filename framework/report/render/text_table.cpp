@@ -104,14 +104,4 @@ std::string table_name(std::string_view name, std::size_t width) {
   return shown.substr(0, starts[head]).append(mark).append(shown, starts[tail]);
 }
 
-void text_table::drop_empty_columns() {
-  for (std::size_t i = columns_.size(); i-- > 0;) {
-    const auto has_value = [i](const auto& row) { return !row[i].empty() && row[i] != "-"; };
-    if (std::ranges::any_of(rows_, has_value)) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    columns_.erase(columns_.begin() + at);
-    for (auto& row : rows_) row.erase(row.begin() + at);
-  }
-}
-
 }  // namespace graphline

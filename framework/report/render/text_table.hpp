@@ -52,19 +52,8 @@ class text_table {
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
 
-  std::size_t column_count() const noexcept { return columns_.size(); }
-
   /// As many cells as there are columns. Cells of columns of words may be colored.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  /// Takes away columns in which every cell is empty or "-".
-  void drop_empty_columns();
-
-  /// Columns that it takes whole, extra ones aside.
-  std::size_t width() const;
-
-  /// Whether it has an extra column that the terminal has room for.
-  bool has_extra(const terminal_style& as) const;
 
   /// Heading and rows, each ending in a newline. Where they do not fit into the width, extra
   /// columns are left out, then names are cut, then expendable columns are left out and named in a
