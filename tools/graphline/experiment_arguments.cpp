@@ -57,7 +57,7 @@ std::uint64_t experiment_arguments::memory_budget() const {
 
 void add_experiment_files(CLI::App& command, result_files& files) {
   files.add_json(command);
-  files.add(command, "--csv", "Write one row per trial, frame and stage", experiment_csv_beginning);
+  files.add(command, "--csv", "Write one row per trial, frame and stage");
   files.add_html(command, "Write a report with figures, to look at in a browser");
   files.add_markdown(command);
 }

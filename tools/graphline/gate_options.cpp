@@ -26,10 +26,7 @@ void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
           ->type_name("CONDITION")
           ->expected(1)
           ->take_all();
-  files
-      .add(command, "--junit", "Write a JUnit test case for each --fail-if",
-           report::junit_beginning)
-      ->needs(conditions);
+  files.add(command, "--junit", "Write a JUnit test case for each --fail-if")->needs(conditions);
 }
 
 exit_status gate_options::judge(const std::function<gate_result(const gate&)>& judged,

@@ -46,7 +46,7 @@ void add_inspect_command(CLI::App& program, action& chosen) {
   command->add_flag("--stages", given->stages_only, "Leave the layers of the stages out");
   given->files.add_json(*command, "Write the figures (- for standard output)");
   given->files.add_html(*command);
-  given->files.add(*command, "--csv", "Write a row for each stage and layer", "level,stage,layer,");
+  given->files.add(*command, "--csv", "Write a row for each stage and layer");
   given->files.add_markdown(*command, "Write the table for a pull request");
   command->footer(
       "--device says whose values of the pipeline's params count; it need not be there.\n"

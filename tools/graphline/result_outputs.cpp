@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -49,29 +48,13 @@ void refuse_same_place(const requested_output& one, const requested_output& othe
   }
 }
 
-/// Whether a file begins as the result does that is to take its place: it is one from before.
-bool is_earlier_result(const requested_output& one) {
-  std::string found(one.beginning.size(), '\0');
-  std::ifstream(one.path, std::ios::binary).read(found.data(), std::ssize(found));
-  return found == one.beginning;
-}
-
-/// Whether a file is `read`, or may be, being in that folder.
-bool is_read(const requested_output& one, const std::string& read) {
-  namespace fs = std::filesystem;
-  std::error_code unknown;
-  if (!fs::is_directory(read, unknown)) return fs::equivalent(one.path, read, unknown);
-  const auto folder = fs::weakly_canonical(one.path, unknown).parent_path();
-  return fs::equivalent(folder, read, unknown) && !is_earlier_result(one);
-}
-
 /// What somebody wrote, or measured, and a slip on the command line must not cost.
 void refuse_to_replace(const std::vector<std::string>& read, const requested_output& one) {
   namespace fs = std::filesystem;
   std::error_code unknown;
   if (is_standard_output(one.path) || !fs::is_regular_file(one.path, unknown)) return;
   for (const auto& path : read) {
-    if (!is_read(one, path)) continue;
+    if (!fs::equivalent(one.path, path, unknown)) continue;
     throw input_error(fmt::format("{} {}: this command reads it; name another file", one.option,
                                   quote(one.path, 200)));
   }
@@ -79,33 +62,30 @@ void refuse_to_replace(const std::vector<std::string>& read, const requested_out
 
 }  // namespace
 
-CLI::Option* result_files::add(CLI::App& command, std::string_view option, const std::string& help,
-                               std::string_view beginning) {
-  auto& added = all_.emplace_back(requested_output{option, {}, beginning});
+CLI::Option* result_files::add(CLI::App& command, std::string_view option,
+                               const std::string& help) {
+  auto& added = all_.emplace_back(requested_output{option, {}});
   return command.add_option(std::string(option), added.path, help)->type_name("FILE");
 }
 
 void result_files::add_json(CLI::App& command, const std::string& help) {
-  add(command, "--json", help, json_beginning);
+  add(command, "--json", help);
 }
 
 void result_files::add_html(CLI::App& command, const std::string& help) {
-  add(command, "--html", help, report::html_beginning);
+  add(command, "--html", help);
 }
 
 void result_files::add_markdown(CLI::App& command, const std::string& help) {
-  add(command, "--markdown", help, "## ");
+  add(command, "--markdown", help);
 }
 
 const std::string& result_files::path(std::string_view option) const {
   return std::ranges::find(all_, option, &requested_output::option)->path;
 }
 
-void result_files::expect(std::string_view option, std::uint64_t bytes,
-                          std::string_view beginning) {
-  auto& expected = *std::ranges::find(all_, option, &requested_output::option);
-  expected.expected_bytes = bytes;
-  if (!beginning.empty()) expected.beginning = beginning;
+void result_files::expect(std::string_view option, std::uint64_t bytes) {
+  std::ranges::find(all_, option, &requested_output::option)->expected_bytes = bytes;
 }
 
 result_outputs::result_outputs(const result_files& requested,
@@ -117,9 +97,9 @@ result_outputs::result_outputs(const result_files& requested,
       if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
     }
   }
-  for (const auto& [option, path, beginning, expected_bytes] : all) {
+  for (const auto& [option, path, expected_bytes] : all) {
     if (path.empty()) continue;
-    results_.push_back({std::string(option), output_file(path, beginning, expected_bytes)});
+    results_.push_back({std::string(option), output_file(path, expected_bytes)});
   }
 }
 

@@ -24,16 +24,14 @@ namespace graphline {
 struct requested_output {
   std::string_view option;  ///< "--json"
   std::string path;         ///< as it was given; empty: not asked for
-  std::string_view beginning;
-  std::uint64_t expected_bytes = 0;  ///< these two as `output_file` takes them
+  std::uint64_t expected_bytes = 0;
 };
 
 /// The files that a command writes its results to: an option for each.
 class result_files {
  public:
-  /// Adds an option that takes a file. What is written there begins with `beginning`.
-  CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help,
-                   std::string_view beginning);
+  /// Adds an option that takes a file.
+  CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help);
 
   // Those that several commands have.
   void add_json(CLI::App& command,
@@ -45,8 +43,8 @@ class result_files {
   /// What was given for an option: empty where nothing was.
   const std::string& path(std::string_view option) const;
 
-  /// About how long the result will be, and what it begins with where the path decides that.
-  void expect(std::string_view option, std::uint64_t bytes, std::string_view beginning = {});
+  /// About how long the result will be.
+  void expect(std::string_view option, std::uint64_t bytes);
 
   const std::list<requested_output>& all() const noexcept { return all_; }
 

@@ -133,7 +133,7 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
   given->files.add_json(*command);
   given->files.add_html(*command, "Write a page for a browser: the roofline and figures");
-  given->files.add(*command, "--csv", "Write a row for each stage and part", "level,stage,part,");
+  given->files.add(*command, "--csv", "Write a row for each stage and part");
   given->files.add_markdown(*command);
   add_quiet_option(*command, given->quiet);
   command->footer(

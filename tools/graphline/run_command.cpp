@@ -61,8 +61,7 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   const auto& trace = given.files.path("--trace");
   given.files.expect("--json", report::expected_run_bytes(frames, stages));
   given.files.expect("--html", report::largest_page_bytes);
-  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages),
-                     trace_file_beginning(trace));
+  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages));
   given.files.expect("--csv", expected_csv_bytes(frames, stages));
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
@@ -146,9 +145,9 @@ void add_run_command(CLI::App& program, action& chosen) {
   given->files.add_html(*command, "Write a page for a browser: what took how long");
   given->files.add(
       *command, "--trace",
-      "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz", "");
+      "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz");
   given->files.add_markdown(*command);
-  given->files.add(*command, "--csv", "Write one row per frame and stage", csv_header);
+  given->files.add(*command, "--csv", "Write one row per frame and stage");
   command
       ->add_option("--save-tensors", given->tensors,
                    "Write inputs, weights and outputs as NumPy files")
@@ -163,8 +162,7 @@ void add_run_command(CLI::App& program, action& chosen) {
       "FILE may be - for standard output.\n"
       "--watch takes some tens of microseconds ten times a second, from the thread that drives\n"
       "the frames: a frame in which that falls is longer by it. Where standard error is no\n"
-      "terminal it writes a line every two seconds. The bars at its end: the slowest frame of\n"
-      "each half second.");
+      "terminal it writes a line every two seconds.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 
@@ -47,15 +45,9 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
 
 std::string behind_links(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // as many as the system follows
-  fs::path at = path;
   std::error_code none;
-  for (int i = 0; fs::is_symlink(at, none); ++i) {
-    const auto next = fs::read_symlink(at, none);
-    if (none || i == most_links) refuse_to_write(path, reason(none ? none.value() : ELOOP));
-    at = at.parent_path() / next;  // which is `next` where that begins at the root
-  }
-  return at.string();
+  const bool leads_to_file = fs::is_symlink(path, none) && fs::exists(path, none);
+  return leads_to_file ? fs::canonical(path).string() : path;
 }
 
 int open_locked(const std::string& name, int flags, const std::string& path) {
@@ -72,40 +64,7 @@ int open_locked(const std::string& name, int flags, const std::string& path) {
   return descriptor;
 }
 
-namespace {
-
-/// Keeps SIGPIPE from this thread while it writes, and takes away the one that a write caused.
-class without_sigpipe {
- public:
-  without_sigpipe() noexcept {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~without_sigpipe() {
-    const timespec at_once{};
-    if (!was_pending_) {
-      while (sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
-      }
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  without_sigpipe(const without_sigpipe&) = delete;
-  without_sigpipe& operator=(const without_sigpipe&) = delete;
-
- private:
-  sigset_t pipe_;
-  sigset_t before_;
-  bool was_pending_ = false;
-};
-
-}  // namespace
-
 int write_fully(int descriptor, std::string_view text) noexcept {
-  const without_sigpipe guard;
   while (!text.empty()) {
     const auto written = ::write(descriptor, text.data(), text.size());
     if (written >= 0) {

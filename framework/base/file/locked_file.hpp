@@ -5,8 +5,8 @@
 
 namespace graphline {
 
-/// Where a path leads when links are followed, also to where there is nothing yet: what is written
-/// there takes the place of no link. Throws an `input_error` where they lead in a circle.
+/// The file that a link leads to, so that what is written takes the place of that and not of the
+/// link; the path itself where it is no link to a file.
 std::string behind_links(const std::string& path);
 
 /// Opens the regular file `name` for writing and holds its lock as long as the descriptor that it
@@ -18,8 +18,8 @@ std::string behind_links(const std::string& path);
 int open_locked(const std::string& name, int flags, const std::string& path);
 
 /// Writes all of `text` to a descriptor, however many calls it takes, also to one that does not
-/// block. Returns 0 or the `errno` of the failure; a pipe without a reader gives EPIPE and no
-/// signal, whatever the program has set for SIGPIPE.
+/// block. Returns 0 or the `errno` of the failure; a pipe without a reader gives EPIPE where
+/// the program ignores SIGPIPE.
 int write_fully(int descriptor, std::string_view text) noexcept;
 
 }  // namespace graphline

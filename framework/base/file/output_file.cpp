@@ -42,8 +42,8 @@ std::string why_not_reserved(const std::string& folder, std::uint64_t bytes, int
 
 }  // namespace
 
-output_file::output_file(std::string path, std::string_view beginning, std::uint64_t expected_bytes)
-    : path_(std::move(path)), target_(path_), begun_(beginning) {
+output_file::output_file(std::string path, std::uint64_t expected_bytes)
+    : path_(std::move(path)), target_(path_) {
   if (path_.empty()) throw input_error("an output file needs a name; '-' is standard output");
   standard_output_ = path_ == "-" || path_ == "/dev/stdout";
   try {
@@ -57,7 +57,7 @@ output_file::output_file(std::string path, std::string_view beginning, std::uint
       return;
     }
     open_beside();
-    reserve(std::max({expected_bytes, std::uint64_t{beginning.size()}, least_reserved}));
+    reserve(std::max(expected_bytes, least_reserved));
   } catch (...) {
     discard();
     throw;
@@ -72,7 +72,6 @@ output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       part_(std::exchange(other.part_, {})),
-      begun_(std::move(other.begun_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       standard_output_(other.standard_output_) {}
 
@@ -80,10 +79,8 @@ void output_file::open_in_place() {
   descriptor_ = standard_output_ ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                  : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) refuse_to_write(path_, reason(errno));
-  if (const int code = write_fully(descriptor_, begun_)) {
-    if (code == EPIPE && standard_output_) throw output_closed();
-    refuse_to_write(path_, reason(code));
-  }
+  const int flags = ::fcntl(descriptor_, F_GETFL);
+  if ((flags & O_ACCMODE) == O_RDONLY) refuse_to_write(path_, reason(EBADF));
 }
 
 void output_file::open_beside() {
@@ -101,7 +98,6 @@ void output_file::open_beside() {
   }
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
-  begun_.clear();
 }
 
 void output_file::reserve(std::uint64_t bytes) {
@@ -120,7 +116,6 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   text_sink sink([this](std::string_view piece) { put(piece); });
   write(sink);
   sink.flush();
-  if (!begun_.empty()) throw std::logic_error("a result begins otherwise than announced");
   if (!part_.empty()) {
     // What was reserved beyond the text goes back.
     if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) fail(errno);
@@ -134,13 +129,7 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
 }
 
-/// Pieces but the last are longer than any beginning.
 void output_file::put(std::string_view piece) {
-  if (!piece.starts_with(begun_)) {
-    throw std::logic_error("a result begins otherwise than announced");
-  }
-  piece.remove_prefix(begun_.size());
-  begun_.clear();
   if (const int code = write_fully(descriptor_, piece)) fail(code);
   bytes_ += piece.size();
 }

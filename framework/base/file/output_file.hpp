@@ -15,16 +15,13 @@ namespace graphline {
 /// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
 /// fails leaves the previous result as it was, and one that a signal is about to end can remove
 /// the part (`remove_unfinished`). The bytes expected are reserved on the disk. What
-/// cannot be renamed over (standard output, a pipe, a device) is written in place, and tried first
-/// with the text every result begins with.
+/// cannot be renamed over (standard output, a pipe, a device) is written in place.
 class output_file {
  public:
-  /// `path`: a file, or "-" for standard output. `beginning`: what the text of every `commit` will
-  /// begin with. `expected_bytes`: the size of the result, about.
+  /// `path`: a file, or "-" for standard output. `expected_bytes`: the size of the result, about.
   /// Throws `input_error` with path, reason and remedy: the folder is missing, the path is a
   /// folder, is not permitted, the disk is too full, another run is writing it.
-  explicit output_file(std::string path, std::string_view beginning = {},
-                       std::uint64_t expected_bytes = 0);
+  explicit output_file(std::string path, std::uint64_t expected_bytes = 0);
 
   /// Discards what was not committed.
   ~output_file();
@@ -37,9 +34,9 @@ class output_file {
   /// True for "-" and "/dev/stdout": text for people then belongs on standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
-  /// Writes what `write` does, which starts with `beginning`, and puts the file in its place. Once
-  /// only. Throws `run_error` when writing fails, `output_closed` where it was standard output that
-  /// nobody reads any more, and what `write` throws; the previous file is untouched then.
+  /// Writes what `write` does and puts the file in its place. Once only. Throws `run_error` when
+  /// writing fails, `output_closed` where it was standard output that nobody reads any more, and
+  /// what `write` throws; the previous file is untouched then.
   void commit(const std::function<void(text_sink&)>& write);
   void commit(std::string_view text);
 
@@ -54,7 +51,6 @@ class output_file {
   std::string path_;
   std::string target_;       ///< what `path_` leads to when links are followed
   std::string part_;         ///< empty when written in place
-  std::string begun_;        ///< already written, and not yet seen in `commit`
   std::uint64_t bytes_ = 0;  ///< put
   int descriptor_ = -1;
   bool standard_output_ = false;

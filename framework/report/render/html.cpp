@@ -319,7 +319,7 @@ std::string as_html(const document& of) {
         "id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
         one.id, escaped(one.title), one.body);
   }
-  std::string page(html_beginning);
+  std::string page = "<!doctype html>\n";
   page += fmt::format(
       "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

@@ -36,8 +36,10 @@ std::string as_junit(const gate_suite& of) {
   const auto failures = std::ranges::count_if(
       of.results, [](const gate_result& one) { return one.outcome != gate_outcome::passed; });
   const auto suite = escaped(of.name);
-  auto text = fmt::format("{}\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n",
-                          junit_beginning, suite, of.results.size(), failures);
+  auto text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"0\">\n",
+      suite, of.results.size(), failures);
   text += "  <properties>\n";
   for (const auto& [name, value] : of.properties) {
     text +=

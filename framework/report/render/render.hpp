@@ -34,18 +34,12 @@ struct gate_suite {
   std::vector<gate_result> results;
 };
 
-/// What as_junit begins with.
-inline constexpr std::string_view junit_beginning = R"(<?xml version="1.0" encoding="UTF-8"?>)";
-
 /// A test suite with a test case for each gate, as JUnit writes them; one that cannot be judged is
 /// a failure.
 std::string as_junit(const gate_suite& of);
 
 /// A chart as the script of a page takes it: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
-
-/// What a page begins with.
-inline constexpr std::string_view html_beginning = "<!doctype html>\n";
 
 /// A page is no larger, however many frames a run has, with but a few of its own choice.
 inline constexpr std::uint64_t largest_page_bytes = 5'000'000;

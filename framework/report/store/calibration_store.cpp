@@ -67,7 +67,7 @@ output_file calibration_store::open(const device_properties& device) const {
                     "folder in GRAPHLINE_CACHE",
                     in_words(folder_.string()), problem.message()));
   }
-  return output_file(std::move(path), json_beginning);
+  return output_file(std::move(path));
 }
 
 std::optional<calibration_record> calibration_store::find(const device_properties& device) const {

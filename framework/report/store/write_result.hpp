@@ -12,9 +12,6 @@
 
 namespace graphline {
 
-/// What the text of every JSON result begins with.
-inline constexpr std::string_view json_beginning = "{\n";
-
 namespace report {
 
 /// A result file: what the document says and the record it was made of, without loss. Of a run, an

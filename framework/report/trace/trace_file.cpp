@@ -62,10 +62,6 @@ void write_gzip(text_sink& to, const std::function<void(text_sink&)>& text) {
   compress->finish();
 }
 
-std::string_view trace_file_beginning(std::string_view path) {
-  return is_compressed(path) ? gzip_beginning : trace_beginning;
-}
-
 std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,
                                         std::size_t stages) {
   constexpr std::uint64_t shorter = 5;  // traces compress to a fifth or less

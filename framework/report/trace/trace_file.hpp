@@ -10,17 +10,11 @@
 
 namespace graphline {
 
-/// What every text that `write_gzip` writes begins with.
-inline constexpr std::string_view gzip_beginning = "\x1f\x8b";
-
 /// Writes what `text` writes in the gzip format (RFC 1952). Throws `run_error` where there is no
 /// memory to compress with.
 void write_gzip(text_sink& to, const std::function<void(text_sink&)>& text);
 
 // A trace as a file has it: compressed where the file's name ends in ".gz", which viewers open too.
-
-/// What it begins with.
-std::string_view trace_file_beginning(std::string_view path);
 
 /// About how large it becomes, for reserving it on the disk.
 std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,

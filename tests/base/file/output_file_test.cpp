@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -49,7 +50,7 @@ class output_file_test : public ::testing::Test {
 /// The message of the error that opening throws.
 std::string refusal(const std::string& path, std::uint64_t bytes = 0) {
   try {
-    output_file file(path, "{\n", bytes);
+    output_file file(path, bytes);
   } catch (const input_error& e) {
     return e.what();
   }
@@ -58,7 +59,7 @@ std::string refusal(const std::string& path, std::uint64_t bytes = 0) {
 
 TEST_F(output_file_test, appears_only_when_committed) {
   {
-    output_file file(at("result.json"), "{\n", 1000);
+    output_file file(at("result.json"), 1000);
     EXPECT_FALSE(fs::exists(at("result.json")));
     file.commit("{\n}\n");
   }
@@ -67,7 +68,7 @@ TEST_F(output_file_test, appears_only_when_committed) {
 }
 
 TEST_F(output_file_test, holds_a_long_text_whole) {
-  output_file file(at("a.json"), "{\n");
+  output_file file(at("a.json"));
   std::string whole = "{\n";
   // Some of the pieces are handed on together, the longest by itself.
   for (const std::size_t bytes : {100'000, 200'000, 3, 900'000, 70'000}) {
@@ -82,10 +83,10 @@ TEST_F(output_file_test, holds_a_long_text_whole) {
 
 TEST_F(output_file_test, leaves_an_old_result_alone_until_it_is_committed) {
   write(at("result.json"), "old");
-  { const output_file file(at("result.json"), "{\n"); }
+  { const output_file file(at("result.json")); }
   EXPECT_EQ(read(at("result.json")), "old");
   EXPECT_EQ(files(), 1u);
-  output_file file(at("result.json"), "{\n");
+  output_file file(at("result.json"));
   file.commit("{\nnew");
   EXPECT_EQ(read(at("result.json")), "{\nnew");
 }
@@ -106,18 +107,6 @@ TEST_F(output_file_test, follows_a_link_instead_of_replacing_it) {
   output_file(at("link.json")).commit("new");
   EXPECT_TRUE(fs::is_symlink(at("link.json")));
   EXPECT_EQ(read(at("real/result.json")), "new");
-}
-
-TEST_F(output_file_test, follows_links_to_what_is_not_there_yet) {
-  fs::create_directory(at("real"));
-  fs::create_symlink("real/second.json", at("link.json"));
-  fs::create_symlink(at("real/result.json"), at("real/second.json"));
-  output_file(at("link.json")).commit("new");
-  EXPECT_TRUE(fs::is_symlink(at("link.json")));
-  EXPECT_TRUE(fs::is_symlink(at("real/second.json")));
-  EXPECT_EQ(read(at("real/result.json")), "new");
-  fs::create_symlink("circle.json", at("circle.json"));
-  EXPECT_THAT(refusal(at("circle.json")), HasSubstr("Too many levels of symbolic links"));
 }
 
 TEST_F(output_file_test, does_not_wait_for_a_pipe_in_the_place_of_its_part) {
@@ -164,12 +153,6 @@ TEST_F(output_file_test, refuses_a_file_that_is_being_written) {
   EXPECT_EQ(read(at("result.json")), "first");
 }
 
-TEST_F(output_file_test, refuses_a_full_device_before_the_run) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  EXPECT_THAT(refusal("/dev/full"),
-              AllOf(HasSubstr("/dev/full"), HasSubstr("No space left on device")));
-}
-
 TEST_F(output_file_test, refuses_what_does_not_fit_the_disk) {
   const auto left = fs::space(folder_).available;
   constexpr std::uint64_t pebibyte = 1ULL << 50;
@@ -187,7 +170,7 @@ TEST_F(output_file_test, says_how_much_a_full_disk_lacks) {
               AllOf(HasSubstr("64.0 KiB left"), HasSubstr("1.00 MiB are needed")));
   EXPECT_TRUE(fs::is_empty(at("disk")));
   {
-    output_file file(at("disk/result.json"), "", 1000);
+    output_file file(at("disk/result.json"), 1000);
     EXPECT_THROW(file.commit(std::string(100'000, 'x')), run_error);
   }
   EXPECT_TRUE(fs::is_empty(at("disk")));
@@ -195,7 +178,7 @@ TEST_F(output_file_test, says_how_much_a_full_disk_lacks) {
 }
 
 TEST_F(output_file_test, writes_a_device_in_place) {
-  output_file file("/dev/null", "{\n");
+  output_file file("/dev/null");
   file.commit("{\n}\n");
   EXPECT_FALSE(file.is_standard_output());
   EXPECT_FALSE(fs::exists("/dev/null.part"));
@@ -221,7 +204,7 @@ TEST_F(output_file_test, writes_to_standard_output_each_byte_once) {
   ASSERT_EQ(::pipe(pipe), 0);
   {
     const redirected_output redirected(pipe[1]);
-    output_file file("-", "{\n");
+    output_file file("-");
     EXPECT_TRUE(file.is_standard_output());
     file.commit("{\n}\n");
   }
@@ -232,14 +215,16 @@ TEST_F(output_file_test, writes_to_standard_output_each_byte_once) {
   ::close(pipe[0]);
 }
 
-TEST_F(output_file_test, reports_a_reader_that_went_away_without_a_signal) {
+TEST_F(output_file_test, reports_a_reader_that_went_away) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
   const redirected_output redirected(pipe[1]);
-  output_file file("-", "{\n");
+  output_file file("-");
   ::close(pipe[0]);
   EXPECT_THROW(file.commit("{\n}\n"), output_closed);
   ::close(pipe[1]);
+  std::signal(SIGPIPE, before);
 }
 
 TEST_F(output_file_test, waits_for_a_slow_reader_that_does_not_block) {
@@ -275,12 +260,10 @@ TEST_F(output_file_test, can_be_moved_before_it_is_committed) {
   EXPECT_EQ(read(at("result.json")), "text and more");
 }
 
-TEST_F(output_file_test, is_committed_once_and_as_announced) {
+TEST_F(output_file_test, is_committed_once) {
   output_file file(at("result.json"));
   file.commit("text");
   EXPECT_THROW(file.commit("text"), std::logic_error);
-  output_file device("/dev/null", "{\n");
-  EXPECT_THROW(device.commit("[]"), std::logic_error);
 }
 
 }  // namespace

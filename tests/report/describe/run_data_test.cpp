@@ -40,7 +40,7 @@ std::vector<std::string> keys(const json& object) {
 
 TEST(describe_run, has_the_keys_of_the_contract) {
   const auto result = of(two_models(timing_method::event, 45));
-  EXPECT_TRUE(result_json(run_record{}).starts_with(json_beginning));
+  EXPECT_TRUE(result_json(run_record{}).starts_with("{\n"));
   EXPECT_EQ(result["schema"], "graphline.run/1");
   for (const char* key : {"pipeline", "device", "settings", "environment", "memory", "end_to_end",
                           "throughput", "stages", "outputs", "warnings", "record"}) {

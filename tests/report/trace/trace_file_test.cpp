@@ -33,7 +33,6 @@ TEST(gzip, unpacks_to_what_was_written_however_long) {
     for (std::size_t i = 0; text.size() < length; ++i) text += std::to_string(i * i % 9973);
     text.resize(length);
     const auto packed = text_by(write_gzip, [&](text_sink& to) { to.append(text); });
-    EXPECT_TRUE(packed.starts_with(gzip_beginning));
     EXPECT_EQ(unpacked(packed, length), text);
   }
 }
@@ -43,7 +42,6 @@ TEST(trace_file, is_compressed_where_its_name_says_so) {
   const auto text = trace_json(record);
   EXPECT_EQ(text_by(write_trace_file, record, std::string_view("run.json")), text);
   const auto packed = text_by(write_trace_file, record, std::string_view("run.json.gz"));
-  EXPECT_TRUE(packed.starts_with(trace_file_beginning("run.json.gz")));
   EXPECT_LT(packed.size(), text.size() / 5);
   EXPECT_EQ(unpacked(packed, text.size()), text);
 }
