@@ -49,12 +49,7 @@ void check_frames(const report_arguments& given, const run_record& record) {
 
 void make_reports(report_arguments& given, const run_record& record) {
   check_frames(given, record);
-  const auto frames = static_cast<std::int64_t>(record.frames.size());
-  const auto stages = record.stages.size();
   const auto trace = given.files.path("--trace");
-  given.files.expect("--html", report::largest_page_bytes);
-  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages));
-  given.files.expect("--csv", expected_csv_bytes(frames, stages));
   result_outputs outputs(given.files, {given.result});
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);

@@ -84,10 +84,6 @@ const std::string& result_files::path(std::string_view option) const {
   return std::ranges::find(all_, option, &requested_output::option)->path;
 }
 
-void result_files::expect(std::string_view option, std::uint64_t bytes) {
-  std::ranges::find(all_, option, &requested_output::option)->expected_bytes = bytes;
-}
-
 result_outputs::result_outputs(const result_files& requested,
                                const std::vector<std::string>& read) {
   const auto& all = requested.all();
@@ -97,9 +93,9 @@ result_outputs::result_outputs(const result_files& requested,
       if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
     }
   }
-  for (const auto& [option, path, expected_bytes] : all) {
+  for (const auto& [option, path] : all) {
     if (path.empty()) continue;
-    results_.push_back({std::string(option), output_file(path, expected_bytes)});
+    results_.push_back({std::string(option), output_file(path)});
   }
 }
 

@@ -24,7 +24,6 @@ namespace graphline {
 struct requested_output {
   std::string_view option;  ///< "--json"
   std::string path;         ///< as it was given; empty: not asked for
-  std::uint64_t expected_bytes = 0;
 };
 
 /// The files that a command writes its results to: an option for each.
@@ -42,9 +41,6 @@ class result_files {
 
   /// What was given for an option: empty where nothing was.
   const std::string& path(std::string_view option) const;
-
-  /// About how long the result will be.
-  void expect(std::string_view option, std::uint64_t bytes);
 
   const std::list<requested_output>& all() const noexcept { return all_; }
 

@@ -56,13 +56,6 @@ void make_folder(const std::string& tensors) {
 }
 
 result_outputs open_outputs(run_arguments& given, const plan& p) {
-  const auto frames = p.run.frames;
-  const auto stages = p.stages.size();
-  const auto& trace = given.files.path("--trace");
-  given.files.expect("--json", report::expected_run_bytes(frames, stages));
-  given.files.expect("--html", report::largest_page_bytes);
-  given.files.expect("--trace", expected_trace_file_bytes(trace, frames, stages));
-  given.files.expect("--csv", expected_csv_bytes(frames, stages));
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   if (!given.tensors.empty()) make_folder(given.tensors);
   return outputs;

@@ -5,45 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/file/unfinished_files.hpp"
-#include "framework/base/text_file.hpp"
-#include "framework/base/units.hpp"
-#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
-namespace {
-
-namespace fs = std::filesystem;
-
-// A disk with not even this left is full, whatever size was announced.
-constexpr std::uint64_t least_reserved = 4096;
-
-std::string why_not_reserved(const std::string& folder, std::uint64_t bytes, int code) {
-  if (code != ENOSPC) {
-    return fmt::format("reserving {} failed: {}", format_bytes(bytes), reason(code));
-  }
-  std::error_code unknown;
-  const auto space = fs::space(folder, unknown);
-  if (unknown) return fmt::format("the disk is full; {} are needed", format_bytes(bytes));
-  return fmt::format("the disk has {} left, {} are needed; name a file on another disk",
-                     format_bytes(space.available), format_bytes(bytes));
-}
-
-}  // namespace
-
-output_file::output_file(std::string path, std::uint64_t expected_bytes)
-    : path_(std::move(path)), target_(path_) {
+output_file::output_file(std::string path) : path_(std::move(path)), target_(path_) {
   if (path_.empty()) throw input_error("an output file needs a name; '-' is standard output");
   standard_output_ = path_ == "-" || path_ == "/dev/stdout";
   try {
@@ -57,7 +30,6 @@ output_file::output_file(std::string path, std::uint64_t expected_bytes)
       return;
     }
     open_beside();
-    reserve(std::max(expected_bytes, least_reserved));
   } catch (...) {
     discard();
     throw;
@@ -100,13 +72,6 @@ void output_file::open_beside() {
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
 }
 
-void output_file::reserve(std::uint64_t bytes) {
-  const int code = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
-  // Not every file system can reserve; there the result is written without.
-  if (code == EINVAL || code == EOPNOTSUPP || code == ENOSYS) return;
-  if (code != 0) refuse_to_write(path_, why_not_reserved(folder_of(target_), bytes, code));
-}
-
 void output_file::commit(std::string_view text) {
   commit([text](text_sink& to) { to.append(text); });
 }
@@ -117,8 +82,6 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   write(sink);
   sink.flush();
   if (!part_.empty()) {
-    // What was reserved beyond the text goes back.
-    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) fail(errno);
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
     const signals_held until_renamed;
@@ -131,7 +94,6 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
 
 void output_file::put(std::string_view piece) {
   if (const int code = write_fully(descriptor_, piece)) fail(code);
-  bytes_ += piece.size();
 }
 
 void output_file::fail(int code) const {

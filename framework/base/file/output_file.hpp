@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,14 +13,14 @@ namespace graphline {
 ///
 /// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
 /// fails leaves the previous result as it was, and one that a signal is about to end can remove
-/// the part (`remove_unfinished`). The bytes expected are reserved on the disk. What
+/// the part (`remove_unfinished`). What
 /// cannot be renamed over (standard output, a pipe, a device) is written in place.
 class output_file {
  public:
-  /// `path`: a file, or "-" for standard output. `expected_bytes`: the size of the result, about.
+  /// `path`: a file, or "-" for standard output.
   /// Throws `input_error` with path, reason and remedy: the folder is missing, the path is a
-  /// folder, is not permitted, the disk is too full, another run is writing it.
-  explicit output_file(std::string path, std::uint64_t expected_bytes = 0);
+  /// folder, is not permitted, another run is writing it.
+  explicit output_file(std::string path);
 
   /// Discards what was not committed.
   ~output_file();
@@ -43,15 +42,13 @@ class output_file {
  private:
   void open_in_place();
   void open_beside();
-  void reserve(std::uint64_t bytes);
   void put(std::string_view piece);
   [[noreturn]] void fail(int code) const;
   void discard() noexcept;
 
   std::string path_;
-  std::string target_;       ///< what `path_` leads to when links are followed
-  std::string part_;         ///< empty when written in place
-  std::uint64_t bytes_ = 0;  ///< put
+  std::string target_;  ///< what `path_` leads to when links are followed
+  std::string part_;    ///< empty when written in place
   int descriptor_ = -1;
   bool standard_output_ = false;
 };

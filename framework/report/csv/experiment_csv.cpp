@@ -55,21 +55,4 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
   }
 }
 
-std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned) {
-  std::uint64_t block = 0;
-  for (const auto& configuration : planned.configurations) {
-    const auto& what = configuration.what;
-    std::uint64_t values = 0;
-    for (const auto& [key, value] : what.assignments) values += value.size() + 3;
-    for (std::size_t m = 0; m < configuration.members.size(); ++m) {
-      const auto& member = configuration.members[m];
-      // An id, both names, quotes around them, numbers of a block and a trial, and four flags.
-      const std::uint64_t before = what.name.size() + what.members[m].size() + values + 46;
-      block += expected_csv_bytes(member.run.frames, member.stages.size(), before);
-    }
-  }
-  return experiment_csv_beginning.size() + trial_columns.size() +
-         static_cast<std::uint64_t>(std::max<std::int64_t>(planned.how.trials, 0)) * block;
-}
-
 }  // namespace graphline

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 #include "framework/base/file/text_sink.hpp"
-#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
@@ -19,8 +17,5 @@ inline constexpr std::string_view experiment_csv_beginning = "id,configuration,m
 /// trial (both from 0), and whether the trial counts in figures, failed, and was in a block in
 /// which the machine was disturbed. Quoted as in RFC 4180, lines end in LF.
 void write_experiment_csv(text_sink& to, const experiment_record& record);
-
-/// About how large it becomes, for reserving it on the disk.
-std::uint64_t expected_experiment_csv_bytes(const experiment_plan& planned);
 
 }  // namespace graphline

@@ -80,12 +80,4 @@ void write_run_csv(text_sink& to, const run_record& record) {
   write_csv_rows(to, record);
 }
 
-std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages, std::uint64_t before) {
-  constexpr std::uint64_t row =
-      sizeof "100000,name_of_stage,device,device_time,123456789012,123456789012,123456789";
-  const auto rows =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0)) * (2 + 2 * stages);
-  return csv_header.size() + rows * (before + row);
-}
-
 }  // namespace graphline

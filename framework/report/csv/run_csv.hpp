@@ -30,8 +30,4 @@ void write_run_csv(text_sink& to, const run_record& record);
 /// follows them, or nothing.
 void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {});
 
-/// About how large the rows of a run become, for reserving it on the disk. `before`: bytes of what
-/// each row begins with.
-std::uint64_t expected_csv_bytes(std::int64_t frames, std::size_t stages, std::uint64_t before = 0);
-
 }  // namespace graphline

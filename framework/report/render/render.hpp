@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,9 +39,6 @@ std::string as_junit(const gate_suite& of);
 
 /// A chart as the script of a page takes it: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
-
-/// A page is no larger, however many frames a run has, with but a few of its own choice.
-inline constexpr std::uint64_t largest_page_bytes = 5'000'000;
 
 /// A page by itself, which asks for nothing else.
 std::string as_html(const document& of);

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "framework/base/file/text_sink.hpp"
-#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
@@ -18,11 +14,6 @@ namespace report {
 /// experiment, a roofline or a search for the highest rate.
 template <class Record>
 void write_result(text_sink& to, const document& says, const Record& record);
-
-/// About how long that is for so many frames and stages.
-std::uint64_t expected_run_bytes(std::int64_t frames, std::size_t stages);
-std::uint64_t expected_roofline_bytes(std::int64_t frames, std::size_t stages);
-std::uint64_t expected_experiment_bytes(const experiment_plan& planned);
 
 }  // namespace report
 }  // namespace graphline

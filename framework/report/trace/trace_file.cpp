@@ -62,12 +62,6 @@ void write_gzip(text_sink& to, const std::function<void(text_sink&)>& text) {
   compress->finish();
 }
 
-std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,
-                                        std::size_t stages) {
-  constexpr std::uint64_t shorter = 5;  // traces compress to a fifth or less
-  return expected_trace_bytes(frames, stages) / (is_compressed(path) ? shorter : 1);
-}
-
 void write_trace_file(text_sink& to, const run_record& record, std::string_view path) {
   if (!is_compressed(path)) return write_trace(to, record);
   write_gzip(to, [&](text_sink& plain) { write_trace(plain, record); });

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -14,12 +12,7 @@ namespace graphline {
 /// memory to compress with.
 void write_gzip(text_sink& to, const std::function<void(text_sink&)>& text);
 
-// A trace as a file has it: compressed where the file's name ends in ".gz", which viewers open too.
-
-/// About how large it becomes, for reserving it on the disk.
-std::uint64_t expected_trace_file_bytes(std::string_view path, std::int64_t frames,
-                                        std::size_t stages);
-
+/// A trace as a file has it: compressed where the file's name ends in ".gz", which viewers open too.
 void write_trace_file(text_sink& to, const run_record& record, std::string_view path);
 
 }  // namespace graphline

@@ -277,7 +277,9 @@ void write_trace(text_sink& to, const run_record& record) {
   const auto rows = rows_of(record.frames);
   const auto tracks = tracks_of(picture.lanes(), rows.count);
   const nanoseconds zero = zero_of(record, slices);
-  to.append(trace_beginning).append(origin(record, zero)).append(",\"traceEvents\":[\n");
+  to.append(R"({"displayTimeUnit":"ns","otherData":)")
+      .append(origin(record, zero))
+      .append(",\"traceEvents\":[\n");
   trace_text text(to, zero);
   name_everything(text, record, picture.lanes(), tracks, rows.count);
   write_frames(text, record, rows);
@@ -285,16 +287,6 @@ void write_trace(text_sink& to, const run_record& record) {
   // After all slices, since an arrow's end belongs to the last slice before it that begins with it.
   write_flows(text, record, slices, tracks);
   to.append("\n]}\n");
-}
-
-std::uint64_t expected_trace_bytes(std::int64_t frames, std::size_t stages) {
-  constexpr std::uint64_t around = 16384;  // settings, environment, names of tracks
-  // A frame, its wait and the counters; for each stage its launch and its execution, and arrows
-  // from the launch and from a stage before it.
-  constexpr std::uint64_t of_frame = 800;
-  constexpr std::uint64_t of_stage = 2 * 180 + 4 * 90;
-  const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(frames, 0));
-  return around + count * (of_frame + stages * of_stage);
 }
 
 }  // namespace graphline

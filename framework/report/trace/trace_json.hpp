@@ -1,16 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "framework/base/file/text_sink.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
-
-/// What every trace begins with.
-inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\",\"otherData\":";
 
 /// A run in the Trace Event Format (JSON object form), as Perfetto and chrome://tracing open it.
 /// Times are microseconds with three decimals, so that no nanosecond is lost; 0 is the run's
@@ -30,8 +23,5 @@ inline constexpr std::string_view trace_beginning = "{\"displayTimeUnit\":\"ns\"
 /// Slices of a track must nest. Where stamps contradict that, by at most the clocks' error, the
 /// earlier slice is shown shorter, and its `device_ns` or `host_ns` has the measured length.
 void write_trace(text_sink& to, const run_record& record);
-
-/// About how large it becomes, for reserving it on the disk.
-std::uint64_t expected_trace_bytes(std::int64_t frames, std::size_t stages);
 
 }  // namespace graphline

@@ -208,7 +208,7 @@ void write_npy(const std::filesystem::path& path, const tensor_type& type,
                std::span<const std::byte> data) {
   const std::string head = header(type);
   try {
-    output_file file(path.string(), head.size() + data.size());
+    output_file file(path.string());
     file.commit([&](text_sink& to) {
       to.append(head).append({reinterpret_cast<const char*>(data.data()), data.size()});
     });

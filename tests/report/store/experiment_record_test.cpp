@@ -107,21 +107,5 @@ TEST(saved_experiment, that_is_damaged_is_refused_with_the_reason) {
               HasSubstr("a list of one pipeline at least"));
 }
 
-TEST(saved_experiment, becomes_no_larger_than_announced) {
-  auto record = sample_experiment();
-  experiment_plan planned;
-  planned.how.trials = 2;
-  for (std::size_t i = 0; i < 2; ++i) {
-    plan member;
-    member.run.frames = 1000;
-    member.stages.resize(3);
-    planned.configurations.push_back({record.configurations[i], {std::move(member)}});
-  }
-  for (auto& trial : record.trials) trial.members = {two_models(timing_method::event, 1000)};
-  const auto size = result_json(record).size();
-  EXPECT_LE(size, report::expected_experiment_bytes(planned));
-  EXPECT_GE(2 * size, report::expected_experiment_bytes(planned));
-}
-
 }  // namespace
 }  // namespace graphline

@@ -64,7 +64,7 @@ TEST(write_order, of_a_result_is_the_whole_text_then_the_disk_then_the_name) {
   const auto path = (folder.path() / "result.json").string();
   for (const std::string text : {"{\nold, and longer\n}\n", "{\n}\n"}) {
     calls.clear();
-    output_file file(path, 10'000);
+    output_file file(path);
     EXPECT_THAT(calls, ElementsAre());
     file.commit(text);
     EXPECT_THAT(calls, ElementsAre(sync_of("result.json.part", text.size()),

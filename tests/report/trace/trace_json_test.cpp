@@ -64,12 +64,6 @@ TEST(trace_json, is_written_as_ever) {
   samples::expect_golden("trace_event.json", trace_json(overlapping()));
 }
 
-TEST(trace_json, begins_as_files_do_that_are_begun_before_the_run) {
-  const auto text = trace_json(overlapping());
-  EXPECT_EQ(text.substr(0, trace_beginning.size()), trace_beginning);
-  EXPECT_LT(text.size(), 3 * expected_trace_bytes(3, 4));
-}
-
 TEST(trace_json, keeps_every_nanosecond) {
   auto record = two_models(timing_method::event, 1);
   record.frames[0] = {0, 0, 123'456'789'012'345};
