@@ -45,7 +45,7 @@ class diff(Case):
         self.assertIn({"name": "settings.strategy", "before": "async", "after": "overlap"},
                       found["differences"])
 
-    def test_another_duration_in_the_file_is_named_by_its_key(self):
+    def test_another_duration_in_the_file_is_shown_by_its_line(self):
         yaml = ("pipeline: work\nstages:\n  - {name: work, kind: cpu.spin, duration: 3ms}\n"
                 "run: {frames: 5, warmup: 0}\n")
         paths = []
@@ -55,9 +55,9 @@ class diff(Case):
             self.expect(graphline("run", self.folder / f"{name}.yaml", "--device", "host",
                                   "--json", paths[-1]), 0)
         done = graphline("diff", *paths, "--json", "-")
-        self.assertRegex(done.stderr, r"stages.work.duration\s+3ms\s+5ms")
         self.assertNotIn("are the same", done.stderr)
-        self.assertIn({"name": "stages.work.duration", "before": "3ms", "after": "5ms"},
+        line = "- {name: work, kind: cpu.spin, duration: 3ms}"
+        self.assertIn({"name": "a.yaml:3", "before": line, "after": line.replace("3ms", "5ms")},
                       json.loads(done.stdout)["differences"])
 
     def test_a_result_without_its_source_is_compared_without(self):
@@ -100,19 +100,6 @@ class diff(Case):
         self.expect(graphline("diff", run, self.pipeline()), 2,
                     "small.yaml: error: this is a pipeline, not a result")
         self.expect(graphline("diff", run), 2, "AFTER.json")
-
-        newer = self.changed(run, "newer.json", lambda r: r.update(schema="graphline.run/2"))
-        self.expect(graphline("diff", run, newer), 2, "newer.json: error: ", "'graphline.run/2'",
-                    "reads graphline.run/1")
-        less = self.changed(run, "less.json",
-                            lambda r: r["record"]["memory"].pop("device_peak_bytes"))
-        self.expect(graphline("diff", less, run), 2, "less.json: error: ", "device_peak_bytes")
-        broken = self.folder / "broken.json"
-        broken.write_text(run.read_text()[:300])
-        self.expect(graphline("diff", run, broken), 2, "broken.json:", ": error: this is not JSON")
-        trials = self.folder / "t.jsonl"
-        trials.write_text('{"schema": "graphline.trials/1"}\n{"trial": {}}\n')
-        self.expect(graphline("diff", run, trials), 2, "trials of an experiment", "--resume")
 
 
 if __name__ == "__main__":
