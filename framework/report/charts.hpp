@@ -192,14 +192,4 @@ struct trials_chart {
   std::vector<std::size_t> disturbed;  ///< blocks
 };
 
-/// Cumulative distributions on one scale.
-struct cumulative_chart {
-  struct sample {
-    std::string name;
-    std::size_t count = 0;
-    std::vector<cumulative_point> steps;
-  };
-  std::vector<sample> list;
-};
-
 }  // namespace graphline::report

@@ -28,7 +28,7 @@ if (control.value !== arguments[2]) throw new Error("there is no " + arguments[2
 control.dispatchEvent(new Event("change"));
 """
 
-CHARTS = ["comparisons_chart", "trials_chart", "distributions"]
+CHARTS = ["comparisons_chart", "trials_chart"]
 
 
 class ExperimentCase(harness.SampleCase):
@@ -102,9 +102,9 @@ class comparisons(ExperimentCase):
 class charts(ExperimentCase):
     def test_configurations_are_switched_off_and_on(self):
         self.show(self.page("many"))
-        chart = "#distributions canvas"
+        chart = "#trials_chart canvas"
         self.assertEqual(len(self.browser.run(DATASETS, chart)), 60)
-        first, *_ = self.browser.all("#distributions .switches button")
+        first, *_ = self.browser.all("#trials_chart .switches button")
         for count, pressed in ((59, "false"), (60, "true")):
             self.browser.run("arguments[0].click()", first)
             self.assertEqual(len(self.browser.run(DATASETS, chart)), count)
@@ -116,16 +116,6 @@ class charts(ExperimentCase):
         self.assertEqual([count for _, count in drawn], [12, 12, 12])
         self.assertEqual(self.browser.run(AXES, "#trials_chart canvas")[2:],
                          ["began after, s", "median, against its median trial, %"])
-
-    def test_distributions_show_the_tail(self):
-        self.show(self.page("drifting"))
-        chart = "#distributions canvas"
-        self.assertEqual(self.browser.run(AXES, chart)[:2], ["linear", "linear"])
-        self.choose("distributions", "Frames", "longer")
-        self.choose("distributions", "Time", "log")
-        self.assertEqual(self.browser.run(AXES, chart)[:2], ["logarithmic", "logarithmic"])
-        self.assert_drawn(chart)
-        self.assert_quiet(self.page("drifting"))
 
     def test_follow_the_color_scheme(self):
         self.show(self.page("strategies"))
@@ -186,20 +176,16 @@ class by_keyboard(ExperimentCase):
         self.show(self.page("drifting"))
         stops = self.browser.tab_stops()
         self.assertEqual([stop for stop in stops if not stop["visible"]], [])
-        for section in ("comparisons_chart", "distributions"):
-            tags = {stop["tag"] for stop in stops if stop["section"] == section}
-            self.assertIn("select", tags, section)
-        self.assertEqual(len([stop for stop in stops if stop["tag"] == "canvas"]), 2)
+        tags = {stop["tag"] for stop in stops if stop["section"] == "comparisons_chart"}
+        self.assertIn("select", tags)
+        self.assertEqual(len([stop for stop in stops if stop["tag"] == "canvas"]), 1)
 
     def test_the_arrows_read_a_chart_out(self):
         self.show(self.page("drifting"))
-        for section, said in (
-                ("trials_chart", r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$"),
-                ("distributions",
-                 r"^strategy=serial: 0\.\d+ % of frames took at most 8\d\.\d ms$")):
-            self.browser.run("document.querySelector(arguments[0]).focus()", f"#{section} canvas")
-            self.browser.press("arrow_right", "arrow_right")
-            self.assertRegex(self.browser.text("#said"), said)
+        self.browser.run("document.querySelector('#trials_chart canvas').focus()")
+        self.browser.press("arrow_right", "arrow_right")
+        self.assertRegex(self.browser.text("#said"),
+                         r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$")
 
     def test_a_switch_of_a_chart_is_pressed(self):
         self.show(self.page("strategies"))
@@ -219,7 +205,7 @@ class on_paper(ExperimentCase):
         self.assert_fits()
         self.assertEqual([one for one in self.browser.all("select, input") if one.is_displayed()],
                          [])
-        self.assertEqual(len([one for one in self.browser.all("#distributions .switches button")
+        self.assertEqual(len([one for one in self.browser.all("#trials_chart .switches button")
                               if one.is_displayed()]), 60)
         self.assert_drawn()
 

@@ -10,8 +10,6 @@ namespace graphline::report {
 
 namespace {
 
-constexpr std::size_t most_steps = 400;  // of a distribution
-
 /// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %): faster".
 std::string words_of(const comparison& of, const std::string& metric) {
   const quantity change{of.ratio - 1, unit::change};
@@ -150,22 +148,6 @@ void add_trials_chart(document& to, const experiment_view& of) {
             "configuration; lines part the blocks, each of which holds a trial of every "
             "configuration. Shaded: disturbed blocks (machine noise).",
             std::move(drawn)});
-}
-
-void add_distributions_chart(document& to, const experiment_view& of) {
-  cumulative_chart drawn;
-  for (const auto& who : of.labels.all()) {
-    const auto& times = of.of(who).end_to_end;
-    if (!times) continue;
-    drawn.list.push_back(
-        {of.labels.of(who), times->count(),
-         cumulative_steps({times->sorted().begin(), times->sorted().end()}, most_steps)});
-  }
-  if (drawn.list.empty()) return;
-  to.parts.push_back(chart{"distributions", "Distributions",
-                           "Which part of the frames took at most so long, of all counted frames "
-                           "of each configuration.",
-                           std::move(drawn)});
 }
 
 }  // namespace graphline::report

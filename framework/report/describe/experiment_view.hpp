@@ -70,6 +70,5 @@ void add_data(document& to, const experiment_view& of);
 void add_sweep(document& to, const experiment_view& of);
 void add_comparisons_chart(document& to, const experiment_view& of);
 void add_trials_chart(document& to, const experiment_view& of);
-void add_distributions_chart(document& to, const experiment_view& of);
 
 }  // namespace graphline::report

@@ -76,8 +76,6 @@ GRAPHLINE_MEMBERS(sweep_chart::panel, title, lines)
 GRAPHLINE_MEMBERS(sweep_chart, parameter, at, texts, panels)
 GRAPHLINE_MEMBERS(trials_chart::trial, of, block, begun, median)
 GRAPHLINE_MEMBERS(trials_chart, names, trials, disturbed)
-GRAPHLINE_MEMBERS(cumulative_chart::sample, name, count, steps)
-GRAPHLINE_MEMBERS(cumulative_chart, list)
 
 static void to_json(json& to, const comparisons_chart::comparison& of) {
   to = {{"metric", of.metric},
@@ -134,9 +132,9 @@ static void to_json(json& to, const critical_path_chart& of) {
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
   // In the order of the variant: by these a page's script finds how to draw one.
-  constexpr const char* kinds[] = {"roofline",      "frames",    "distributions", "timeline",
-                                   "critical_path", "pipeline",  "comparisons",   "sweep",
-                                   "trials",        "cumulative"};
+  constexpr const char* kinds[] = {"roofline",    "frames",        "distributions",
+                                   "timeline",    "critical_path", "pipeline",
+                                   "comparisons", "sweep",         "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);
   auto data = std::visit([](const auto& drawn) { return nlohmann::ordered_json(drawn); }, of.drawn);
   data["kind"] = kinds[of.drawn.index()];

@@ -231,8 +231,7 @@ bool is_on_canvas(const document::part& part) {
   return some != nullptr && (std::holds_alternative<frames_chart>(some->drawn) ||
                              std::holds_alternative<distributions_chart>(some->drawn) ||
                              std::holds_alternative<sweep_chart>(some->drawn) ||
-                             std::holds_alternative<trials_chart>(some->drawn) ||
-                             std::holds_alternative<cumulative_chart>(some->drawn));
+                             std::holds_alternative<trials_chart>(some->drawn));
 }
 
 std::string html_of(const facts& of) {

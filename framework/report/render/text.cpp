@@ -6,7 +6,6 @@
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/roofline_plot.hpp"
-#include "framework/report/render/sweep_plot.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "framework/report/sentences.hpp"
 
@@ -113,9 +112,8 @@ std::string text_of(const facts& of, const terminal_style& as) {
 }
 
 std::string text_of(const chart& of, const terminal_style& as) {
-  if (const auto* some = std::get_if<roofline_chart>(&of.drawn)) return roofline_plot(*some, as);
-  const auto* some = std::get_if<sweep_chart>(&of.drawn);
-  return some != nullptr ? sweep_plot(*some, as) : "";
+  const auto* some = std::get_if<roofline_chart>(&of.drawn);
+  return some != nullptr ? roofline_plot(*some, as) : "";
 }
 
 std::string text_of(const note& of, const terminal_style& as) {

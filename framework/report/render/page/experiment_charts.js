@@ -1,5 +1,4 @@
-// What Chart.js draws of an experiment: a parameter that is swept, trials over time, and how the
-// times of configurations are spread.
+// What Chart.js draws of an experiment: a parameter that is swept, and trials over time.
 "use strict";
 
 (() => {
@@ -146,51 +145,5 @@
       plugins: [{ id: "blocks",
                   beforeDatasetsDraw: (chart) => drawBlocks(chart, trials, data.disturbed) }],
     }), 300);
-  });
-
-  // ---- Distributions ----------------------------------------------------------------------------
-
-  page.chart("cumulative", (data, figure) => {
-    let tail = false;
-    let logarithmic = false;
-    let entry = null;
-    const redraw = () => entry.redraw();
-    const unit = page.unitFor(Math.max(...data.list.map(({ steps }) => steps.at(-1)[0])));
-    figure.append(element("div", { class: "controls" },
-      page.choice("Frames",
-        [["at most", "that took at most so long"], ["longer", "that took longer (shows the tail)"]],
-        (value) => { tail = value === "longer"; redraw(); }),
-      page.choice("Time", [["linear", "linear"], ["log", "logarithmic"]],
-        (value) => { logarithmic = value === "log"; redraw(); })));
-    const hidden = switches(data.list.map(({ name }) => name), figure, redraw);
-    const points = ({ steps, count }) => {
-      const part = (below) => 100 * (tail ? 1 - below / count : below / count);
-      const line = [[steps[0][0], 0], ...steps]
-        .map(([time, below]) => ({ x: time / unit.ns, y: part(below) }));
-      // No frame is longer than the longest, which a logarithmic axis cannot show.
-      return tail ? line.filter(({ y }) => y > 0) : line;
-    };
-    entry = page.canvas(figure, "Which part of the frames took at most so long, by configuration",
-      () => ({
-        type: "line",
-        data: { datasets: data.list.map((one, i) => ({
-          label: one.name, hidden: hidden.has(i), data: points(one), stepped: true, parsing: false,
-          ...looks(i), pointRadius: 0, pointHitRadius: 8,
-        })) },
-        options: {
-          interaction: { mode: "nearest", intersect: false },
-          scales: {
-            x: { type: logarithmic ? "logarithmic" : "linear",
-                 title: { text: `end to end, ${unit.name}` }, ticks: { callback: plain } },
-            y: tail ? { type: "logarithmic", title: { text: "frames that took longer, %" },
-                        ticks: { callback: (value) =>
-                          (Number.isInteger(Math.log10(value)) ? String(value) : "") } }
-                    : { min: 0, max: 100, title: { text: "frames that took at most so long, %" } },
-          },
-          plugins: { tooltip: { callbacks: { title: () => [], label: ({ dataset, parsed }) =>
-            `${isolated(dataset.label)}: ${digits(parsed.y)} % of frames took ` +
-            `${tail ? "longer than" : "at most"} ${digits(parsed.x)} ${unit.name}` } } },
-        },
-      }), 320);
   });
 })();
