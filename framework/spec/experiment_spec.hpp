@@ -23,7 +23,6 @@ struct experiment_settings {
   double margin = 0.01;          ///< a ratio within 1 +- margin counts as the same
   double tail = 0.95;            ///< the other percentile that is compared, beside p50
   std::uint64_t seed = 1;        ///< of the random order
-  bool fresh_processes = false;  ///< a process of its own for each trial
   bool repeat_affected = false;  ///< repeat blocks in which the machine was not itself
 };
 

@@ -34,6 +34,5 @@ void add_devices_command(CLI::App& program, action& chosen);
 void add_roofline_command(CLI::App& program, action& chosen);
 void add_schema_command(CLI::App& program, action& chosen);
 void add_stages_command(CLI::App& program, action& chosen);
-void add_trial_command(CLI::App& program, action& chosen);
 
 }  // namespace graphline

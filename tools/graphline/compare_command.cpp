@@ -29,7 +29,6 @@
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
-#include "tools/graphline/process_trial_runner.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -82,12 +81,6 @@ result_outputs open_outputs(compare_arguments& given, const experiment_plan& pla
   return result_outputs(given.files, read);
 }
 
-std::unique_ptr<trial_runner> make_runner(const compare_arguments& given,
-                                          const experiment_plan& planned, device_set& devices) {
-  if (planned.how.fresh_processes) return make_process_trial_runner(given.experiment, planned);
-  return make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
-}
-
 /// Text for people while a result may go to standard output.
 void say(const std::string& text) {
   print(stderr, text);
@@ -126,37 +119,13 @@ experiment_record calibrated(experiment_record record) {
   return record;
 }
 
-/// As a shell takes it for one word.
-std::string in_shell(const std::string& word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,=@%-";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-/// The command that goes on with an experiment that ended early.
-std::string going_on(const compare_arguments& given) {
-  std::string command = "graphline compare " + in_shell(given.experiment.path());
-  const auto add = [&](std::string_view option, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, in_shell(value));
-  };
-  add("--device", given.experiment.device_name() == "auto" ? "" : given.experiment.device_name());
-  add("--trials", given.trials ? fmt::to_string(*given.trials) : "");
-  add("--time-limit", given.time_limit);
-  add("--store", given.store);
-  for (const auto& one : given.gates.gates()) add("--fail-if", one.text);
-  for (const auto& file : given.files.all()) add(file.option, file.path);
-  return command + " --resume";
-}
-
 exit_status compare(compare_arguments& given) {
   experiment_plan planned = given.experiment.make_plan(true);
   apply(given, planned.how);
   device_set devices = given.experiment.open_devices(planned);
   const stop_request& stop = stop_on_interrupt();
-  const auto runner = make_runner(given, planned, devices);
+  const auto runner =
+      make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());
   if (given.check) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
     print(stdout, report::as_text(report::describe(planned, times), style_of(stdout)));
@@ -192,10 +161,9 @@ exit_status compare(compare_arguments& given) {
                         std::move(suite), outputs, given.quiet, status_of(record));
   if (record.failure) say(fmt::format("\nerror: {}\n", *record.failure));
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
-    say(fmt::format("\n{} kept in {}. Go on{} with: {}\n",
+    say(fmt::format("\n{} kept in {}; the same command with --resume continues\n",
                     counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
-                    quote(path, 200), record.failure ? ", once the cause is removed," : "",
-                    going_on(given)));
+                    quote(path, 200)));
   }
   outputs.finish();
   return status;

@@ -213,7 +213,6 @@ int run_command(int argc, char** argv) {
   add_devices_command(program, chosen);
   add_schema_command(program, chosen);
   add_stages_command(program, chosen);
-  add_trial_command(program, chosen);
   add_manual_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 

@@ -317,7 +317,6 @@ void fields(Archive& a, part_of_record<experiment_settings> auto& of) {
   a.value("margin", of.margin, part_of_one);
   a.value("tail", of.tail, part_of_one);
   a.value("seed", of.seed);
-  a.value("fresh_processes", of.fresh_processes);
   a.value("repeat_affected", of.repeat_affected);
 }
 

@@ -2,12 +2,9 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <stdexcept>
 
 #include "framework/base/error.hpp"
 #include "framework/base/json_reader.hpp"
@@ -26,9 +23,7 @@ constexpr std::string_view store_beginning = R"({"schema":"graphline.trials/)";
 /// The schema of the stores that this program writes and reads.
 constexpr std::string_view store_schema = "graphline.trials/1";
 
-using texts = std::vector<std::pair<std::string, std::string>>;
-
-constexpr std::string_view remedy = "or start over with --overwrite";
+using json = nlohmann::ordered_json;
 
 void write_configuration(compact_json& to, const planned_configuration& configuration) {
   const auto& what = configuration.what;
@@ -44,104 +39,51 @@ void write_configuration(compact_json& to, const planned_configuration& configur
   to.close(']').close('}');
 }
 
-/// What must not change of a part of the header, as names and values.
-texts facts_of(const json_part& object) {
-  texts facts;
-  for (const auto& [key, value] : object.json().items()) {
-    facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+/// Lists of names with a value each, as `pairs` of a record are written, by these names.
+json by_name(const json& list) {
+  json result = json::object();
+  for (const auto& item : list) {
+    if (!item.is_array() || item.size() != 2 || !item[0].is_string()) return list;
+    result[item[0].get<std::string>()] = item[1];
   }
-  return facts;
+  return result;
 }
 
-texts facts_of_member(const json_part& member) {
-  texts facts = {{"name", member.at("name").text()}, {"pipeline", member.at("pipeline").text()}};
-  for (auto& fact : member.at("parameters").pairs()) facts.push_back(std::move(fact));
-  for (auto& fact : facts_of(member.at("settings"))) facts.push_back(std::move(fact));
-  return facts;
-}
-
-texts facts_of_whole(const json_part& header) {
-  const auto how = header.at("settings");
-  return {{"graphline", header.at("graphline").text()},
-          {"seed", how.at("seed").json().dump()},
-          {"processes", how.at("fresh_processes").boolean() ? "fresh" : "one"}};
-}
-
-/// The first fact that differs, in words; empty when none does. `where`: in what.
-std::string change(const texts& stored, const texts& now, const std::string& where) {
-  const auto value_in = [](const texts& facts, const std::string& name) -> const std::string* {
-    const auto found = std::find_if(facts.begin(), facts.end(),
-                                    [&](const auto& fact) { return fact.first == name; });
-    return found == facts.end() ? nullptr : &found->second;
-  };
-  const auto shown = [](const std::string* value) {
-    return value == nullptr ? std::string("not there") : printable(*value);
-  };
-  for (const auto* facts : {&stored, &now}) {
-    for (const auto& [name, value] : *facts) {
-      const auto* was = value_in(stored, name);
-      const auto* is = value_in(now, name);
-      if (was != nullptr && is != nullptr && *was == *is) continue;
-      return fmt::format(
-          "{}{} was {} when these trials were made and is {} now; set it as it was, {}", where,
-          quote(name), shown(was), shown(is), remedy);
+/// Where two values differ first, and what is there; empty where they are the same.
+std::string first_difference(const std::string& where, const json& stored, const json& now) {
+  if (stored == now) return "";
+  if (stored.is_array() && now.is_array()) {
+    const auto before = by_name(stored);
+    const auto after = by_name(now);
+    if (before.is_object() && after.is_object()) return first_difference(where, before, after);
+    for (std::size_t i = 0; stored.size() == now.size() && i < now.size(); ++i) {
+      const auto found = first_difference(fmt::format("{}[{}]", where, i), stored[i], now[i]);
+      if (!found.empty()) return found;
+    }
+  } else if (stored.is_object() && now.is_object()) {
+    for (const auto* side : {&stored, &now}) {
+      for (const auto& [key, value] : side->items()) {
+        const auto found = first_difference(where + (where.empty() ? "" : ".") + key,
+                                            stored.value(key, json()), now.value(key, json()));
+        if (!found.empty()) return found;
+      }
     }
   }
-  return "";
+  const auto shown = [](const json& value) {
+    return value.is_string() ? quote(value.get<std::string>()) : quote(value.dump(), 60);
+  };
+  return fmt::format("{} was {} when these trials were made and is {} now", printable(where),
+                     shown(stored), shown(now));
 }
 
-/// A file may be named by another path, if its text is the same.
-std::string change_of_files(const texts& stored, const texts& now) {
-  std::vector<std::string> changed;
-  for (const auto& [path, checksum] : now) {
-    const auto same_name = [&path = path](const auto& file) { return file.first == path; };
-    const auto same_text = [&sum = checksum](const auto& file) { return file.second == sum; };
-    const auto before = std::find_if(stored.begin(), stored.end(), same_name);
-    if (before == stored.end()) {
-      if (std::any_of(stored.begin(), stored.end(), same_text)) continue;
-      return fmt::format("these trials were made without {}; name another file for new ones, {}",
-                         quote(path, 200), remedy);
-    }
-    if (before->second == checksum) continue;
-    if (path == "device") return change({*before}, {{path, checksum}}, "the ");
-    changed.push_back(quote(path, 200));
+/// What trials must have in common to go on.
+json identity_of(const json_part& header) {
+  json result;
+  for (const char* key : {"name", "files", "configurations", "graphline"}) {
+    result[key] = header.at(key).json();
   }
-  if (changed.empty()) return "";
-  const bool one = changed.size() == 1;
-  return fmt::format("{} {} changed since these trials were made; restore {}, {}",
-                     fmt::join(changed, " and "), one ? "has" : "have", one ? "it" : "them",
-                     remedy);
-}
-
-/// Of how many there are of something, in the form of `change`.
-std::string change_of_number(const char* of, std::size_t stored, std::size_t now,
-                             const std::string& where) {
-  return change({{of, std::to_string(stored)}}, {{of, std::to_string(now)}},
-                where + "the number of ");
-}
-
-std::string change_of_configuration(const json_part& stored, const json_part& now) {
-  const auto& name = now.at("name").text();
-  auto found = change({{"configuration", stored.at("name").text()}}, {{"configuration", name}}, "");
-  if (!found.empty()) return found;
-  const auto where = fmt::format("in configuration {}, ", quote(name));
-  const auto before = stored.at("members").items();
-  const auto after = now.at("members").items();
-  found = change_of_number("pipelines", before.size(), after.size(), where);
-  for (std::size_t i = 0; found.empty() && i < after.size(); ++i) {
-    found = change(facts_of_member(before[i]), facts_of_member(after[i]), where);
-  }
-  return found;
-}
-
-std::string change_of_configurations(const json_part& stored, const json_part& now) {
-  const auto before = stored.items();
-  const auto after = now.items();
-  auto found = change_of_number("configurations", before.size(), after.size(), "");
-  for (std::size_t i = 0; found.empty() && i < after.size(); ++i) {
-    found = change_of_configuration(before[i], after[i]);
-  }
-  return found;
+  result["seed"] = header.at("settings").at("seed").json();
+  return result;
 }
 
 /// The lines of a store that were written to their end.
@@ -184,7 +126,7 @@ class line_reader {
   bool half_ = false;
 };
 
-nlohmann::ordered_json header_of(const std::string& line, const std::string& path) {
+json header_of(const std::string& line, const std::string& path) {
   auto header = find_json(line);
   if (!header || !header->is_object()) {
     throw input_error(
@@ -228,15 +170,8 @@ std::string store_header(const experiment_plan& planned) {
 }
 
 std::string why_not_resumed(const json_part& stored, const json_part& now) {
-  if (const auto& name = stored.at("name").text(); name != now.at("name").text()) {
-    return fmt::format("these are trials of the experiment {}, not of {}; name another file, {}",
-                       quote(name), quote(now.at("name").text()), remedy);
-  }
-  auto why = change_of_files(stored.at("files").pairs(), now.at("files").pairs());
-  if (why.empty()) {
-    why = change_of_configurations(stored.at("configurations"), now.at("configurations"));
-  }
-  return why.empty() ? change(facts_of_whole(stored), facts_of_whole(now), "") : why;
+  const auto difference = first_difference("", identity_of(stored), identity_of(now));
+  return difference.empty() ? "" : difference + "; set it back, or start over with --overwrite";
 }
 
 bool is_trial_store(const std::string& path) {
@@ -289,22 +224,6 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
   }
   stored.followed = stored.followed || lines.half();
   return stored;
-}
-
-std::string text_of(const trial_exchange& exchange) {
-  compact_json line;
-  write_record(line.open('{').member("files", exchange.files).key("trial"), exchange.trial);
-  return line.close('}').take() + "\n";
-}
-
-trial_exchange trial_exchange_from(std::string_view text) {
-  try {
-    const auto line = read_json(text);
-    const json_part from(line, "its line");
-    return {from.at("files").pairs(), trial_from(from.at("trial"))};
-  } catch (const std::runtime_error& why) {  // no JSON, or damaged
-    throw run_error("a trial's process did not hand back a trial: " + printable(why.what()));
-  }
 }
 
 }  // namespace graphline

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "framework/plan/experiment_plan.hpp"
@@ -45,18 +43,5 @@ struct stored_trials {
 /// Reads every trial. `members`: how many pipelines each configuration has. A last line that is not
 /// whole is passed over. Throws an `input_error` that names the line that is damaged.
 stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members);
-
-/// A trial that another process ran: what it hands back. It knows neither the block nor when the
-/// experiment began.
-struct trial_exchange {
-  std::vector<std::pair<std::string, std::string>> files;  ///< as in the plan it was made from
-  trial_record trial;
-};
-
-/// One line of JSON.
-std::string text_of(const trial_exchange& exchange);
-
-/// The way back. Throws a `run_error` for what is no such line.
-trial_exchange trial_exchange_from(std::string_view text);
 
 }  // namespace graphline

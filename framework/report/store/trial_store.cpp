@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "framework/base/clock.hpp"
@@ -28,43 +29,24 @@ namespace {
 constexpr nanoseconds least_between_syncs = 99;  // times as long as one takes
 
 /// A descriptor that closes itself, and with it gives back the lock on its file.
-class owned_descriptor {
- public:
-  owned_descriptor() = default;
-  explicit owned_descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
-  owned_descriptor(owned_descriptor&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  owned_descriptor& operator=(owned_descriptor&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~owned_descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_ = -1;
+struct owned_descriptor {
+  explicit owned_descriptor(int opened) : number(opened) {}
+  ~owned_descriptor() { ::close(number); }
+  owned_descriptor(const owned_descriptor&) = delete;
+  owned_descriptor& operator=(const owned_descriptor&) = delete;
+  const int number;
 };
 
-/// A file that goes away again unless it gets another name.
-class temporary_name {
- public:
-  explicit temporary_name(std::string name) : name_(std::move(name)) {}
-  ~temporary_name() {
-    if (!name_.empty()) ::unlink(name_.c_str());
+/// Opens and locks the file; one that is not there is made unless trials are to go on.
+int open_store(const std::string& path, bool resumes) {
+  if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
+  std::error_code none;
+  if (resumes && !std::filesystem::exists(path, none)) {
+    throw input_error(fmt::format("there are no trials in {} to go on with; omit --resume to begin",
+                                  quote(path, 200)));
   }
-  temporary_name(const temporary_name&) = delete;
-  temporary_name& operator=(const temporary_name&) = delete;
-
-  void become(const std::string& path) {
-    if (::rename(name_.c_str(), path.c_str()) != 0) refuse_to_write(path, reason(errno));
-    name_.clear();
-  }
-
- private:
-  std::string name_;
-};
+  return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
+}
 
 /// What a trial ran on; trials of different devices cannot be compared.
 std::optional<std::string> device_of(const trial_record& trial) {
@@ -73,41 +55,26 @@ std::optional<std::string> device_of(const trial_record& trial) {
   return fmt::format("{} ({})", device.name, device.backend);
 }
 
-/// Refuses what no mode may touch: folders, devices, and files that are no trial stores. Returns
-/// whether there is a store.
-bool store_exists(const std::string& path) {
-  if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
-  struct stat found {};
-  if (path.back() == '/' || (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode))) {
-    refuse_to_write(path, "it is a folder; name a file in it");
-  }
-  if (::stat(path.c_str(), &found) != 0) {
-    if (errno == ENOENT) return false;
-    refuse_to_write(path, why_not_opened(path, errno));
-  }
-  if (!S_ISREG(found.st_mode)) refuse_to_write(path, "it is no regular file; name another one");
-  if (::access(path.c_str(), R_OK | W_OK) != 0) refuse_to_write(path, reason(errno));
-  if (!is_trial_store(path)) {
-    refuse_to_write(path, "it is there already and is no trial store; name another file");
-  }
-  return true;
-}
-
 }  // namespace
 
 class trial_store::implementation {
  public:
   implementation(const std::string& path, const experiment_plan& planned, store_opening how)
-      : path_(path), target_(behind_links(path)) {
+      : path_(path), file_(open_store(path, how == store_opening::resume)) {
+    const bool empty = ::lseek(file_.number, 0, SEEK_END) == 0;
+    if (!empty && !is_trial_store(path)) {
+      refuse_to_write(path, "it is there already and is no trial store; name another file");
+    }
     if (how == store_opening::resume) {
       go_on(planned);
     } else {
-      begin(planned, how == store_opening::fresh);
+      if (how == store_opening::fresh && !empty) refuse_one_that_has_not_ended();
+      begin(planned);
     }
   }
 
   ~implementation() {
-    if (unsynced_) ::fdatasync(file_.get());
+    if (unsynced_) ::fdatasync(file_.number);
   }
 
   std::vector<trial_record> take_trials() { return std::exchange(trials_, {}); }
@@ -137,32 +104,17 @@ class trial_store::implementation {
   }
 
  private:
-  void begin(const experiment_plan& planned, bool keep_ended) {
-    store_exists(path_);  // before anything is made beside what may not be touched
-    const auto part = target_ + ".part";
-    // Whoever has the lock on this one begins the store: nobody else can while we look at it.
-    file_ = owned_descriptor(open_locked(part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, path_));
-    temporary_name name(part);
-    owned_descriptor old;
-    bool keeps = false;
-    if (store_exists(path_)) {
-      old = owned_descriptor(open_locked(target_, O_RDWR, path_));
-      keeps = keep_ended && holds_what_ended();
-    }
-    if (::ftruncate(file_.get(), 0) != 0) refuse_to_write(path_, reason(errno));
+  void begin(const experiment_plan& planned) {
+    if (::ftruncate(file_.number, 0) != 0) refuse_to_write(path_, reason(errno));
     const auto header = store_header(planned) + "\n";
-    if (const int code = write_fully(file_.get(), header)) refuse_to_write(path_, reason(code));
-    if (::fsync(file_.get()) != 0) refuse_to_write(path_, reason(errno));
-    if (keeps) keep_as_previous();
-    name.become(target_);
+    if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, reason(code));
+    if (::fsync(file_.number) != 0) refuse_to_write(path_, reason(errno));
     bytes_ = header.size();
   }
 
-  /// Whether the store is worth keeping, which one without trials is not. Refuses one that has not
-  /// ended.
-  bool holds_what_ended() const {
-    const auto outline = outline_of(target_);
-    if (outline.ended || outline.trials == 0) return outline.trials > 0;
+  void refuse_one_that_has_not_ended() const {
+    const auto outline = outline_of(path_);
+    if (outline.ended || outline.trials == 0) return;
     const json_part header(outline.header, quote(path_, 200));
     refuse_to_write(path_, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
                                        "has not ended; go on with it by --resume, or discard it by "
@@ -171,30 +123,8 @@ class trial_store::implementation {
                                        printable(header.at("date").text())));
   }
 
-  void keep_as_previous() const {
-    const auto previous = target_ + ".previous";
-    struct stat found {};
-    if (::lstat(previous.c_str(), &found) == 0 &&
-        (!S_ISREG(found.st_mode) || !is_trial_store(previous))) {
-      refuse_to_write(path_,
-                      fmt::format("what is there is to be kept as {}, which is there already "
-                                  "and is no trial store; move one of them away",
-                                  quote(previous, 200)));
-    }
-    if (::rename(target_.c_str(), previous.c_str()) != 0) {
-      refuse_to_write(previous, reason(errno));
-    }
-  }
-
   void go_on(const experiment_plan& planned) {
-    if (!store_exists(path_)) {
-      throw input_error(
-          fmt::format("there are no trials in {} to go on with; leave --resume away "
-                      "to begin",
-                      quote(path_, 200)));
-    }
-    file_ = owned_descriptor(open_locked(target_, O_RDWR | O_APPEND, path_));
-    const auto outline = outline_of(target_);
+    const auto outline = outline_of(path_);
     const auto now = read_json(store_header(planned));
     const auto why =
         why_not_resumed(json_part(outline.header, quote(path_, 200)), json_part(now, "header"));
@@ -203,7 +133,7 @@ class trial_store::implementation {
     }
     std::vector<std::size_t> members;
     for (const auto& each : planned.configurations) members.push_back(each.members.size());
-    auto stored = read_trials(target_, members);
+    auto stored = read_trials(path_, members);
     trials_ = std::move(stored.trials);
     count_ = static_cast<std::int64_t>(trials_.size());
     if (!trials_.empty()) device_ = device_of(trials_.front());
@@ -217,11 +147,11 @@ class trial_store::implementation {
     if (followed_ && !cut()) fail(errno);
     followed_ = true;
     ended_ = false;
-    if (const int code = write_fully(file_.get(), line)) fail(code);
+    if (const int code = write_fully(file_.number, line)) fail(code);
     unsynced_ = true;
     const auto before = now();
     if (sync_now || before >= next_sync_) {
-      if (::fdatasync(file_.get()) != 0) fail(errno);
+      if (::fdatasync(file_.number) != 0) fail(errno);
       const auto after = now();
       next_sync_ = after + least_between_syncs * (after - before);
       unsynced_ = false;
@@ -229,7 +159,7 @@ class trial_store::implementation {
     return line.size();
   }
 
-  bool cut() noexcept { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) == 0; }
+  bool cut() noexcept { return ::ftruncate(file_.number, static_cast<off_t>(bytes_)) == 0; }
 
   [[noreturn]] void fail(int code) {
     if (cut()) followed_ = false;
@@ -240,7 +170,6 @@ class trial_store::implementation {
   }
 
   std::string path_;
-  std::string target_;  ///< what `path_` leads to when links are followed
   owned_descriptor file_;
   std::vector<trial_record> trials_;
   std::optional<std::string> device_;

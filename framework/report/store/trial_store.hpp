@@ -12,9 +12,7 @@ namespace graphline {
 
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
-  /// One whose experiment has ended is kept as FILE.previous, one without trials is replaced;
-  /// another is refused.
-  fresh,
+  fresh,      ///< takes the place of one that has ended or has no trials; another is refused
   resume,     ///< goes on with it; refused when it belongs to another experiment or a file changed
   overwrite,  ///< begins anew, whatever there was
 };

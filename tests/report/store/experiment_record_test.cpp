@@ -57,7 +57,7 @@ TEST(saved_experiment, reads_back_as_it_was) {
   record.failure = "its process is gone";
   record.how.narrow_to = 0.01;
   record.how.seed = ~std::uint64_t{0};
-  record.how.fresh_processes = record.how.repeat_affected = record.interrupted = true;
+  record.how.repeat_affected = record.interrupted = true;
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     record.trials[i].members = samples::random_trial(i, 1, 3).members;
   }
@@ -72,7 +72,7 @@ TEST(saved_experiment, reads_back_as_it_was) {
   EXPECT_EQ(back.failure, record.failure);
   const auto how = [](const experiment_settings& s) {
     return std::tie(s.trials, s.time_limit, s.narrow_to, s.margin, s.tail, s.seed,
-                    s.fresh_processes, s.repeat_affected);
+                    s.repeat_affected);
   };
   EXPECT_EQ(how(back.how), how(record.how));
   ASSERT_EQ(back.configurations.size(), 2u);

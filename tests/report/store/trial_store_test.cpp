@@ -120,7 +120,7 @@ TEST_F(trial_store_test, names_a_line_that_is_damaged_before_the_last) {
 }
 
 TEST_F(trial_store_test, refuses_to_resume_what_is_not_there) {
-  EXPECT_THAT(refusal(store_opening::resume), HasSubstr("leave --resume away to begin"));
+  EXPECT_THAT(refusal(store_opening::resume), HasSubstr("omit --resume to begin"));
   EXPECT_EQ(files(), 0u);
 }
 
@@ -150,19 +150,6 @@ TEST_F(trial_store_test, takes_further_trials_of_an_experiment_that_ended) {
   EXPECT_EQ(read(path_).find("ended\":\"\""), std::string::npos);
 }
 
-TEST_F(trial_store_test, keeps_an_ended_one_as_the_previous_when_it_begins_anew) {
-  make(2, true);
-  const auto before = read(path_);
-  for (int times = 0; times < 2; ++times) {
-    trial_store store(path_, sample_plan(), store_opening::fresh);
-    store.add(trial(0));
-    store.end();
-  }
-  EXPECT_EQ(resumed().size(), 1u);
-  EXPECT_NE(read(path_ + ".previous"), before);
-  EXPECT_EQ(files(), 2u);
-}
-
 TEST_F(trial_store_test, does_not_begin_anew_over_one_that_has_not_ended) {
   make(5);
   const auto before = read(path_);
@@ -174,12 +161,11 @@ TEST_F(trial_store_test, does_not_begin_anew_over_one_that_has_not_ended) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(trial_store_test, begins_anew_over_one_without_trials) {
+TEST_F(trial_store_test, begins_anew_over_one_that_has_ended_or_has_no_trials) {
   make(2, true);
-  const auto before = read(path_);
-  for (int times = 0; times < 3; ++times) EXPECT_EQ(refusal(store_opening::fresh), "opened");
-  EXPECT_EQ(read(path_ + ".previous"), before);
-  EXPECT_EQ(files(), 2u);
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(refusal(store_opening::fresh), "opened");
+  EXPECT_EQ(resumed().size(), 0u);
+  EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(trial_store_test, begins_anew_over_anything_of_its_own_when_told_to) {
