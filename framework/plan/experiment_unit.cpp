@@ -39,15 +39,9 @@ std::shared_ptr<const source_text> read(const std::string& full, const named& pa
   try {
     return read_source(full);
   } catch (const input_error& problem) {
-    // "PATH:LINE:COLUMN: error: WHY", the last two only where it is about a line, which follows.
     const std::string_view what = problem.what();
-    const std::string_view said = what.substr(0, what.find('\n'));
-    constexpr std::string_view mark = ": error: ";
-    const auto at = said.find(mark);
-    const std::string_view where = said.substr(0, at);
-    out.error(path.place, fmt::format("{} cannot be read: {}{}", quote(path.text, 200),
-                                      at == said.npos ? said : said.substr(at + mark.size()),
-                                      where == printable(full) ? "" : fmt::format(" ({})", where)));
+    out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),
+                                      what.substr(0, what.find('\n'))));
     return nullptr;
   }
 }

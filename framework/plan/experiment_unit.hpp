@@ -112,8 +112,8 @@ class telling_once {
 
 /// Reports what was found while units on one pipeline file were planned. What all of them found is
 /// in that file, or is common to them, and is shown at its own place; so is a wrong value of the
-/// experiment file. What only some found is shown where the experiment declares them, with their
-/// names and a remedy.
+/// experiment file. What only some found is shown where the experiment declares the first of them,
+/// with its name and a remedy.
 void attribute_diagnostics(const experiment_spec& spec,
                            const std::vector<const experiment_unit*>& units, telling_once& tell);
 

@@ -200,14 +200,8 @@ std::vector<const node*> read_exclusions(grid& all, const node* exclude, diagnos
   for (const node& item : exclude->items()) {
     const auto p = all.read_partial(item, "exclude");
     if (!p || all.size() == 0) continue;
-    bool useful = false;
     for (std::size_t c = 0; c < excluded.size(); ++c) {
-      if (excluded[c] != nullptr || !all.matches(c, *p)) continue;
-      excluded[c] = &item;
-      useful = true;
-    }
-    if (!useful) {
-      out.error(item.where(), "this excludes nothing that what stands before it does not exclude");
+      if (all.matches(c, *p)) excluded[c] = &item;
     }
   }
   return excluded;
@@ -216,23 +210,16 @@ std::vector<const node*> read_exclusions(grid& all, const node* exclude, diagnos
 /// Refuses a member of `exclude:` that takes away what others are compared with.
 void check_references(const grid& all, const partial& baseline,
                       const std::vector<const node*>& excluded, diagnostics& out) {
-  std::vector<std::size_t> needed_by(excluded.size(), none);
-  std::vector<std::size_t> needed(excluded.size(), 0);
+  std::vector<bool> told(excluded.size());
   for (std::size_t c = 0; c < excluded.size(); ++c) {
-    if (excluded[c] != nullptr) continue;
     const std::size_t reference = all.replaced(c, baseline);
-    if (needed[reference]++ == 0) needed_by[reference] = c;
-  }
-  for (std::size_t c = 0; c < excluded.size(); ++c) {
-    if (excluded[c] == nullptr || needed[c] == 0) continue;
-    const std::size_t others = needed[c] - 1;
-    out.error(excluded[c]->where(),
-              fmt::format("this excludes {}, with which {}{} compared; exclude {} too, or choose "
+    if (excluded[c] != nullptr || excluded[reference] == nullptr || told[reference]) continue;
+    told[reference] = true;
+    out.error(excluded[reference]->where(),
+              fmt::format("this excludes {}, with which {} is compared; exclude it too, or choose "
                           "another 'baseline'",
-                          quote(all.spelled_out(c).name.text, 100),
-                          quote(all.spelled_out(needed_by[c]).name.text, 100),
-                          others == 0 ? " is" : fmt::format(" and {} more are", others),
-                          others == 0 ? "it" : "them"));
+                          quote(all.spelled_out(reference).name.text, 100),
+                          quote(all.spelled_out(c).name.text, 100)));
   }
 }
 

@@ -61,14 +61,6 @@ const std::vector<setting<experiment_settings>>& all_settings() {
       tail_setting(),
       setting_of(&how::seed,
                  {.name = "seed", .help = "Seed of the random order of trials.", .minimum = 0}),
-      {{.name = "processes",
-        .type = parameter_type::choice,
-        .help = "Whether all trials run in one process, or each in a fresh one.",
-        .default_value = "one",
-        .choices = {"one", "fresh"}},
-       [](how& to, const arguments::value& v) {
-         to.fresh_processes = std::get<std::string>(v) == "fresh";
-       }},
       setting_of(&how::repeat_affected,
                  {.name = "repeat_affected",
                   .help = "Repeat blocks of trials that machine noise disturbed."}),
@@ -76,20 +68,10 @@ const std::vector<setting<experiment_settings>>& all_settings() {
   return table;
 }
 
-/// A key that cannot stand beside `together`, and why.
-constexpr std::pair<const char*, const char*> not_with_together[] = {
-    {"pipeline", "each member names its own"},
-    {"params", "each member has its own"},
-    {"run", "each member has its own"},
-    {"frames", "write it under 'run' of each member"},
-    {"warmup", "write it under 'run' of each member"},
-    {"vary",
-     "what is compared are the members together and each alone; vary in an experiment on "
-     "one pipeline"},
-    {"configurations", "what is compared are the members together and each alone"},
-    {"baseline", "each member is compared with itself alone"},
-    {"exclude", "there is no grid to leave anything out of"},
-};
+/// Keys that cannot stand beside `together`: each member has its own, or there is nothing to vary.
+constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
+                                             "frames",   "warmup",         "vary",
+                                             "baseline", "configurations", "exclude"};
 
 /// The settings of the run that stand at the top of an experiment on one pipeline.
 constexpr const char* keys_at_top[] = {"frames", "warmup"};
@@ -280,11 +262,13 @@ std::vector<member_spec> read_members(const node& section, diagnostics& out) {
 
 void read_together(const node& root, const node& together, experiment_spec& spec,
                    diagnostics& out) {
-  for (const auto& [key, instead] : not_with_together) {
+  for (const char* key : not_with_together) {
     const node::member* found = find_member(root, key);
     if (found == nullptr) continue;
     out.error(found->key.place,
-              fmt::format("'{}' cannot stand beside 'together': {}", key, instead));
+              fmt::format("'{}' cannot stand beside 'together', where each member has its own "
+                          "'pipeline', 'run' and 'params' and is compared with itself alone",
+                          key));
   }
   spec.together = read_members(together, out);
 }
@@ -357,9 +341,7 @@ const std::vector<parameter>& member_keys() {
 }
 
 std::vector<std::string> keys_not_beside_together() {
-  std::vector<std::string> keys;
-  for (const auto& [key, instead] : not_with_together) keys.emplace_back(key);
-  return keys;
+  return {std::begin(not_with_together), std::end(not_with_together)};
 }
 
 std::vector<parameter> common_run_keys() {

@@ -69,7 +69,6 @@ const char* const every_key =
     "margin: 2 %\n"
     "tail: p99.9\n"
     "seed: 7\n"
-    "processes: fresh\n"
     "repeat_affected: on\n";
 
 TEST(an_experiment_file, becomes_its_spec) {
@@ -87,7 +86,6 @@ TEST(an_experiment_file, becomes_its_spec) {
   EXPECT_DOUBLE_EQ(spec.how.margin, 0.02);
   EXPECT_EQ(spec.how.tail, 0.999);
   EXPECT_EQ(spec.how.seed, 7U);
-  EXPECT_TRUE(spec.how.fresh_processes);
   EXPECT_TRUE(spec.how.repeat_affected);
   EXPECT_TRUE(spec.varied);
   EXPECT_TRUE(spec.together.empty());
@@ -101,7 +99,6 @@ TEST(an_experiment_file, needs_little) {
   EXPECT_EQ(spec.how.margin, by_default.margin);
   EXPECT_FALSE(spec.how.time_limit);
   EXPECT_FALSE(spec.how.narrow_to);
-  EXPECT_FALSE(spec.how.fresh_processes);
   EXPECT_TRUE(spec.run.empty());
 }
 
@@ -143,10 +140,6 @@ TEST(a_grid, takes_lists_and_values_for_each_backend) {
   EXPECT_EQ(references_of(spec), (indices{2, 3, 2, 3}));
 }
 
-TEST(a_grid, may_vary_frames_and_warmup) {
-  EXPECT_EQ(names_of(grid("vary: {frames: [10, 20]}\n")), (names{"frames=10", "frames=20"}));
-}
-
 TEST(a_grid, of_10000_configurations_is_spelled_out) {
   std::string list = "[0";
   for (int i = 1; i < 100; ++i) list += ", " + std::to_string(i);
@@ -169,13 +162,6 @@ TEST(configurations, may_be_a_list_with_names_and_a_baseline_among_them) {
   EXPECT_EQ(references_of(spec), (indices{0, 0, 0}));
   EXPECT_FALSE(spec.varied);
   EXPECT_EQ(references_of(grid(list + "baseline: as it is\n")), (indices{2, 2, 2}));
-}
-
-TEST(configurations, may_set_anew_what_is_set_for_all) {
-  const experiment_spec spec = grid(
-      "run: {strategy: async}\n"
-      "configurations: [{name: a}, {name: b, strategy: serial}]\n");
-  EXPECT_EQ(texts(spec.configurations[1].assignments), names{"strategy=serial"});
 }
 
 TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {

@@ -57,7 +57,6 @@ TEST(experiment_setting_keys, have_the_defaults_of_an_experiment_without_them) {
   EXPECT_EQ(how.margin, untouched.margin);
   EXPECT_EQ(how.tail, untouched.tail);
   EXPECT_EQ(how.seed, untouched.seed);
-  EXPECT_EQ(how.fresh_processes, untouched.fresh_processes);
   EXPECT_EQ(how.repeat_affected, untouched.repeat_affected);
 }
 
