@@ -1,9 +1,9 @@
 #include "framework/analysis/gate.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,16 +37,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void check_metric(std::string_view text, const std::string& metric, gated what) {
-  const auto has = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), metric) != names.end();
-  };
   const auto known = metrics_of(what);
-  if (has(known)) return;
-  const bool of_run = what == gated::run;
-  if (has(metrics_of(of_run ? gated::comparison : gated::run))) {
-    refuse(text, fmt::format("'{}' is for {}; this command takes {}", metric,
-                             of_run ? "compare and diff" : "run", fmt::join(known, ", ")));
-  }
+  if (std::ranges::find(known, metric) != known.end()) return;
   refuse(text, fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
 }
 
@@ -154,15 +146,6 @@ std::string name_of(const experiment_record& record, const configuration_member&
   return fmt::format("{} in {}", quote(members[of.member], 200), quote(name, 200));
 }
 
-std::string why_not_whole(const experiment_diff& diff) {
-  const auto& [before, after] = diff.files;
-  if (const auto why = why_ended(diff.interrupted.before, diff.failure.before); !why.empty()) {
-    return before + ' ' + why;
-  }
-  const auto why = why_ended(diff.interrupted.after, diff.failure.after);
-  return why.empty() ? "" : after + ' ' + why;
-}
-
 std::string range_text(const interval& of) {
   return fmt::format("{} to {}", format_duration(of.low), format_duration(of.high));
 }
@@ -231,11 +214,16 @@ gate_result judge(const gate& of, const experiment_record& record,
 }
 
 gate_result judge(const gate& of, const experiment_diff& diff) {
-  if (auto why = why_not_whole(diff); !why.empty()) return not_judged(of, std::move(why));
+  const auto& [before, after] = diff.files;
+  for (const auto& [file, interrupted, failure] :
+       {std::tuple(before, diff.interrupted.before, diff.failure.before),
+        std::tuple(after, diff.interrupted.after, diff.failure.after)}) {
+    const auto why = why_ended(interrupted, failure);
+    if (!why.empty()) return not_judged(of, file + ' ' + why);
+  }
   std::string lacking = diff.changes.empty() ? "no configuration was measured in both" : "";
   if (!diff.only_before.empty()) {
-    lacking =
-        fmt::format("{} is not in {}", quote(diff.only_before.front(), 200), diff.files.after);
+    lacking = fmt::format("{} is not in {}", quote(diff.only_before.front(), 200), after);
   }
   std::vector<change> changes;
   for (const auto& one : diff.changes) {

@@ -44,15 +44,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"experiment_interrupted", "INTERRUPTED"},
     {"ended_early", "ended early: {why}"},
     {"no_trials", "no trial was measured"},
-    {"member_without_frames",
-     "no frame of {member} ended in {trials}, so that {which} not count; give the other members "
-     "more frames"},
-    {"trials_left_out", "left out: {trials}, of blocks that are not complete[ or {disturbed}]"},
+    {"trials_left_out", "left out: {trials}, of blocks that are not complete or were disturbed"},
     {"no_complete_block",
      "no block is complete: the figures are those of the trials there are, and nothing is "
      "compared"},
     {"too_few_blocks", "{blocks}: too few for intervals and verdicts, which take {needed}"},
-    {"times_of_zero", "times of zero are among those to compare: there are no intervals"},
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
@@ -63,18 +59,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"device_time_may_hold_waits",
      "{@enqueueing_takes}, its device time is {device}[, the worst of {stages} stages]; the device "
      "may have waited for the host, so the device time says little about the stage"},
-    {"enqueueing_takes",
-     "stage {subject}[ in {configurations}][, worst in {worst_in}]: enqueueing takes {enqueue}"},
+    {"enqueueing_takes", "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}"},
     {"overloaded",
      "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
      "second of load]"},
     {"overloaded_in", "overloaded: completed {cases}"},
     {"rates_of", "{rates} in {configurations}"},
-    {"frames_dropped",
-     "frames dropped by a full queue, so that no percentile counts them: {cases}"},
-    {"queue_full", "arrivals that found the queue full: {cases}"},
-    {"late_frames", "frames that missed their deadline, and by how much (median): {cases}"},
-    {"frames_of", "{frames} of {due}[ by {median_late}] in {configurations}"},
     {"timing_adds_time",
      "{method} adds {cost} to a frame ({change}), 95 % interval {low} to {high}"},
     {"timing_cost_not_visible",
@@ -101,22 +91,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"sweep_changes",
      "from {parameter}={first} to {last}: FLOPs {flops}, bytes {bytes},[ time {time} ({time_first} "
      "to {time_last}),] intensity {intensity_first} to {intensity_last}"},
-    {"sweep_rates",
-     "most FLOPs a second with {parameter}={fastest}, {most}; fewest with {slowest}, {fewest}"},
     {"sweep_bound", "{bound} bound at every {parameter}"},
     {"sweep_bound_changes",
      "{first_bound} bound up to {parameter}={last}, {second_bound} bound from {next} on"},
-    {"sweep_below_roofline",
-     "{parameter}={value} measured {ratio} roofline: data that stay in a cache, fewer FLOPs than "
-     "counted, or a calibration that does not hold"},
-    {"sweep_distances",
-     "{parameter}={nearest} comes nearest to its roofline time, {least} roofline; {farthest} is "
-     "farthest, {most} roofline"},
     {"no_outputs", "no output to compare: whatever stages write, other stages read"},
     {"same_outputs",
      "all configurations computed the same outputs: {outputs} (last frame of {runs} runs)"},
-    {"same_outputs_as_baselines",
-     "every configuration computed the same outputs as its baseline (last frame of {runs} runs)"},
     {"same_outputs_as", "{configurations} computed the same outputs as {reference}"},
     {"values_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "
@@ -142,21 +122,17 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})[; "
      "priority levels of the device: {levels}]"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
-    {"ran_concurrently_least_and_most",
-     "of each frame, stages ran concurrently, least and most: {cases}"},
     {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
     {"no_overlap", "overlap did not happen in {cases}"},
     {"stages_in_a_row",
      "{configurations} (stages add up to {stages}, [a frame takes {frame}][a frame is done every "
      "{period}])"},
-    {"busy_wait",
-     "{busy} keeps {cores} more cores busy than {idle} without a visible gain: p50 {busy_p50} "
-     "compared with {idle_p50} ({verdict})"},
     {"machine_drifted",
-     "the machine drifted: from the first block to the last, the p50 of {judge} changed by "
+     "the machine drifted: from the first block to the last, the p50 of the baseline changed by "
      "{change}; each block holds a trial of every configuration, so that all share it"},
     {"disturbed_blocks",
-     "disturbed blocks (machine noise): {blocks}, where {judge} was far from the blocks around; "
+     "disturbed blocks (machine noise): {blocks}, where the baseline was far from the blocks "
+     "around; "
      "{consequence}"},
     {"disturbed_trials",
      "disturbed trials (machine noise): {disturbed} of {trials}; the first by: {by}"},

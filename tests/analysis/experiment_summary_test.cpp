@@ -74,15 +74,6 @@ TEST(experiment_summary, compares_p50_tail_and_throughput_of_every_pair) {
   EXPECT_NEAR(s.comparisons[2].ratio, 0.5, 0.1);
 }
 
-TEST(experiment_summary, is_the_same_for_the_same_record_in_any_order) {
-  auto record = simulate({}, 5);
-  const auto first = summarize(record).comparisons.front();
-  std::reverse(record.trials.begin(), record.trials.end());
-  const auto second = summarize(record).comparisons.front();
-  EXPECT_EQ(first.ratio_range->low, second.ratio_range->low);
-  EXPECT_EQ(first.ratio_range->high, second.ratio_range->high);
-}
-
 TEST(experiment_summary, has_no_interval_below_five_blocks_and_says_how_many_are_missing) {
   const auto s = summarize(simulate({.factors = {1, 2}, .blocks = 3}, 1));
   ASSERT_EQ(s.comparisons.size(), 3u);
@@ -160,17 +151,6 @@ TEST(experiment_summary, compares_no_median_of_too_few_frames) {
   };
   EXPECT_FALSE(compares_p50(2));  // of four frames
   EXPECT_TRUE(compares_p50(3));
-}
-
-TEST(experiment_summary, of_no_trials_names_the_configurations) {
-  auto record = simulate({}, 1);
-  record.trials.clear();
-  const auto s = summarize(record);
-  ASSERT_EQ(s.configurations.size(), 2u);
-  EXPECT_EQ(s.configurations[1].members[0].name, "pipeline");
-  EXPECT_EQ(s.configurations[1].members[0].trials, 0u);
-  EXPECT_TRUE(s.comparisons.empty());
-  EXPECT_FALSE(narrow_enough(record, 0.5));
 }
 
 TEST(experiment_summary, has_no_tail_that_the_frames_do_not_carry) {
@@ -283,13 +263,6 @@ TEST(experiment_summary, compares_pipelines_that_ran_at_once_with_themselves_alo
   EXPECT_NEAR(s.comparisons[0].ratio, 2, 0.1);
   EXPECT_NEAR(s.comparisons[3].ratio, 2 / 1.5, 0.1);
   EXPECT_EQ(s.comparisons[3].verdict, verdict::slower);
-}
-
-TEST(experiment_summary, passes_over_trials_that_belong_to_no_configuration) {
-  auto record = simulate({}, 1);
-  record.trials[0].configuration = 9;
-  record.trials[3].members.clear();
-  EXPECT_EQ(summarize(record).complete_blocks, 8u);
 }
 
 TEST(experiment_summary, takes_frames_without_length) {

@@ -54,14 +54,6 @@ TEST(parse_gate, names_the_option_and_what_would_be_right) {
   EXPECT_THAT(refusal(">20ms"), HasSubstr("unknown metric ''"));
 }
 
-TEST(parse_gate, says_which_commands_take_a_metric) {
-  EXPECT_EQ(refusal("slower>5%"),
-            "--fail-if 'slower>5%': 'slower' is for compare and diff; this command takes p50, p90, "
-            "p95, p99, p99.9, mean, max, late");
-  EXPECT_EQ(refusal("p99>5ms", gated::comparison),
-            "--fail-if 'p99>5ms': 'p99' is for run; this command takes slower");
-}
-
 TEST(parse_gate, takes_no_limit_that_means_nothing) {
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));

@@ -26,22 +26,13 @@ TEST(histogram, of_nothing_is_nothing) {
   EXPECT_FALSE(histogram_of({}));
 }
 
-TEST(histogram, of_one_value_is_one_bin_with_it) {
-  const auto h = *histogram_of({74'123'456});
-  EXPECT_EQ(h.counts, std::vector<std::size_t>{1});
-  EXPECT_LE(h.begin, 74'123'456);
-  EXPECT_GT(h.end(), 74'123'456);
-}
-
-TEST(histogram, of_equal_values_is_one_bin) {
-  EXPECT_EQ(histogram_of(std::vector<nanoseconds>(1000, 5))->counts,
-            std::vector<std::size_t>{1000});
-}
-
-TEST(histogram, of_equal_values_has_edges_that_can_be_read) {
-  const auto h = *histogram_of({74'123'456, 74'123'456});
-  EXPECT_EQ(h.begin, 74'000'000);
-  EXPECT_EQ(h.width, 500'000);
+TEST(histogram, of_equal_values_is_one_bin_with_edges_that_can_be_read) {
+  for (const std::size_t n : {1u, 2u, 1000u}) {
+    const auto h = *histogram_of(std::vector<nanoseconds>(n, 74'123'456));
+    EXPECT_EQ(h.counts, std::vector<std::size_t>{n});
+    EXPECT_EQ(h.begin, 74'000'000);
+    EXPECT_EQ(h.width, 500'000);
+  }
   EXPECT_EQ(histogram_of({0})->width, 1);
 }
 
@@ -64,12 +55,6 @@ TEST(histogram, has_a_round_width_near_that_of_freedman_and_diaconis) {
   EXPECT_EQ(h.begin % h.width, 0);
 }
 
-TEST(histogram, of_a_small_sample_still_has_a_shape) {
-  const auto h = *histogram_of(normal(45, 5e7, 1e6));
-  EXPECT_GE(h.counts.size(), 6u);
-  EXPECT_LE(h.counts.size(), 20u);
-}
-
 TEST(histogram, has_no_more_bins_than_asked_for) {
   for (const std::size_t most : {4u, 10u, 24u, 80u}) {
     for (const std::size_t n : {2u, 45u, 1000u, 100'000u}) {
@@ -82,40 +67,23 @@ TEST(histogram, has_no_more_bins_than_asked_for) {
 
 TEST(histogram, cuts_off_what_would_squeeze_the_body_and_counts_it) {
   auto sample = normal(1000, 5e7, 1e6);
+  EXPECT_FALSE(histogram_of(sample)->cut_beyond);
   sample[17] = 9'000'000'000;
   const auto h = *histogram_of(sample);
   EXPECT_EQ(h.cut_beyond, 0.999);
   EXPECT_FALSE(h.cut_below);
   EXPECT_GE(h.beyond, 1u);
-  EXPECT_LE(h.beyond, 2u);
   EXPECT_LT(h.end(), 60'000'000);
   EXPECT_GE(h.counts.size(), 20u);
   EXPECT_EQ(all_of(h), 1000u);
-}
-
-TEST(histogram, cuts_off_an_outlier_of_a_small_sample_too) {
-  auto sample = normal(45, 5e7, 1e6);
-  sample[3] = 2'000'000'000;
-  const auto h = *histogram_of(sample);
-  EXPECT_EQ(h.cut_beyond, 0.95);
-  EXPECT_LT(h.end(), 100'000'000);
-  EXPECT_EQ(all_of(h), 45u);
-}
-
-TEST(histogram, cuts_off_far_below_as_well) {
-  auto sample = normal(1000, 5e9, 1e6);
-  sample[17] = 1000;
-  const auto h = *histogram_of(sample);
-  ASSERT_TRUE(h.cut_below);
-  EXPECT_DOUBLE_EQ(*h.cut_below, 0.001);
-  EXPECT_EQ(h.below, 1u);
-  EXPECT_GT(h.begin, 4'900'000'000);
-}
-
-TEST(histogram, shows_all_of_an_ordinary_sample) {
-  const auto h = *histogram_of(normal(100'000, 5e7, 1e6));
-  EXPECT_EQ(h.below + h.beyond, 0u);
-  EXPECT_FALSE(h.cut_below || h.cut_beyond);
+  auto few = normal(45, 5e7, 1e6);
+  few[3] = 2'000'000'000;
+  EXPECT_EQ(histogram_of(few)->cut_beyond, 0.95);
+  auto low = normal(1000, 5e9, 1e6);
+  low[17] = 1000;
+  const auto below = *histogram_of(low);
+  EXPECT_DOUBLE_EQ(below.cut_below.value(), 0.001);
+  EXPECT_EQ(below.below, 1u);
 }
 
 TEST(histogram, keeps_two_ways_that_frames_take_apart) {

@@ -110,18 +110,6 @@ TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
   EXPECT_THAT(findings(record), Contains(HasSubstr("overlap=70.0 ms")));
 }
 
-TEST(overlap_findings, give_the_least_and_the_most_of_many) {
-  std::vector<made_configuration> many;
-  for (int i = 1; i <= 5; ++i) {
-    many.push_back(made_of({{"work", std::to_string(i)}}));
-    many.back().times.noise = 10 * i * ms;
-  }
-  EXPECT_THAT(findings(made_experiment("e", many, 3)),
-              Contains("ran_concurrently_least_and_most [overlap_of(work=1) overlap=10.0 ms "
-                       "frame=74.0 ms configurations=work=1] [overlap_of(work=5) overlap=50.0 ms "
-                       "frame=74.0 ms configurations=work=5]"));
-}
-
 TEST(overlap_findings, are_not_made_from_clocks_that_cannot_tell) {
   auto in_a_row = made_of({{"strategy", "async"}}, taking(87 * ms));
   in_a_row.change = samples::put_in_a_row;

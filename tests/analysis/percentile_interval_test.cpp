@@ -135,29 +135,6 @@ TEST(percentile_interval, holds_the_truth_of_frames_that_stall_together) {
   EXPECT_GE(coverage(draw, 0.99, stalling_p99, 300), 88);
 }
 
-// What docs/metrics.md warns of: with few stalls in a run, nothing in it tells how rare they are.
-TEST(percentile_interval, falls_short_where_a_run_holds_few_stalls) {
-  const auto shortly = [](generator& from) { return stalling(from, 600, 5); };
-  EXPECT_GE(coverage(shortly, 0.5, 10 + 0.5 / 0.98, 300), 92);
-  EXPECT_GE(coverage(shortly, 0.99, stalling_p99, 300), 70);
-  const auto long_ones = [](generator& from) { return stalling(from, 600, 20); };
-  EXPECT_GE(coverage(long_ones, 0.5, 10 + 0.5 / 0.98, 300), 92);
-  EXPECT_LE(coverage(long_ones, 0.99, stalling_p99, 300), 60);
-}
-
-TEST(percentile_interval, for_independent_frames_would_hold_too_seldom_where_they_stall_together) {
-  // What the blocks are for: by the binomial ranks of all frames.
-  int held = 0;
-  for (std::uint64_t run = 0; run < 300; ++run) {
-    generator from(mix_seed(run, 14));
-    auto drawn = stalling(from, 3000, 5);
-    std::sort(drawn.begin(), drawn.end());
-    const auto [low, high] = interval_ranks(0.99, drawn.size(), drawn.size());
-    held += drawn[low - 1] <= in_ms(stalling_p99) && in_ms(stalling_p99) <= drawn[high - 1];
-  }
-  EXPECT_LE(100.0 * held / 300, 80);
-}
-
 TEST(percentile_interval, of_six_stalls_in_600_frames_shows_that_p99_is_not_known) {
   for (const bool together : {false, true}) {
     times drawn;
@@ -212,26 +189,6 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
     const double best = std::cbrt(1.5 * slope * slope * frames);
     EXPECT_NEAR(lengths[20] / best, 1, 0.25) << phi;
   }
-}
-
-// x[t] = e[t] - theta e[t - 2]: the sums hold lag 2 alone, which is negative.
-TEST(block_length, counts_values_that_depend_on_earlier_ones_by_the_opposite) {
-  constexpr std::size_t frames = 4000;
-  constexpr double theta = 0.3;
-  std::vector<double> lengths;
-  for (std::uint64_t run = 0; run < 41; ++run) {
-    generator from(run);
-    std::vector<double> noise;
-    std::vector<double> values;
-    for (std::size_t i = 0; i < frames; ++i) {
-      noise.push_back(normal(from));
-      if (i >= 2) values.push_back(noise[i] - theta * noise[i - 2]);
-    }
-    lengths.push_back(automatic_block_length(values));
-  }
-  std::sort(lengths.begin(), lengths.end());
-  const double slope = 4 * theta / ((1 - theta) * (1 - theta));
-  EXPECT_NEAR(lengths[20] / std::cbrt(1.5 * slope * slope * frames), 1, 0.25);
 }
 
 TEST(block_length, is_short_for_independent_values_and_one_for_none) {

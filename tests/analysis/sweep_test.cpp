@@ -204,23 +204,11 @@ TEST(sweep, findings_say_what_grows_and_what_bounds_it) {
             "sweep_changes parameter=kernel first=1 last=11 flops=121x bytes=2.62x "
             "intensity_first=15.5 FLOP/B intensity_last=718 FLOP/B time=50.7x time_first=273 us "
             "time_last=13.9 ms");
-  EXPECT_THAT(found[1],
-              HasSubstr("sweep_rates parameter=kernel fastest=11 most=165 GFLOP/s slowest=1 "));
   EXPECT_THAT(found, Not(Contains(HasSubstr("sweep_bound"))));
   record.calibration = laptop_calibration();
   found = samples::findings(record);
   EXPECT_THAT(found, Contains("sweep_bound_changes parameter=kernel first_bound=memory last=1 "
                               "second_bound=compute next=3"));
-  EXPECT_THAT(found, Contains(HasSubstr("sweep_distances parameter=kernel nearest=11 least=")));
-}
-
-TEST(sweep, findings_doubt_times_below_the_least) {
-  auto record = made_sweep();
-  record.calibration = laptop_calibration();
-  for (auto& figure : record.calibration->ceilings) figure.value /= 3;
-  const auto found = samples::findings(record);
-  EXPECT_THAT(found, Contains("sweep_below_roofline parameter=kernel value=11 ratio=0.40x"));
-  EXPECT_THAT(found, Not(Contains(HasSubstr("sweep_distances"))));
 }
 
 TEST(sweep, findings_say_that_one_bound_holds_throughout) {
@@ -240,14 +228,6 @@ TEST(sweep, of_sizes_is_not_said_to_compute_other_outputs) {
   EXPECT_THAT(samples::findings(record)[0],
               HasSubstr("intensity_first=5.00 FLOP/B intensity_last=5.00 FLOP/B time=50.7x"));
   EXPECT_THAT(samples::findings(record), Contains(HasSubstr("reference=kernel=1")));
-}
-
-TEST(sweep, spans_decades_from_ten_times_the_least_value_on) {
-  EXPECT_FALSE(spans_decades({}));
-  EXPECT_FALSE(spans_decades({1, 10}));
-  EXPECT_TRUE(spans_decades({11, 5, 1}));
-  EXPECT_FALSE(spans_decades({0, 100}));
-  EXPECT_FALSE(spans_decades({-1, 100}));
 }
 
 }  // namespace

@@ -42,12 +42,6 @@ TEST(thinned_series, keeps_both_ends_and_every_spike) {
   EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), 31'416u));
 }
 
-TEST(thinned_series, never_keeps_more_than_asked_for) {
-  for (const std::size_t most : {4u, 5u, 17u, 100u}) {
-    EXPECT_LE(thinned_series(random_values(101), most).size(), most);
-  }
-}
-
 TEST(evenly_spread, has_the_first_and_the_last) {
   EXPECT_THAT(evenly_spread(10, 4), ElementsAre(0, 3, 6, 9));
   EXPECT_THAT(evenly_spread(3, 4), ElementsAre(0, 1, 2));
@@ -78,16 +72,6 @@ TEST(stretches, hold_every_value_once) {
               (to - from - 1) / 2);
   }
   EXPECT_EQ(next, 1003u);
-}
-
-TEST(stretches, are_single_values_where_they_can_be) {
-  const std::vector<nanoseconds> values = {4, 9};
-  const auto stretches = stretches_of(values, 100);
-  ASSERT_EQ(stretches.size(), 2u);
-  EXPECT_EQ(stretches[1].first, 1u);
-  EXPECT_EQ(stretches[1].last, 1u);
-  EXPECT_EQ(stretches[1].median, 9);
-  EXPECT_TRUE(stretches_of(std::span(values).first(0), 100).empty());
 }
 
 TEST(cumulative_steps, say_how_many_are_no_longer) {

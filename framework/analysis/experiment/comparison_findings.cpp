@@ -151,30 +151,18 @@ const comparison* telling(const experiment_summary& summary, const compared_pair
   return !shows(p50) && shows(tail) ? tail : p50;
 }
 
-/// The same comparison from the side of its reference.
-comparison seen_from_other_side(comparison of) {
-  std::swap(of.pair.what, of.pair.reference);
-  std::swap(of.value, of.reference);
-  of.ratio = 1 / of.ratio;
-  of.ratio_range = interval{1 / of.ratio_range->high, 1 / of.ratio_range->low};
-  if (decided(of.verdict)) {
-    of.verdict = of.verdict == verdict::faster ? verdict::slower : verdict::faster;
-  }
-  return of;
-}
-
-/// `effect` is that of the side with priorities.
-finding effect_of(const comparison& effect, double tail, int priority_levels) {
-  finding made{"priorities_took_effect"};
-  made.with("verdict", std::string(to_word(effect.verdict)))
-      .with("percentile", effect.figure == figure::p50 ? "p50" : percentile_name(tail))
-      .with("with", effect.value, unit::duration)
-      .with("without", effect.reference, unit::duration);
-  add_change(made, effect.ratio, effect.ratio_range);
-  if (decided(effect.verdict)) return made;
-  made.key =
-      effect.verdict == verdict::same ? "priorities_changed_nothing" : "priorities_inconclusive";
-  return priority_levels < 2 ? made.with("levels", priority_levels) : made;
+/// `with`: whether what is compared runs with priorities, and its reference without.
+finding effect_of(const comparison& of, bool with, double tail, int priority_levels) {
+  finding made{decided(of.verdict)           ? "priorities_took_effect"
+               : of.verdict == verdict::same ? "priorities_changed_nothing"
+                                             : "priorities_inconclusive"};
+  made.with("verdict", std::string(to_word(of.verdict)))
+      .with("percentile", of.figure == figure::p50 ? "p50" : percentile_name(tail))
+      .with("with", with ? of.value : of.reference, unit::duration)
+      .with("without", with ? of.reference : of.value, unit::duration);
+  add_change(made, of.ratio, of.ratio_range);
+  if (!decided(of.verdict) && priority_levels < 2) made.with("levels", priority_levels);
+  return made;
 }
 
 }  // namespace
@@ -219,45 +207,10 @@ void add_priority_findings(const finding_source& from, std::vector<finding>& to)
     if (with == reference.front()->run.priorities) continue;
     const auto* compared = telling(from.summary, pair);
     if (compared == nullptr || !compared->ratio_range) continue;
-    const auto effect = with ? *compared : seen_from_other_side(*compared);
     grouped_findings one;
-    one.add(effect_of(effect, from.record.how.tail, what.front()->device.priority_levels),
-            effect.pair.what);
+    one.add(effect_of(*compared, with, from.record.how.tail, what.front()->device.priority_levels),
+            pair.what);
     to.push_back(one.all(from.labels).front());
-  }
-}
-
-void add_waiting_findings(const finding_source& from, std::vector<finding>& to) {
-  // Less than half a core may be anything; one way of waiting differs from another by a whole one.
-  constexpr double busy_for_nothing = 0.5;
-  for (const auto& pair : from.record.pairs) {
-    if (!from.differ_only_in(pair, "wait")) continue;
-    const auto* what = from.summary_of(pair.what);
-    const auto* reference = from.summary_of(pair.reference);
-    if (what == nullptr || reference == nullptr || !what->cores || !reference->cores) continue;
-    const double more = *what->cores - *reference->cores;
-    if (std::abs(more) < busy_for_nothing) continue;
-    const bool first = more > 0;
-    const auto& busy = first ? pair.what : pair.reference;
-    const auto& idle = first ? pair.reference : pair.what;
-    const auto runs = from.runs_of(busy);
-    if (runs.empty() || runs.front()->run.wait == wait_mode::block) continue;
-    const auto gain = first ? verdict::faster : verdict::slower;
-    const comparison* p50 = find_comparison(from.summary, pair, figure::p50);
-    if (p50 == nullptr || !p50->ratio_range) continue;
-    const auto gains = [&](figure by) {
-      const auto* compared = find_comparison(from.summary, pair, by);
-      return compared != nullptr && compared->verdict == gain;
-    };
-    if (gains(figure::p50) || gains(figure::tail) || gains(figure::throughput)) continue;
-    const bool open = p50->verdict == verdict::inconclusive;
-    to.push_back(finding{"busy_wait"}
-                     .with("busy", from.labels.of(busy))
-                     .with("idle", from.labels.of(idle))
-                     .with("cores", std::abs(more), unit::none)
-                     .with("busy_p50", first ? p50->value : p50->reference, unit::duration)
-                     .with("idle_p50", first ? p50->reference : p50->value, unit::duration)
-                     .with("verdict", open ? "inconclusive" : std::string(to_word(p50->verdict))));
   }
 }
 

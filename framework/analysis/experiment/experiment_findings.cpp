@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/overload.hpp"
@@ -108,48 +109,6 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
   cases.add_as_cases({"overloaded_in", finding_severity::failure}, from.labels, to);
 }
 
-finding frames_of(std::size_t frames, std::size_t due) {
-  return finding{"frames_of"}.with("frames", frames).with("due", due);
-}
-
-/// How many frames of an open loop found the queue full, where it does not drop them.
-std::optional<finding> full_queue_of(const std::vector<const run_record*>& runs) {
-  if (runs.empty() || runs.front()->run.arrival == arrival::closed) return std::nullopt;
-  std::size_t found_full = 0;
-  std::size_t due = 0;
-  std::size_t dropped = 0;
-  for (const auto* run : runs) {
-    dropped += run->load.dropped.size();
-    found_full += static_cast<std::size_t>(run->load.found_full);
-    due += run->frames.size() + run->load.dropped.size();
-  }
-  // Where a full queue drops, these are the dropped ones once more.
-  if (found_full <= dropped) return std::nullopt;
-  return frames_of(found_full, due);
-}
-
-/// Frames dropped or late.
-void add_load_findings(const finding_source& from, std::vector<finding>& to) {
-  grouped_findings dropped;
-  grouped_findings full;
-  grouped_findings late;
-  for (const auto& who : from.labels.all()) {
-    if (auto found = full_queue_of(from.runs_of(who))) full.add(std::move(*found), who);
-    const auto* summary = from.summary_of(who);
-    if (summary == nullptr) continue;
-    if (summary->dropped > 0) dropped.add(frames_of(summary->dropped, summary->due), who);
-    const auto& deadline = summary->deadline;
-    if (!deadline || !summary->end_to_end) continue;
-    if (deadline->missed == 0 || !deadline->median_late) continue;
-    late.add(frames_of(deadline->missed, summary->end_to_end->count())
-                 .with("median_late", *deadline->median_late, unit::duration),
-             who);
-  }
-  dropped.add_as_cases({"frames_dropped", finding_severity::warning}, from.labels, to);
-  full.add_as_cases({"queue_full"}, from.labels, to);
-  late.add_as_cases({"late_frames"}, from.labels, to);
-}
-
 /// Over all frames of all trials. Nothing for a stage that is not bound by its launches, was not
 /// timed that way, or is so short beside a frame that it matters to nobody, as copies of a few
 /// bytes are.
@@ -178,43 +137,28 @@ std::optional<launch_times> bound_stage(const std::vector<const run_record*>& ru
   return matters && is_launch_bound(times) ? std::optional(times) : std::nullopt;
 }
 
-/// The stage whose device time is most bound by its launches, where one is.
+/// The stage whose device time is most bound by its launches, in the configuration where it is.
 void add_launch_findings(const finding_source& from, std::vector<finding>& to) {
-  struct bound_everywhere {
-    std::vector<configuration_member> where;
-    configuration_member worst_in;
-    launch_times worst;  ///< by their ratio
-  };
-  std::map<std::string, bound_everywhere> found;
+  std::optional<launch_times> worst;
+  std::string name;
+  configuration_member where;
+  std::set<std::string> bound;
   for (const auto& who : from.labels.all()) {
     const auto runs = from.runs_of(who);
     if (runs.empty()) continue;
     for (const auto& stage : runs.front()->stages) {
       const auto times = bound_stage(runs, stage.name);
       if (!times) continue;
-      auto& known = found[stage.name];
-      known.where.push_back(who);
-      const bool worst = known.where.size() == 1 || is_more_launch_bound(*times, known.worst);
-      if (worst) std::tie(known.worst_in, known.worst) = std::pair(who, *times);
+      bound.insert(stage.name);
+      if (worst && !is_more_launch_bound(*times, *worst)) continue;
+      worst = times;
+      name = stage.name;
+      where = who;
     }
   }
-  if (found.empty()) return;
-  const auto& [stage, most] = *std::ranges::max_element(found, [](const auto& a, const auto& b) {
-    return is_more_launch_bound(b.second.worst, a.second.worst);
-  });
-  auto made = launch_bound_finding(stage, most.worst, found.size());
-  made.with("configurations", from.labels.list(most.where));
-  if (most.where.size() > 1) made.with("worst_in", from.labels.of(most.worst_in));
-  to.push_back(std::move(made));
-}
-
-/// Whose p50 tells how the machine was: "the baseline".
-std::string judge_of(const experiment_record& record) {
-  if (record.pairs.empty()) return "the pipeline";
-  const auto other = [&](const compared_pair& pair) {
-    return pair.reference != record.pairs.front().reference;
-  };
-  return std::ranges::any_of(record.pairs, other) ? "the median baseline" : "the baseline";
+  if (!worst) return;
+  to.push_back(launch_bound_finding(name, *worst, bound.size())
+                   .with("configurations", from.labels.of(where)));
 }
 
 /// A machine that did not keep still.
@@ -225,16 +169,13 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
     return to.emplace_back(finding{key, finding_severity::warning});
   };
   if (machine.drift) {
-    add("machine_drifted")
-        .with("judge", judge_of(record))
-        .with("change", *machine.drift, unit::change);
+    add("machine_drifted").with("change", *machine.drift, unit::change);
   }
   if (!machine.affected_blocks.empty()) {
     std::vector<std::string> numbers;
     for (const auto block : machine.affected_blocks) numbers.push_back(fmt::to_string(block + 1));
     add("disturbed_blocks")
         .with("blocks", listed(numbers, 8))
-        .with("judge", judge_of(record))
         .with("consequence",
               record.how.repeat_affected
                   ? "left out"
@@ -276,9 +217,7 @@ std::vector<finding> findings_of(const experiment_record& record, const experime
   add_together_findings(from, findings);
   add_priority_findings(from, findings);
   add_overlap_findings(from, findings);
-  add_load_findings(from, findings);
   add_launch_findings(from, findings);
-  add_waiting_findings(from, findings);
   add_machine_findings(from, findings);
   add_trial_warnings(from, findings);
   return findings;

@@ -43,30 +43,13 @@ finding difference_in(const output_change& by, const tensor_type& type) {
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   const auto changes = compare(reference.outputs, what.outputs);
   for (const auto& change : changes) {
-    const auto& tensor = change.tensor;
-    const auto found = change.found;
-    if (found == output_fate::only_after) {
-      return not_comparable(fmt::format("the latter lack '{}'", tensor));
-    }
-    if (found == output_fate::only_before) {
-      return not_comparable(fmt::format("only the latter have '{}'", tensor));
-    }
-    if (found == output_fate::other_type) {
-      return not_comparable(fmt::format("'{}' is {} there, {} here", tensor,
-                                        to_string(type_of(tensor, reference)),
-                                        to_string(type_of(tensor, what))));
-    }
+    if (change.found == output_fate::same || change.found == output_fate::differs) continue;
+    return not_comparable(fmt::format("not both have an output '{}' of one type", change.tensor));
   }
   const auto differs = std::ranges::find(changes, output_fate::differs, &output_change::found);
   if (differs == changes.end()) return std::nullopt;
-  const auto last = last_frame(what);
-  const auto other_last = last_frame(reference);
-  if (!last || !other_last) {
-    return not_comparable("frames were dropped, so each ended with another frame");
-  }
-  if (*last != *other_last) {
-    return not_comparable(
-        fmt::format("frame {} was the last there, frame {} here", *other_last, *last));
+  if (!last_frame(what) || last_frame(what) != last_frame(reference)) {
+    return not_comparable("they did not end with the same frame");
   }
   if (what.run.seed != reference.run.seed) return not_comparable("the seeds differ");
   return difference_in(*differs, type_of(differs->tensor, what));
@@ -116,11 +99,10 @@ class output_comparison {
     for (const auto& pair : from_.record.pairs) {
       all_same = comparable && compare(pair) && all_same;
     }
-    const bool compared = agreeing_.size() > 0;
     if (none()) {
       to.push_back({"no_outputs"});
-    } else if (all_same && compared) {
-      to.push_back(agreement());
+    } else if (auto same = all_same && agreeing_.size() > 0 ? agreement() : std::nullopt) {
+      to.push_back(std::move(*same));
     } else {
       add(agreeing_, to);
     }
@@ -176,26 +158,22 @@ class output_comparison {
     return !found;
   }
 
-  /// All configurations computed what they are compared with; it may be the same for all.
-  finding agreement() const {
+  /// What all configurations computed; nothing where they did not all compute the same, but each
+  /// what its own baseline did.
+  std::optional<finding> agreement() const {
     const run_record* first = nullptr;
     std::size_t count = 0;
-    bool one_for_all = true;
     for (const auto& what : from_.labels.all()) {
       const auto& runs = outputs(what).runs;
       count += runs.size();
       if (first == nullptr && !runs.empty()) first = runs.front();
-      one_for_all = one_for_all && !runs.empty() && !disagreement(*runs.front(), *first);
+      if (runs.empty() || disagreement(*runs.front(), *first)) return std::nullopt;
     }
-    finding made{"same_outputs_as_baselines"};
-    made.with("runs", count);
-    if (!one_for_all) return made;
-    made.key = "same_outputs";
     std::vector<std::string> tensors;
     for (const auto& output : first->outputs) {
       tensors.push_back(fmt::format("{} {}", output.tensor, output.checksum));
     }
-    return made.with("outputs", std::move(tensors));
+    return finding{"same_outputs"}.with("runs", count).with("outputs", std::move(tensors));
   }
 
   const finding_source& from_;

@@ -4,13 +4,12 @@
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/run/frame_period.hpp"
-#include "framework/analysis/stats/distribution.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// How much of a pipeline's work ran at once. All in nanoseconds per frame.
+/// How much of a pipeline's work ran at once, on average. All in nanoseconds per frame.
 struct side_by_side {
   double overlap = 0;  ///< sum of the stages' times minus the time in which any was under way
   double stages = 0;   ///< sum of the stages' times; on `host`, those on the device as one stage
@@ -50,85 +49,51 @@ nanoseconds total(const std::vector<stamp_pair>& spans) {
   return sum;
 }
 
-/// What stages did in some frames of a run, and what the one that took longest did.
-struct work {
-  std::vector<stamp_pair> spans;
+/// Adds what the stages of a run did. On a device that carries out one operation at a time one of
+/// two stages whose stamps cross has waited for the other: all of them count as one.
+void add_run(side_by_side& to, const run_record& run) {
+  std::vector<stamp_pair> all;
   nanoseconds longest = 0;
-
-  void add(const std::vector<stamp_pair>& of_one) {
+  const auto add = [&](const std::vector<stamp_pair>& of_one) {
     longest = std::max(longest, total(of_one));
-    spans.insert(spans.end(), of_one.begin(), of_one.end());
-  }
-};
-
-work work_of(const run_record& run, std::size_t first_frame, std::size_t frames) {
-  // On a device that carries out one operation at a time one of two stages whose stamps cross has
-  // waited for the other. All of them count as one.
-  const bool one_at_a_time = run.device.one_at_a_time;
-  work result;
+    all.insert(all.end(), of_one.begin(), of_one.end());
+  };
   std::vector<stamp_pair> in_turn;
   for (const auto* stage : timed_stages(run)) {
-    const bool on_device = stage->on == side::device;
-    const auto& stamps = on_device ? stage->device : stage->cpu;
-    const auto begin = stamps.begin() + static_cast<std::ptrdiff_t>(first_frame);
-    const std::vector<stamp_pair> of_stage(begin, begin + static_cast<std::ptrdiff_t>(frames));
-    if (on_device && one_at_a_time) {
-      in_turn.insert(in_turn.end(), of_stage.begin(), of_stage.end());
+    if (stage->on == side::device && run.device.one_at_a_time) {
+      in_turn.insert(in_turn.end(), stage->device.begin(), stage->device.end());
     } else {
-      result.add(of_stage);
+      add(stage->on == side::device ? stage->device : stage->cpu);
     }
   }
-  if (!in_turn.empty()) result.add(merged(std::move(in_turn)));
-  return result;
+  if (!in_turn.empty()) add(merged(std::move(in_turn)));
+  const auto sum = total(all);
+  to.stages += static_cast<double>(sum);
+  to.longest += static_cast<double>(longest);
+  to.overlap += static_cast<double>(sum - total(merged(std::move(all))));
+  to.doubt = std::max(to.doubt, static_cast<double>(run.clock_error));
 }
 
-/// One value of each column for each frame, or for each run.
-struct samples {
-  std::vector<double> overlap;
-  std::vector<double> stages;
-  std::vector<double> longest;
-  std::vector<double> frame;
-
-  void add(const work& done, double frame_time, double frames) {
-    const auto sum = total(done.spans);
-    overlap.push_back(static_cast<double>(sum - total(merged(done.spans))) / frames);
-    stages.push_back(static_cast<double>(sum) / frames);
-    longest.push_back(static_cast<double>(done.longest) / frames);
-    frame.push_back(frame_time);
-  }
-};
-
-void add_frames(samples& to, const run_record& run) {
-  for (std::size_t i = 0; i < run.frames.size(); ++i) {
-    to.add(work_of(run, i, 1), static_cast<double>(run.frames[i].end - run.frames[i].begin), 1);
-  }
-}
-
-void add_run(samples& to, const run_record& run) {
-  const auto period = frame_period(run);
-  if (!period) return;
-  to.add(work_of(run, 0, run.frames.size()), *period, static_cast<double>(run.frames.size()));
-}
-
-/// By the stamps of stages on the device and on the CPU, which stand on one clock: by the median
-/// frame where each frame is on its own, by the median run where several are in flight. Nothing
-/// where fewer than two stages have stamps, as under timing methods other than `event` and
-/// `layers`.
+/// By the stamps of stages on the device and on the CPU, which stand on one clock. Nothing where
+/// fewer than two stages have stamps, as under timing methods other than `event` and `layers`.
 std::optional<side_by_side> side_by_side_of(const std::vector<const run_record*>& runs) {
-  samples all;
-  nanoseconds doubt = 0;
+  side_by_side all;
+  double frames = 0;
   for (const auto* run : runs) {
-    if (timed_stages(*run).size() < 2) continue;
-    doubt = std::max(doubt, run->clock_error);
+    const auto count = static_cast<double>(run->frames.size());
+    const auto period = frame_period(*run);
+    if (timed_stages(*run).size() < 2 || !period) continue;
+    add_run(all, *run);
+    frames += count;
     if (run->run.in_flight > 1) {
-      add_run(all, *run);
+      all.frame += *period * count;
     } else {
-      add_frames(all, *run);
+      for (const auto& one : run->frames) all.frame += static_cast<double>(one.end - one.begin);
     }
   }
-  if (all.frame.empty()) return std::nullopt;
-  return side_by_side{median_of(all.overlap), median_of(all.stages), median_of(all.longest),
-                      median_of(all.frame), static_cast<double>(doubt)};
+  if (frames == 0) return std::nullopt;
+  for (double* sum : {&all.overlap, &all.stages, &all.longest, &all.frame}) *sum /= frames;
+  return all;
 }
 
 // An overlap of less than this part of a frame is none that anybody would look for.
@@ -193,39 +158,24 @@ finding case_of(const overlap_of_one& one, std::string_view key) {
       .with(one.in_a_pipeline() ? "period" : "frame", one.found.frame, unit::duration);
 }
 
-/// Every figure, or, of more than a person would read, the least and the most.
-void add_concurrent(const finding_source& from, const std::vector<overlap_of_one>& together,
-                    std::vector<finding>& to) {
-  constexpr std::size_t most_figures = 4;
-  grouped_findings cases;
-  for (const auto& one : together) cases.add(case_of(one, "overlap_of"), one.who);
-  if (cases.size() <= most_figures) {
-    cases.add_as_cases({"ran_concurrently"}, from.labels, to);
-    return;
-  }
-  const auto [least, most] =
-      std::ranges::minmax(together, {}, [](const auto& one) { return one.found.overlap; });
-  grouped_findings ends;
-  for (const auto& one : {least, most}) ends.add(case_of(one, "overlap_of"), one.who);
-  ends.add_as_cases({"ran_concurrently_least_and_most"}, from.labels, to);
-}
-
 }  // namespace
 
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to) {
   const auto all = overlaps(from);
-  std::vector<overlap_of_one> together;
-  for (const auto& one : all) {
-    if (one.happened()) together.push_back(one);
-  }
+  grouped_findings together;
   grouped_findings apart;
   for (const auto& one : all) {
-    const bool shown_elsewhere = std::ranges::any_of(
-        together, [&](const auto& other) { return one.is_like(other, from.record); });
-    if (one.happened() || !one.could_be_seen() || !(shown_elsewhere || one.promised())) continue;
+    if (one.happened()) {
+      together.add(case_of(one, "overlap_of"), one.who);
+      continue;
+    }
+    const bool shown_elsewhere = std::ranges::any_of(all, [&](const auto& other) {
+      return other.happened() && one.is_like(other, from.record);
+    });
+    if (!one.could_be_seen() || !(shown_elsewhere || one.promised())) continue;
     apart.add(case_of(one, "stages_in_a_row"), one.who);
   }
-  add_concurrent(from, together, to);
+  together.add_as_cases({"ran_concurrently"}, from.labels, to);
   apart.add_as_cases({"no_overlap"}, from.labels, to);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <random>
@@ -51,26 +50,19 @@ void add_evenly(std::span<const nanoseconds> values, std::size_t count,
   }
 }
 
-/// Values a draw's percentile is looked for among, ascending: dense where nearly all draws fall,
-/// six of their standard deviations to either side, and ever sparser beyond.
+/// Values a draw's percentile is looked for among, ascending: some where nearly all draws fall, six
+/// of their standard deviations to either side, and some of all there are, since draws without a
+/// block that makes up a tail fall far away.
 std::vector<nanoseconds> candidates(const pooled_times& times, double p, nanoseconds percentile) {
-  const auto all = times.outline(times.min(), times.max());
-  const auto above = std::lower_bound(all.begin(), all.end(), percentile);
-  const std::size_t last = all.size() - 1;
-  const std::size_t middle = std::min(last, static_cast<std::size_t>(above - all.begin()));
+  const auto all = std::span(times.sorted());
+  const std::size_t middle = rank_of(p, all.size());
   const double reach = 6 * spread_of_level(times, p, percentile) * static_cast<double>(all.size());
   const auto ranks_away = static_cast<std::size_t>(reach) + 1;
   const std::size_t low = middle - std::min(middle, ranks_away);
-  const std::size_t high = std::min(last, middle + ranks_away);
+  const std::size_t high = std::min(all.size() - 1, middle + ranks_away);
   std::vector<nanoseconds> values = {percentile};
-  // Where a single block makes up a tail, draws without it fall far away.
-  for (std::size_t away = 1; away <= low; away += 1 + away / 32) values.push_back(all[low - away]);
-  // Of all there are: in a far tail the outline has but few.
-  add_evenly(times.outline(all[low], all[high]), 512, values);
-  for (std::size_t away = 1; high + away < last; away += 1 + away / 32) {
-    values.push_back(all[high + away]);
-  }
-  values.push_back(all[last]);
+  add_evenly(all.subspan(low, high - low + 1), 512, values);
+  add_evenly(all, 512, values);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -98,48 +90,15 @@ double error_of(double spread, std::size_t blocks) {
 
 pooled_times::pooled_times(std::vector<std::vector<nanoseconds>> blocks)
     : blocks_(std::move(blocks)) {
-  min_ = std::numeric_limits<nanoseconds>::max();
-  max_ = std::numeric_limits<nanoseconds>::min();
   for (auto& block : blocks_) {
-    if (block.empty()) continue;
     std::sort(block.begin(), block.end());
-    count_ += block.size();
-    min_ = std::min(min_, block.front());
-    max_ = std::max(max_, block.back());
+    sorted_.insert(sorted_.end(), block.begin(), block.end());
   }
+  std::sort(sorted_.begin(), sorted_.end());
 }
 
 nanoseconds pooled_times::percentile(double p) const {
-  const std::size_t wanted = rank_of(p, count_) + 1;
-  const auto up_to = [&](nanoseconds limit) {
-    std::size_t count = 0;
-    for (const auto& block : blocks_) {
-      count += static_cast<std::size_t>(std::upper_bound(block.begin(), block.end(), limit) -
-                                        block.begin());
-    }
-    return count;
-  };
-  // The least duration up to which there are that many: halving finds it without one more copy.
-  return first_that(min_, max_, [&](nanoseconds limit) { return up_to(limit) >= wanted; });
-}
-
-std::vector<nanoseconds> pooled_times::outline(nanoseconds least, nanoseconds most) const {
-  constexpr std::size_t enough = 20'000;
-  const auto within = [&](const std::vector<nanoseconds>& block) {
-    return std::span(std::lower_bound(block.begin(), block.end(), least),
-                     std::upper_bound(block.begin(), block.end(), most));
-  };
-  std::size_t count = 0;
-  for (const auto& block : blocks_) count += within(block).size();
-  const std::size_t step = (count + enough - 1) / enough;
-  std::vector<nanoseconds> result;
-  for (const auto& block : blocks_) {
-    const auto part = within(block);
-    for (std::size_t i = step / 2; i < part.size(); i += step) result.push_back(part[i]);
-  }
-  if (step > 1) result.insert(result.end(), {least, most});
-  std::sort(result.begin(), result.end());
-  return result;
+  return sorted_[rank_of(p, sorted_.size())];
 }
 
 block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed)

@@ -18,23 +18,17 @@ class pooled_times {
   explicit pooled_times(std::vector<std::vector<nanoseconds>> blocks);
 
   const std::vector<std::vector<nanoseconds>>& blocks() const noexcept { return blocks_; }
-  std::size_t count() const noexcept { return count_; }
+
+  /// All of them, in ascending order.
+  const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
+  std::size_t count() const noexcept { return sorted_.size(); }
 
   /// Nearest rank among all of them, 0 < p < 1, whatever the sample carries.
   nanoseconds percentile(double p) const;
 
-  /// Those from `least` to `most`, these included, in ascending order; of very many some 20,000,
-  /// as many of each stretch of a block's order.
-  std::vector<nanoseconds> outline(nanoseconds least, nanoseconds most) const;
-
-  nanoseconds min() const noexcept { return min_; }
-  nanoseconds max() const noexcept { return max_; }
-
  private:
   std::vector<std::vector<nanoseconds>> blocks_;
-  std::size_t count_ = 0;
-  nanoseconds min_ = 0;
-  nanoseconds max_ = 0;
+  std::vector<nanoseconds> sorted_;
 };
 
 /// As many blocks as there are, drawn with replacement, time and again: the bootstrap (Efron and

@@ -182,16 +182,7 @@ bool changes_cost(const sweep& of) {
   });
 }
 
-bool spans_decades(const std::vector<double>& values) {
-  if (values.empty()) return false;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return *least > 0 && *most > 10 * *least;
-}
-
 namespace {
-
-// Figures that differ by less than this are as good as the same.
-constexpr double noticeable = 1.15;
 
 finding found(std::string_view key, const sweep& of) {
   return finding{key}.with("parameter", of.key);
@@ -219,30 +210,6 @@ void add_changes(const sweep& of, std::vector<finding>& to) {
   to.push_back(std::move(made));
 }
 
-/// The points with the least and the most of something; nothing where no point has it.
-std::optional<std::pair<sweep_point, sweep_point>> ends_by(
-    const sweep& of, std::optional<double> sweep_point::*what) {
-  std::vector<sweep_point> known;
-  std::ranges::copy_if(of.points, std::back_inserter(known),
-                       [&](const sweep_point& p) { return (p.*what).value_or(0) > 0; });
-  if (known.empty()) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax(known, {}, what);
-  return std::pair(least, most);
-}
-
-/// The fastest arithmetic and the slowest, as far as they are apart.
-void add_rates(const sweep& of, std::vector<finding>& to) {
-  const auto rates = ends_by(of, &sweep_point::rate);
-  if (!rates) return;
-  const auto& [slowest, fastest] = *rates;
-  if (*fastest.rate < noticeable * *slowest.rate) return;
-  to.push_back(found("sweep_rates", of)
-                   .with("fastest", fastest.text)
-                   .with("most", fastest.rate, unit::flops_per_second)
-                   .with("slowest", slowest.text)
-                   .with("fewest", slowest.rate, unit::flops_per_second));
-}
-
 /// Which bound holds where; nothing without a calibration, and where bounds alternate.
 void add_bounds(const sweep& of, std::vector<finding>& to) {
   if (!std::ranges::all_of(of.points, [](const sweep_point& p) { return p.by.has_value(); })) {
@@ -264,32 +231,11 @@ void add_bounds(const sweep& of, std::vector<finding>& to) {
                    .with("next", next->text));
 }
 
-/// Where the time comes nearest to its roofline, and where it is farthest from it; a time below it
-/// is no success but a sign that something does not hold.
-void add_distances(const sweep& of, std::vector<finding>& to) {
-  const auto ratios = ends_by(of, &sweep_point::ratio);
-  if (!ratios) return;
-  const auto& [nearest, farthest] = *ratios;
-  if (*nearest.ratio * noticeable < 1) {
-    to.push_back(found("sweep_below_roofline", of)
-                     .with("value", nearest.text)
-                     .with("ratio", nearest.ratio, unit::ratio));
-  } else if (*farthest.ratio >= noticeable * *nearest.ratio) {
-    to.push_back(found("sweep_distances", of)
-                     .with("nearest", nearest.text)
-                     .with("least", nearest.ratio, unit::ratio)
-                     .with("farthest", farthest.text)
-                     .with("most", farthest.ratio, unit::ratio));
-  }
-}
-
 }  // namespace
 
 void add_findings(const sweep& of, std::vector<finding>& to) {
   add_changes(of, to);
-  add_rates(of, to);
   add_bounds(of, to);
-  add_distances(of, to);
 }
 
 }  // namespace graphline

@@ -52,7 +52,4 @@ void add_findings(const sweep& of, std::vector<finding>& to);
 /// Whether the parameter changes what is computed, not only how.
 bool changes_cost(const sweep& of);
 
-/// Whether positive values that span more than a decade are best drawn on a logarithmic axis.
-bool spans_decades(const std::vector<double>& values);
-
 }  // namespace graphline
