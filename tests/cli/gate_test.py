@@ -43,12 +43,8 @@ class run_gates(Case):
 
     def test_a_condition_is_checked_before_anything_is_measured(self):
         slow = self.pipeline(SPINS.replace("length: 1ms", "length: 60s"))
-        for condition, message in (
-                ("p98>20ms", "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50,"),
-                ("p99>20", "expected a time above zero with its unit"),
-                ("slower>5%", "'slower' is for compare and diff"), ("p99", "in quotes")):
-            self.expect(graphline("run", slow, "--fail-if", condition), 2, f"error: --fail-if '"
-                        f"{condition}': ", message)
+        self.expect(graphline("run", slow, "--fail-if", "p98>20ms"), 2,
+                    "error: --fail-if 'p98>20ms': unknown metric 'p98' (known: p50,")
         self.expect(graphline("run", slow, "--fail-if", ""), 2, "--fail-if")
         self.expect(graphline("run", slow, "--junit", "j.xml"), 2, "--junit requires --fail-if")
         place = self.folder / "no" / "j.xml"
@@ -108,11 +104,6 @@ class comparison_gates(CompareCase):
         self.assertIn("gate slower>5%: cannot be judged: a verdict on 'length=3ms' needs 5 trials, "
                       "there are 2", done.stderr)
 
-    def test_conditions_of_a_run_are_refused_before_the_trials(self):
-        done = self.compare("--fail-if", "p99>20ms", status=2)
-        self.assertIn("'p99' is for run; this command takes slower", done.stderr)
-        self.assertFalse(self.store.exists())
-
 
 class diff_gates(CompareCase):
     def saved(self, name, *words):
@@ -150,19 +141,6 @@ class diff_gates(CompareCase):
         self.assertIn("passed: ", self.diff(0, before, before, "--fail-if", "slower>1%").stdout)
         self.assertIn("cannot be judged: 'length=1ms' is not in c.json",
                       self.diff(4, before, "c.json", "--fail-if", "slower>1%").stdout)
-        renamed["record"]["configurations"][0]["name"] = "length=1ms"
-        for trial in renamed["record"]["trials"]:
-            frames = trial["members"][0]["frames"]
-            frames["end"] = [due + 2 * (end - due)
-                             for due, end in zip(frames["due"], frames["end"])]
-        (self.folder / "c.json").write_text(json.dumps(renamed))
-        self.assertIn("; the worst of ",
-                      self.diff(4, before, "c.json", "--fail-if", "slower>50%").stdout)
-        renamed["record"]["failure"] = "out of memory"
-        (self.folder / "c.json").write_text(json.dumps(renamed))
-        done = self.diff(4, before, "c.json", "--fail-if", "slower>1000%")
-        self.assertIn("cannot be judged: c.json failed: out of memory", done.stdout)
-        self.assertIn("FAILED", done.stdout)
 
 
 if __name__ == "__main__":

@@ -104,14 +104,6 @@ class many_configurations(Case):
         again = graphline("report", "r.json", "--csv", "-", cwd=self.work)
         self.assertEqual(again.stdout, (self.work / "r.csv").read_text())
 
-    def test_two_results_are_compared_by_id(self):
-        self.compare("--overwrite", "--store", "other", "--json", "other.json")
-        parts = self.parts(graphline("diff", "r.json", "other.json", cwd=self.work).stdout)
-        self.assertEqual(self.rows(parts[1]), IDS)
-        self.assertRegex(parts[2][0], r"^p50 \(us\) +before +after +change %")
-        self.assertEqual(self.rows(parts[2]), IDS)
-        self.assertLess(sum(len(part) for part in parts), 140)
-
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], "-v"])

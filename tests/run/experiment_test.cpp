@@ -90,12 +90,8 @@ TEST(experiment, runs_each_configuration_once_in_every_block) {
   EXPECT_EQ(record.name, "made up");
   EXPECT_THAT(record.configurations, SizeIs(4));
   EXPECT_THAT(record.pairs, SizeIs(3));
-}
-
-TEST(experiment, numbers_trials_by_their_block_so_that_random_arrivals_differ_between_blocks) {
-  scripted_runner runner;
-  run_experiment(planned(2, 3), runner, {});
-  EXPECT_THAT(runner.numbers, ElementsAre(0, 0, 1, 1, 2, 2));
+  // Random arrivals differ between blocks.
+  EXPECT_EQ(std::set(runner.numbers.begin(), runner.numbers.end()).size(), 6U);
 }
 
 TEST(experiment, orders_blocks_differently_and_in_the_same_way_for_the_same_seed) {
@@ -223,16 +219,6 @@ TEST(experiment, leaves_out_the_trial_that_an_interruption_cut_short) {
   EXPECT_EQ(kept, 4U);
 }
 
-TEST(experiment, keeps_what_there_is_when_interrupted_while_a_pipeline_is_prepared) {
-  scripted_runner runner;
-  runner.script = [&](std::size_t, std::size_t, run_record&) {
-    if (runner.asked.size() == 3) throw interrupted_error("interrupted while preparing");
-  };
-  const auto record = run_experiment(planned(2, 9), runner, {});
-  EXPECT_TRUE(record.interrupted);
-  EXPECT_THAT(record.trials, SizeIs(2));
-}
-
 TEST(experiment, ends_with_what_there_is_when_a_runner_throws) {
   for (const bool memory : {false, true}) {
     scripted_runner runner;
@@ -289,15 +275,6 @@ TEST(experiment, stops_once_every_interval_is_narrow_enough) {
   EXPECT_THAT(record.stopped, HasSubstr("every interval reached at most 5 % to either side after"));
 }
 
-TEST(experiment, does_all_its_trials_when_no_interval_gets_narrow) {
-  auto p = planned(2, 12);
-  p.how.narrow_to = 1e-9;
-  scripted_runner runner;
-  const auto record = run_experiment(p, runner, {});
-  EXPECT_THAT(record.trials, SizeIs(24));
-  EXPECT_THAT(record.stopped, IsEmpty());
-}
-
 /// Makes every frame of a record three times as long.
 void slow_down(run_record& record) {
   for (auto& f : record.frames) f.end = f.begin + 3 * (f.end - f.begin);
@@ -321,18 +298,6 @@ TEST(experiment, makes_up_for_affected_blocks_with_as_many_further_ones) {
   p.how.repeat_affected = false;
   runner.asked.clear();
   EXPECT_THAT(run_experiment(p, runner, {}).trials, SizeIs(2 * 12));
-}
-
-TEST(experiment, makes_up_for_repeated_blocks_that_are_affected_too) {
-  auto p = planned(2, 12);
-  p.how.repeat_affected = true;
-  scripted_runner runner;
-  runner.script = [](std::size_t, std::size_t trial, run_record& r) {
-    if (trial == 4 || trial == 12) slow_down(r);
-  };
-  const auto record = run_experiment(p, runner, {});
-  EXPECT_THAT(record.trials, SizeIs(2 * 14));
-  EXPECT_THAT(record.stopped, IsEmpty());
 }
 
 /// Answers with the same runs for every configuration.

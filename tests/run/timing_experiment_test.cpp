@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -20,12 +19,6 @@ using namespace testing_kinds;
 pipeline_spec small() {
   auto spec = pipeline_of({make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {})});
   return spec;
-}
-
-std::vector<timing_method> order(const experiment_record& r) {
-  std::vector<timing_method> methods;
-  for (const auto& trial : r.trials) methods.push_back(trial.members.at(0).run.timing);
-  return methods;
 }
 
 std::vector<std::string> names(const experiment_record& r) {
@@ -65,33 +58,6 @@ TEST(timing_experiment, compares_only_what_makes_sense_for_the_plan) {
   session parted(plan_for_host(spec, registry), *dev);
   EXPECT_EQ(names(compare_timing_methods(parted, options)),
             (std::vector<std::string>{"timing=none", "timing=event", "timing=layers"}));
-}
-
-TEST(timing_experiment, orders_by_the_seed_of_the_pipeline) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  const timing_experiment_options options{.trials = 8, .frames = 3};
-  auto spec = small();
-  session s(plan_for_host(spec, registry), *dev);
-  const auto first = order(compare_timing_methods(s, options));
-  EXPECT_EQ(order(compare_timing_methods(s, options)), first);
-  spec.run.seed = 2;
-  session other(plan_for_host(spec, registry), *dev);
-  EXPECT_NE(order(compare_timing_methods(other, options)), first);
-}
-
-TEST(timing_experiment, ends_with_what_there_is_when_stopped) {
-  const auto dev = open_host_device(1);
-  stop_request stop;
-  int calls = 0;
-  const auto registry = make_registry([&](const std::string&, std::int64_t) {
-    if (++calls == 80) stop.raise();
-  });
-  session s(plan_for_host(small(), registry), *dev);
-  const auto result = compare_timing_methods(s, {.trials = 50, .frames = 4, .stop = &stop});
-  EXPECT_TRUE(result.interrupted);
-  EXPECT_FALSE(result.trials.empty());
-  EXPECT_LT(result.trials.size(), 200U);
 }
 
 /// What is told when a stage fails at a call of it.

@@ -47,7 +47,7 @@ inline document describe(const experiment_record& record) {
 /// are run and when they end. `trial_times`: about how long one of each configuration takes.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
-/// "4 configurations, 10 trials of each with 45 frames: about 1 min 20 s".
+/// "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
 /// What a calibration's document says beside what was measured.

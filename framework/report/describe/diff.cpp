@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 
@@ -242,30 +241,6 @@ table differences(const document& before, const document& after) {
 
 // ---- The document -------------------------------------------------------------------------------
 
-/// "most changed: 'head', p50 403 us before, 202 us after, -50.0 %", by the first column that is
-/// compared; as a part where its values have units of their own.
-std::string answer(const table& rows) {
-  const row* most = nullptr;
-  double by = 0;
-  for (const auto& one : rows.rows) {
-    const auto before = number_of(one.cells[1]);
-    const auto after = number_of(one.cells[2]);
-    const auto change = number_of(one.cells[3]);
-    if (one.level > 0 || !before || !after || !change) continue;
-    const double size = std::abs(rows.columns[1].in == unit::none ? *change : *after - *before);
-    if (size < by) continue;
-    by = size;
-    most = &one;
-  }
-  const auto& in = rows.row_key;
-  if (most == nullptr) return fmt::format("no {} was measured in both", in);
-  if (by == 0) return fmt::format("each {} is as it was before", in);
-  return fmt::format("most changed: '{}', {} {}, after {}, {}", shown_value(most->cells[0]),
-                     rows.columns[1].title, shown_value(most->cells[1]),
-                     shown_value(most->cells[2]),
-                     to_text(std::get<quantity>(most->cells[3].value)));
-}
-
 /// "end to end p50 150 ms, after 85.0 ms, -43.3 %", by the fact that the documents name.
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
@@ -303,23 +278,18 @@ void add_troubles(document& to, const document& from, const std::string& file) {
   }
 }
 
-/// What changed in the tables, the largest change first in words.
+/// What changed in the tables.
 void add_tables(document& made, const document& before, const document& after) {
-  bool answered = !before.headline.empty();
-  if (answered) made.lines.push_back(fmt::format("{}: {}", before.title, answer(before, after)));
-  for (const auto* first : parts_of<table>(before)) {
-    const auto is_compared = [](const column& of) { return of.compared && of.in; };
-    if (std::none_of(first->columns.begin(), first->columns.end(), is_compared)) continue;
-    for (const auto* second : parts_of<table>(after)) {
-      if (first->key != second->key) continue;
-      auto rows = diff_of(*first, *second);
-      if (!answered) {
-        answered = true;
-        made.lines.push_back(fmt::format("{}: {}", before.title, answer(rows)));
-      }
-      made.parts.push_back(std::move(rows));
-    }
+  if (before.headline.empty()) {
+    made.lines.push_back(before.title);
+  } else {
+    made.lines.push_back(fmt::format("{}: {}", before.title, answer(before, after)));
   }
+  for_both<table>(before, after, [&](const table& first, const table& second) {
+    if (std::ranges::any_of(first.columns, has_numbers_to_compare)) {
+      made.parts.push_back(diff_of(first, second));
+    }
+  });
 }
 
 }  // namespace
@@ -343,14 +313,8 @@ document diff(const document& before, const document& after, const std::string& 
   } else {
     add_tables(made, before, after);
   }
-  const auto date_before = date_of(before);
-  const auto date_after = date_of(after);
-  made.lines.push_back(file_line("before", file_before, date_before));
-  made.lines.push_back(file_line("after", file_after, date_after));
-  // Dates of this form are ordered as texts.
-  if (!date_after.empty() && date_before > date_after) {
-    made.lines.push_back("What stands as before is the newer of the two.");
-  }
+  made.lines.push_back(file_line("before", file_before, date_of(before)));
+  made.lines.push_back(file_line("after", file_after, date_of(after)));
   if (judged == nullptr) made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
   auto other = differences(before, after);
   if (other.rows.empty()) {

@@ -122,7 +122,6 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
     const auto frames = frames_of(members.front().runs);
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
   }
-  if (record.how.fresh_processes) text += ", in a process of its own";
   return text;
 }
 
@@ -187,39 +186,14 @@ void add_failures(document& to, const experiment_view& of) {
   }
 }
 
-/// Members that the others were too quick for: a trial in which one ended no frame does not count.
-void add_members_without_frames(document& to, const experiment_view& of) {
-  std::map<std::string, std::size_t> trials;
-  for (const auto& trial : of.record.trials) {
-    for (std::size_t m = 0; m < trial.members.size(); ++m) {
-      const auto& run = trial.members[m];
-      const bool alone = trial.members.size() == 1;
-      if (alone || !run.frames.empty() || run.failure || run.interrupted) continue;
-      ++trials[of.labels.of({trial.configuration, m})];
-    }
-  }
-  for (const auto& [member, count] : trials) {
-    to.findings.push_back(warning("member_without_frames")
-                              .with("member", member)
-                              .with("trials", counted(count, "trial"))
-                              .with("which", count == 1 ? "it does" : "they do"));
-  }
-}
-
 /// What stands against reading the tables as those of a whole experiment.
 void add_restrictions(document& to, const experiment_view& of) {
   const auto& summary = of.summary;
-  add_members_without_frames(to, of);
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
-    auto left_out =
-        warning("trials_left_out").with("trials", counted(summary.trials_left_out, "trial"));
-    if (of.record.how.repeat_affected && !summary.machine.affected_blocks.empty()) {
-      left_out.with("disturbed", "disturbed (machine noise)");
-    }
-    to.findings.push_back(std::move(left_out));
+    to.findings.push_back(
+        warning("trials_left_out").with("trials", counted(summary.trials_left_out, "trial")));
   }
   const bool to_compare = !of.record.pairs.empty();
-  const auto without_interval = [](const comparison& one) { return !one.ratio_range; };
   if (summary.complete_blocks == 0) {
     to.findings.push_back(warning("no_complete_block"));
   } else if (to_compare && summary.counted_blocks < least_blocks) {
@@ -228,9 +202,6 @@ void add_restrictions(document& to, const experiment_view& of) {
                               .with("blocks", counted(summary.counted_blocks,
                                                       counts_less ? "block" : "complete block"))
                               .with("needed", std::to_string(least_blocks)));
-  } else if (!summary.comparisons.empty() &&
-             std::ranges::all_of(summary.comparisons, without_interval)) {
-    to.findings.push_back(warning("times_of_zero"));
   }
 }
 
@@ -255,18 +226,6 @@ void add_notes(document& to, const experiment_view& of) {
       return m.end_to_end && !m.end_to_end->percentile(p);
     };
     if (any_member(summary, lacks)) add(percentile_name(p), samples_needed(p));
-  }
-  const auto has_few = [](const trial_record& trial) {
-    return std::ranges::any_of(trial.members, [](const run_record& run) {
-      return is_scheduled(run.run) && !run.frames.empty() &&
-             run.frames.size() < least_scheduled_frames;
-    });
-  };
-  const auto lacks_throughput = [](const member_summary& m) {
-    return m.end_to_end && !m.throughput;
-  };
-  if (any_member(summary, lacks_throughput) && std::ranges::any_of(record.trials, has_few)) {
-    add("throughput in each trial on a schedule", least_scheduled_frames);
   }
   std::string text;
   if (!missing.empty()) text = "- or left out, with too few frames: " + missing + '\n';
@@ -311,7 +270,6 @@ void add_origin(document& to, const experiment_record& record) {
        {"margin", "margin", how.margin},
        {"tail", "tail", how.tail},
        {"seed", "seed", std::to_string(how.seed)},
-       {"fresh_processes", "fresh processes", how.fresh_processes},
        {"repeat_affected", "repeat affected", how.repeat_affected}});
   if (!record.files.empty()) add("files", "Checksums", facts_of(record.files));
   if (record.trials.empty()) return;
@@ -345,7 +303,6 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_costs(made, of);
     add_notes(made, of);
     add_trials_chart(made, of);
-    add_distributions_chart(made, of);
     add_restrictions(made, of);
   }
   add_data(made, of);

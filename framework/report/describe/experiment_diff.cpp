@@ -14,23 +14,12 @@ namespace {
 using enum unit;
 
 /// "2 of 4 configurations faster, 1 same, 1 inconclusive", by p50.
-std::string answer(const experiment_diff& found, const experiment_labels& labels) {
+std::string answer(const experiment_diff& found) {
   std::vector<const configuration_change*> changes;
   for (const auto& change : found.changes) {
     if (change.figure == figure::p50) changes.push_back(&change);
   }
   if (changes.empty()) return "no configuration was measured in both";
-  if (changes.size() == 1) {
-    const auto& only = *changes.front();
-    const auto text = [](const std::optional<double>& value) {
-      return shown_value(cell(value, duration));
-    };
-    const auto change = only.relative();
-    return fmt::format("{}: p50 end to end {}, after {}{}: {}", labels.of(only.who),
-                       text(only.values.before), text(only.values.after),
-                       change ? ", " + to_text({*change, unit::change}) : "",
-                       to_word(only.verdict));
-  }
   std::string text;
   for (const auto& [word, verdict] : verdict_words) {
     const auto count = std::ranges::count(changes, verdict, &configuration_change::verdict);
@@ -94,7 +83,7 @@ note notes_of(const experiment_diff& found) {
 document diff(const experiment_record& before, const experiment_record& after,
               const experiment_diff& found) {
   const experiment_labels labels(before.configurations);
-  judged_tables judged{answer(found, labels), {}};
+  judged_tables judged{answer(found), {}};
   if (labels.by_id()) judged.parts.push_back(id_table(labels, {}));
   for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
     auto made = change_table(found, what, labels);

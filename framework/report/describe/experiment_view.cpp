@@ -137,19 +137,6 @@ double time_of_all(const experiment_plan& planned, const std::vector<nanoseconds
   return static_cast<double>(block) * static_cast<double>(planned.how.trials);
 }
 
-/// "45 frames", "30 to 300 frames".
-std::string frames_of(const experiment_plan& planned) {
-  std::int64_t least = planned.configurations.front().members.front().run.frames;
-  std::int64_t most = least;
-  for (const auto& configuration : planned.configurations) {
-    for (const plan& p : configuration.members) {
-      least = std::min(least, p.run.frames);
-      most = std::max(most, p.run.frames);
-    }
-  }
-  return least == most ? counted(most, "frame") : fmt::format("{} to {} frames", least, most);
-}
-
 std::string rules(const experiment_settings& how) {
   std::string text = fmt::format("{} of each configuration, in random order (seed {})",
                                  counted(how.trials, "trial"), how.seed);
@@ -160,7 +147,6 @@ std::string rules(const experiment_settings& how) {
     text +=
         fmt::format("; none begins after {}", rough_duration(static_cast<double>(*how.time_limit)));
   }
-  if (how.fresh_processes) text += "; each in a process of its own";
   if (how.repeat_affected) text += "; disturbed blocks are repeated";
   return text;
 }
@@ -168,9 +154,9 @@ std::string rules(const experiment_settings& how) {
 }  // namespace
 
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
-  return fmt::format("{}: {}, {} of {} each: about {}", printable(planned.name),
+  return fmt::format("{}: {}, {} each: about {}", printable(planned.name),
                      counted(planned.configurations.size(), "configuration"),
-                     counted(planned.how.trials, "trial"), frames_of(planned),
+                     counted(planned.how.trials, "trial"),
                      rough_duration(time_of_all(planned, trial_times)));
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 #include <numeric>
 #include <random>
@@ -18,47 +17,6 @@
 
 namespace graphline {
 namespace {
-
-/// How much longer an experiment takes, by what the trials of each configuration took on average.
-class remaining_time {
- public:
-  explicit remaining_time(std::size_t configurations) : of_(configurations) {}
-
-  /// A trial of a configuration took that long.
-  void took(std::size_t configuration, nanoseconds length) {
-    ++of_[configuration].trials;
-    of_[configuration].together += length;
-  }
-
-  /// For as many trials of each configuration as `blocks` less those there were. Where no further
-  /// block begins after `limit` from now on, no more than that and one block. Nothing before the
-  /// first trial; a configuration that had none yet counts as the average one.
-  std::optional<nanoseconds> left(std::size_t blocks, std::optional<nanoseconds> limit) const {
-    tally all;
-    for (const auto& t : of_) {
-      all.trials += t.trials;
-      all.together += t.together;
-    }
-    if (all.trials == 0) return std::nullopt;
-    double block = 0;
-    double left = 0;
-    for (const auto& t : of_) {
-      const auto& known = t.trials > 0 ? t : all;
-      const double mean = static_cast<double>(known.together) / static_cast<double>(known.trials);
-      block += mean;
-      left += mean * static_cast<double>(blocks - std::min(blocks, t.trials));
-    }
-    if (limit) left = std::min(left, static_cast<double>(*limit) + block);
-    return std::llround(left);
-  }
-
- private:
-  struct tally {
-    std::size_t trials = 0;
-    nanoseconds together = 0;
-  };
-  std::vector<tally> of_;
-};
 
 std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
@@ -102,7 +60,6 @@ class course {
       : planned_(planned),
         runner_(runner),
         options_(options),
-        remaining_(planned.configurations.size()),
         blocks_(as_size(planned.how.trials)) {
     record_.name = planned.name;
     record_.description = planned.description;
@@ -145,7 +102,7 @@ class course {
 
   void keep(trial_record trial, nanoseconds took) {
     done_.emplace(trial.block, trial.configuration);
-    remaining_.took(trial.configuration, took);
+    took_ += took;
     record_.trials.push_back(std::move(trial));
   }
 
@@ -231,26 +188,35 @@ class course {
     return "";
   }
 
+  /// How much longer it takes if further trials take as long as those so far did on average; no
+  /// more than is left of the time limit and one block. Nothing before the first trial.
+  std::optional<nanoseconds> time_left() const {
+    if (done_.empty()) return std::nullopt;
+    const auto trial = took_ / static_cast<nanoseconds>(done_.size());
+    const auto trials = blocks_ * configurations();
+    auto left = trial * static_cast<nanoseconds>(trials - std::min(trials, done_.size()));
+    if (const auto& limit = planned_.how.time_limit) {
+      const auto block = trial * static_cast<nanoseconds>(configurations());
+      left = std::min(left, std::max<nanoseconds>(0, *limit - elapsed()) + block);
+    }
+    return left;
+  }
+
   void tell_progress(std::string_view next) const {
     if (!options_.on_progress) return;
-    std::optional<nanoseconds> limit;
-    if (planned_.how.time_limit) {
-      limit = std::max<nanoseconds>(0, *planned_.how.time_limit - elapsed());
-    }
-    const bool over = next.empty();
     options_.on_progress({.done = static_cast<std::int64_t>(record_.trials.size()),
                           .total = static_cast<std::int64_t>(blocks_ * configurations()),
-                          .left = over ? 0 : remaining_.left(blocks_, limit),
+                          .left = next.empty() ? 0 : time_left(),
                           .configuration = next});
   }
 
   const experiment_plan& planned_;
   trial_runner& runner_;
   const experiment_options& options_;
-  remaining_time remaining_;
   experiment_record record_;
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
   std::size_t blocks_;                                  ///< that there will be, at most
+  nanoseconds took_ = 0;                                ///< all trials together
   nanoseconds began_ = 0;  ///< on the host's clock, moved on by the length of every pause
 };
 

@@ -26,7 +26,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 using samples::ms;
 
@@ -52,14 +51,6 @@ TEST(diff_of_experiments, shows_each_figure_of_each_configuration) {
   for (const std::size_t width : {40, 60, 80, 120}) {
     EXPECT_LE(widest_line(as_text(made, {.width = width})), width);
   }
-}
-
-TEST(diff_of_experiments, answers_for_a_single_configuration_with_its_figures) {
-  const auto before = made_experiment("one", {{"together", {}, taking(150 * ms)}}, 8);
-  const auto after = made_experiment("one", {{"together", {}, taking(85 * ms)}}, 8);
-  EXPECT_THAT(diff_of(before, after).lines.front(),
-              AllOf(StartsWith("one: 'together': p50 end to end 150 ms, after 85.0 ms, -43.3 %"),
-                    HasSubstr("faster")));
 }
 
 TEST(diff_of_experiments, says_when_there_is_nothing_to_compare) {
