@@ -97,6 +97,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"no_outputs", "no output to compare: whatever stages write, other stages read"},
     {"same_outputs",
      "all configurations computed the same outputs: {outputs} (last frame of {runs} runs)"},
+    {"same_outputs_as_baselines",
+     "every configuration computed the same outputs as its baseline (last frame of {runs} runs)"},
     {"same_outputs_as", "{configurations} computed the same outputs as {reference}"},
     {"values_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "

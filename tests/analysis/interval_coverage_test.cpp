@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "tests/analysis/simulated_experiment.hpp"
@@ -35,34 +37,20 @@ double coverage(const simulated_experiment& as, int experiments) {
 }
 
 // The standard deviation of what is counted is 1 % at 400 experiments.
-TEST(intervals, hold_together_with_95_percent_at_10_blocks) {
-  EXPECT_NEAR(coverage({.factors = {1, 1.03}}, 800), 95, 3);
-}
-
-TEST(intervals, hold_together_with_95_percent_at_30_blocks) {
-  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = 30}, 400), 95, 3);
-}
-
-TEST(intervals, hold_together_with_95_percent_at_the_least_number_of_blocks) {
-  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = least_blocks}, 800), 95, 3);
-}
-
-TEST(intervals, hold_together_with_95_percent_for_five_configurations) {
-  EXPECT_NEAR(coverage({.factors = {1, 1, 0.8, 1.03, 2}}, 400), 95, 3.5);
-}
-
-TEST(intervals, hold_together_with_95_percent_for_nine_configurations_at_30_blocks) {
-  EXPECT_NEAR(coverage({.factors = std::vector<double>(9, 1.0), .blocks = 30, .frames = 10}, 400),
-              95, 3);
-}
-
-TEST(intervals, hold_where_trials_hardly_differ_and_where_they_differ_much) {
-  EXPECT_NEAR(coverage({.trial_spread = 0.001}, 400), 95, 3.5);
-  EXPECT_NEAR(coverage({.trial_spread = 0.05}, 400), 95, 3.5);
-}
-
-TEST(intervals, hold_while_the_machine_drifts) {
-  EXPECT_NEAR(coverage({.drift = 0.1}, 400), 95, 3);
+TEST(intervals, hold_together_with_95_percent) {
+  const std::tuple<simulated_experiment, int, double> cases[] = {
+      {{.factors = {1, 1.03}}, 800, 3},  // 10 blocks
+      {{.factors = {1, 1.03}, .blocks = 30}, 400, 3},
+      {{.factors = {1, 1.03}, .blocks = least_blocks}, 800, 3},
+      {{.factors = {1, 1, 0.8, 1.03, 2}}, 400, 3.5},
+      {{.factors = std::vector<double>(9, 1.0), .blocks = 30, .frames = 10}, 400, 3},
+      {{.trial_spread = 0.001}, 400, 3.5},
+      {{.trial_spread = 0.05}, 400, 3.5},
+      {{.drift = 0.1}, 400, 3}};
+  for (std::size_t i = 0; i < std::size(cases); ++i) {
+    const auto& [as, experiments, reach] = cases[i];
+    EXPECT_NEAR(coverage(as, experiments), 95, reach) << "case " << i;
+  }
 }
 
 TEST(intervals, hold_where_every_tenth_trial_is_30_percent_slower) {

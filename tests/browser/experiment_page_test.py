@@ -117,15 +117,6 @@ class charts(ExperimentCase):
         self.assertEqual(self.browser.run(AXES, "#trials_chart canvas")[2:],
                          ["began after, s", "median, against its median trial, %"])
 
-    def test_follow_the_color_scheme(self):
-        self.show(self.page("strategies"))
-        tone = ("return Chart.getChart(document.querySelector('#trials_chart canvas'))"
-                ".data.datasets[0].borderColor")
-        light = self.browser.run(tone)
-        self.browser.look(dark=True)
-        self.browser.settle()
-        self.assertNotEqual(self.browser.run(tone), light)
-
 
 class sweeps(ExperimentCase):
     POINTS = """
@@ -166,10 +157,6 @@ class sweeps(ExperimentCase):
         self.browser.press("arrow_right", "arrow_right")
         self.assertRegex(self.browser.text("#said"), r"^kernel 3, p50 1\.\d+")
 
-    def test_pages_without_one_have_no_section(self):
-        self.show(self.page("strategies"))
-        self.assertEqual(self.browser.all("#sweep_chart"), [])
-
 
 class by_keyboard(ExperimentCase):
     def test_everything_that_works_is_reached_and_seen(self):
@@ -186,14 +173,6 @@ class by_keyboard(ExperimentCase):
         self.browser.press("arrow_right", "arrow_right")
         self.assertRegex(self.browser.text("#said"),
                          r"^strategy=serial, block 2: \d\d\.\d ms \([-+]\d.* %\)$")
-
-    def test_a_switch_of_a_chart_is_pressed(self):
-        self.show(self.page("strategies"))
-        self.browser.run("document.querySelector('#trials_chart .switches button').focus()")
-        self.browser.press("space")
-        self.assertEqual(
-            [label for label, _ in self.browser.run(DATASETS, "#trials_chart canvas")],
-            ["strategy=async", "strategy=overlap"])
 
 
 class on_paper(ExperimentCase):

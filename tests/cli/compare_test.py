@@ -294,7 +294,7 @@ class together(CompareCase):
         self.pipeline()
         saved = self.folder / "r.json"
         done = self.compare("--json", saved, text=TOGETHER)
-        for fragment in ("camera", "batch", "together", "without priorities", "missed"):
+        for fragment in ("camera", "batch", "together", "without priorities", "late %"):
             self.assertIn(fragment, done.stdout)
         result = json.loads(saved.read_text())
         names = [[m["name"] for m in c["members"]] for c in result["configurations"]]

@@ -129,7 +129,7 @@ class roofline(Case):
         self.expect(self.graphline("report", files["json"], "--html", "p.html", "--frame", "1"), 2,
                     "whose page shows no single frames")
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
-                    "small: each stage is as it was before", stream="stdout")
+                    "Source, settings, device and environment are the same.", stream="stdout")
 
     def test_stages_and_frames_follow_one_another_whatever_the_file_says(self):
         self.calibrate()

@@ -48,7 +48,8 @@ TEST(a_pipeline_that_cannot_be_read, is_told_where_it_is_named) {
   const experiment_folder folder;
   folder.write("sub/small.yaml", small_pipeline);
   EXPECT_EQ(said_of(folder, "experiment: e\npipeline: sub\nvary: {timing: [none]}\n"),
-            "exp.yaml:2:11: error: 'sub' cannot be read: this is a folder; a file is expected\n"
+            "exp.yaml:2:11: error: 'sub' cannot be read: sub: error: this is a folder; a file is "
+            "expected\n"
             "    2 | pipeline: sub\n"
             "      |           ^~~");
 }

@@ -66,15 +66,21 @@ store_opening opening_of(const compare_arguments& given) {
 }
 
 /// Trials that a result took the place of would be lost.
-void refuse_to_replace_trials(std::string_view option, const std::string& path) {
-  std::error_code not_there;
-  if (!std::filesystem::is_regular_file(path, not_there) || !is_trial_store(path)) return;
+void refuse_to_replace_trials(std::string_view option, const std::string& path,
+                              const std::string& store) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const bool is_store = fs::weakly_canonical(path, none) == fs::weakly_canonical(store, none);
+  if (!is_store && (!fs::is_regular_file(path, none) || !is_trial_store(path))) return;
   throw input_error(fmt::format("{} {}: it holds the trials of an experiment; name another file",
                                 option, quote(path, 200)));
 }
 
-result_outputs open_outputs(compare_arguments& given, const experiment_plan& planned) {
-  for (const auto& file : given.files.all()) refuse_to_replace_trials(file.option, file.path);
+result_outputs open_outputs(compare_arguments& given, const experiment_plan& planned,
+                            const std::string& store) {
+  for (const auto& file : given.files.all()) {
+    refuse_to_replace_trials(file.option, file.path, store);
+  }
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
@@ -132,8 +138,8 @@ exit_status compare(compare_arguments& given) {
     return exit_status::done;
   }
 
-  auto outputs = open_outputs(given, planned);
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
+  auto outputs = open_outputs(given, planned, path);
   trial_store store(path, planned, opening_of(given));
   auto done = store.take_trials();
   // Of those that trials were kept of it is known that they run, and for how long.

@@ -101,8 +101,8 @@ class output_comparison {
     }
     if (none()) {
       to.push_back({"no_outputs"});
-    } else if (auto same = all_same && agreeing_.size() > 0 ? agreement() : std::nullopt) {
-      to.push_back(std::move(*same));
+    } else if (all_same && agreeing_.size() > 0) {
+      to.push_back(agreement());
     } else {
       add(agreeing_, to);
     }
@@ -158,17 +158,18 @@ class output_comparison {
     return !found;
   }
 
-  /// What all configurations computed; nothing where they did not all compute the same, but each
-  /// what its own baseline did.
-  std::optional<finding> agreement() const {
+  /// What all configurations computed, each as its own baseline did.
+  finding agreement() const {
     const run_record* first = nullptr;
     std::size_t count = 0;
+    bool one_for_all = true;
     for (const auto& what : from_.labels.all()) {
       const auto& runs = outputs(what).runs;
       count += runs.size();
       if (first == nullptr && !runs.empty()) first = runs.front();
-      if (runs.empty() || disagreement(*runs.front(), *first)) return std::nullopt;
+      one_for_all = one_for_all && !runs.empty() && !disagreement(*runs.front(), *first);
     }
+    if (!one_for_all) return finding{"same_outputs_as_baselines"}.with("runs", count);
     std::vector<std::string> tensors;
     for (const auto& output : first->outputs) {
       tensors.push_back(fmt::format("{} {}", output.tensor, output.checksum));

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
@@ -24,9 +23,6 @@
 namespace graphline {
 
 namespace {
-
-/// Bringing what was written to the disk may take 1/100 of the time.
-constexpr nanoseconds least_between_syncs = 99;  // times as long as one takes
 
 /// A descriptor that closes itself, and with it gives back the lock on its file.
 struct owned_descriptor {
@@ -73,9 +69,7 @@ class trial_store::implementation {
     }
   }
 
-  ~implementation() {
-    if (unsynced_) ::fdatasync(file_.number);
-  }
+  ~implementation() { ::fdatasync(file_.number); }
 
   std::vector<trial_record> take_trials() { return std::exchange(trials_, {}); }
 
@@ -91,7 +85,7 @@ class trial_store::implementation {
     }
     compact_json line;
     write_record(line.open('{').key("trial"), trial);
-    bytes_ += append(line.close('}').take() + "\n", false);
+    bytes_ += append(line.close('}').take() + "\n");
     followed_ = false;
     ++count_;
   }
@@ -99,7 +93,8 @@ class trial_store::implementation {
   void end(std::string_view why) {
     if (ended_) return;
     compact_json line;
-    append(line.open('{').member("ended", why).close('}').take() + "\n", true);
+    append(line.open('{').member("ended", why).close('}').take() + "\n");
+    if (::fdatasync(file_.number) != 0) fail(errno);
     ended_ = true;
   }
 
@@ -143,19 +138,11 @@ class trial_store::implementation {
   }
 
   /// Puts a line after the last trial, in place of what follows it there. Returns its length.
-  std::uint64_t append(const std::string& line, bool sync_now) {
+  std::uint64_t append(const std::string& line) {
     if (followed_ && !cut()) fail(errno);
     followed_ = true;
     ended_ = false;
     if (const int code = write_fully(file_.number, line)) fail(code);
-    unsynced_ = true;
-    const auto before = now();
-    if (sync_now || before >= next_sync_) {
-      if (::fdatasync(file_.number) != 0) fail(errno);
-      const auto after = now();
-      next_sync_ = after + least_between_syncs * (after - before);
-      unsynced_ = false;
-    }
     return line.size();
   }
 
@@ -177,8 +164,6 @@ class trial_store::implementation {
   std::uint64_t bytes_ = 0;  ///< up to the end of the last trial
   bool followed_ = false;    ///< there is something after the last trial
   bool ended_ = false;
-  bool unsynced_ = false;
-  nanoseconds next_sync_ = 0;
 };
 
 trial_store::trial_store(const std::string& path, const experiment_plan& planned, store_opening how)

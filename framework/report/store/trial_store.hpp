@@ -19,10 +19,9 @@ enum class store_opening {
 
 /// The raw samples of an experiment's trials in a file of JSON lines, `graphline.trials/1`: a line
 /// that says what the experiment is, one per trial as it ends, one when it has ended. What was
-/// added outlives the process, and the machine too as soon as it is on the disk, where it is
-/// brought as often as takes less than 1 % of the time. A line that a killed process left
-/// half-written is passed over. Two processes cannot write one store. No mode touches a file that
-/// is no trial store.
+/// added outlives the process; when the experiment has ended, it is on the disk. A line that a
+/// killed process left half-written is passed over. Two processes cannot write one store. No mode
+/// touches a file that is no trial store.
 class trial_store {
  public:
   /// Throws an `input_error` that names the file and the remedy when it is refused or cannot be

@@ -87,19 +87,6 @@ std::vector<std::size_t> counted_in(const experiment_record& record) {
   return counts;
 }
 
-TEST(experiment_diff, counts_trials_of_complete_blocks_only) {
-  auto record = methods(74 * ms, 90 * ms, 6);
-  record.trials.back().members[0].interrupted = true;
-  EXPECT_THAT(counted_in(record), AllOf(SizeIs(6), Each(5)));
-}
-
-TEST(experiment_diff, shows_what_trials_there_are_where_no_block_is_complete) {
-  auto record = methods(74 * ms, 90 * ms, 6);
-  std::erase_if(record.trials, [](const trial_record& trial) { return trial.configuration == 1; });
-  EXPECT_THAT(counted_in(record), AllOf(SizeIs(3), Each(6)));
-  EXPECT_FALSE(compare(record, record, {}).changes.front().ratio_range);
-}
-
 TEST(experiment_diff, leaves_out_blocks_that_were_repeated) {
   auto record = methods(74 * ms, 90 * ms, 12);
   for (auto& trial : record.trials) {

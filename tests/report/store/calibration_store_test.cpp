@@ -1,9 +1,7 @@
 #include "framework/report/store/calibration_store.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -138,39 +136,6 @@ TEST(calibration_store, keeps_nothing_without_a_folder) {
   }
 }
 
-TEST(calibration_store, refuses_a_folder_that_it_cannot_make) {
-  const temporary_folder folder;
-  write(folder.path() / "file", "");
-  const calibration_store store(folder.path() / "file");
-  EXPECT_FALSE(store.find(host_calibration().device));
-  try {
-    keep_in(store, host_calibration());
-    ADD_FAILURE() << "kept";
-  } catch (const input_error& problem) {
-    EXPECT_THAT(problem.what(),
-                AllOf(StartsWith("cannot keep the calibration: "), HasSubstr("file/calibrations"),
-                      HasSubstr("GRAPHLINE_CACHE")));
-  }
-}
-
-TEST(calibration_store, leaves_what_was_kept_where_it_must_not_write) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
-  const temporary_folder folder;
-  const calibration_store store(folder.path());
-  keep_in(store, host_calibration());
-  fs::permissions(folder.path() / "calibrations", fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_THROW(keep_in(store, host_calibration()), input_error);
-  EXPECT_TRUE(store.find(host_calibration().device));
-  fs::permissions(folder.path() / "calibrations", fs::perms::owner_all);
-}
-
-TEST(calibration_store, does_not_wait_for_a_pipe) {
-  const temporary_folder folder;
-  const calibration_store store(folder.path());
-  fs::create_directories(store.path_of(host_calibration().device));
-  EXPECT_THROW(store.find(host_calibration().device), input_error);
-}
-
 TEST(calibration_reader, says_what_a_file_is_that_is_no_calibration) {
   EXPECT_THAT(trouble_with(result_json(samples::two_models(timing_method::event, 2))),
               HasSubstr("this is 'graphline.run/1'; graphline "));
@@ -196,31 +161,15 @@ TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
             ": error: calibration.ceilings[0].amount is 0, where a number above 0 is expected");
   EXPECT_THAT(trouble_after([](json& c) { c["ceilings"][0]["amount"] = "nan"; }),
               HasSubstr("ceilings[0].amount is \"nan\""));
-  for (const auto& [value, shown] : {std::pair(json(0), "0"), {json(-1), "-1"}}) {
-    EXPECT_EQ(
-        trouble_after([&value = value](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
-        fmt::format(": error: calibration.ceilings[0].times_ns[1] is {}, where a time above 0 "
-                    "is expected",
-                    shown));
-  }
-  for (const json& value : {json("inf"), json(nullptr), json(0.5)}) {
+  for (const json& value : {json(0), json(-1), json("inf"), json(nullptr), json(0.5)}) {
     EXPECT_THAT(trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
                 HasSubstr("ceilings[0].times_ns[1] is "));
   }
   EXPECT_THAT(
       trouble_after([](json& c) { c["ceilings"][0]["amount"] = 1e300; }),
       HasSubstr("a list of times that make a ceiling (calibration.ceilings[0].amount gave"));
-  EXPECT_THAT(trouble_after([](json& c) { c["device"]["details"] = 2; }),
-              HasSubstr("device.details is 2, where a list is expected"));
   EXPECT_THAT(trouble_after([](json& c) { c["device"]["compute_threads"] = 1LL << 40; }),
               HasSubstr("device.compute_threads is 1099511627776"));
-}
-
-TEST(calibration_reader, refuses_a_file_that_was_cut_off_anywhere) {
-  const auto whole = calibration_json(host_calibration());
-  for (std::size_t length = 1; length + 2 < whole.size(); length += 37) {
-    EXPECT_NE(trouble_with(whole.substr(0, length)), "none") << length;
-  }
 }
 
 TEST(calibration_reader, reads_one_without_samples_and_without_ceilings) {

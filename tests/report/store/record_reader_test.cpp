@@ -134,17 +134,6 @@ TEST_F(record_reader, gives_the_same_reports_of_names_that_are_no_text) {
   expect_equal_reports(run);
 }
 
-TEST_F(record_reader, has_the_nodes_of_graphs) {
-  auto run = sample_run();
-  run.graphs[0].nodes = {{"first", "copy", {}}, {"se\"cond", "operation", {0}}};
-  const auto back = saved(run);
-  ASSERT_EQ(back.graphs[0].nodes.size(), 2u);
-  EXPECT_EQ(back.graphs[0].nodes[1].name, "se\"cond");
-  EXPECT_EQ(back.graphs[0].nodes[1].type, "operation");
-  EXPECT_EQ(back.graphs[0].nodes[1].after, std::vector<std::size_t>{0});
-  expect_equal_reports(run);
-}
-
 TEST_F(record_reader, gives_the_reports_that_the_experiment_itself_gave) {
   auto record = samples::two_strategies();
   expect_equal_reports(record);
