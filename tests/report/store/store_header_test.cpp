@@ -87,7 +87,7 @@ TEST_F(changed_experiment_test, may_be_judged_otherwise) {
 TEST_F(changed_experiment_test, is_another_to_another_version_of_the_program) {
   make(1);
   replace(R"("graphline":")", R"("graphline":"9.)");
-  EXPECT_THAT(refusal(store_opening::resume), HasSubstr("'graphline' was 9."));
+  EXPECT_THAT(refusal(store_opening::resume), HasSubstr("graphline was '9."));
 }
 
 }  // namespace
