@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/analysis/stats/thinned_series.hpp"
@@ -51,14 +50,10 @@ struct frames_chart {
     std::vector<std::size_t> frames = {};
     std::vector<nanoseconds> times = {};
   };
-  std::size_t frames = 0;          ///< of the run
-  std::vector<series> list;        ///< end to end first
-  std::vector<stretch> stretches;  ///< of all frames, end to end
-  std::optional<series> median;    ///< rolling
-  std::size_t reach = 0;           ///< frames on either side that the median is over
-  std::size_t dropped_in_all = 0;
-  /// Before which frame how many were dropped.
-  std::vector<std::pair<std::size_t, std::size_t>> dropped;
+  std::size_t frames = 0;        ///< of the run
+  std::vector<series> list;      ///< end to end first
+  std::optional<series> median;  ///< of the end-to-end times, rolling
+  std::size_t reach = 0;         ///< frames on either side that the median is over
   std::optional<nanoseconds> deadline;
 };
 
@@ -88,63 +83,23 @@ struct timeline_chart {
   std::vector<timeline_lane> lanes;
   std::size_t total = 0;  ///< frames of the run
   std::size_t median = 0;
-  nanoseconds median_time = 0;
-  std::size_t slowest = 0;
-  std::vector<std::size_t> asked;  ///< frames that the user wants
-  std::vector<std::size_t> slow;   ///< slowest first
-  std::vector<std::size_t> typical;
-  std::vector<std::size_t> missed;  ///< the deadline
   std::optional<nanoseconds> deadline;
   nanoseconds clock_error = 0;
-  /// What is the same for a span or a piece in many frames; -1 for none.
-  std::vector<std::vector<std::int64_t>> spans;   ///< [kind, lane, stage, part]
-  std::vector<std::vector<std::int64_t>> pieces;  ///< [time_category, stage]
-  /// By frame, ascending: [number, due, begin, end, residual, n, then n times (span, begin,
-  /// length), then to the end (piece, gap, length)]. `due` is since the run's epoch, all else of a
-  /// frame since `due`, a span's begin since that of the span before it, a piece's gap since the
-  /// end of the one before it.
+  /// By frame, ascending: [number, due, begin, end, residual, n, then n times (kind of span, lane,
+  /// stage, part, begin, length), then to the end (time_category, stage, begin, length)]. `due` is
+  /// since the run's epoch, all other times since `due`; -1 is no stage or part.
   std::vector<std::vector<nanoseconds>> frames;
 };
 
-/// What the time of all frames goes to along their critical paths.
+/// What the time of groups of frames goes to along their critical paths.
 struct critical_path_chart {
-  attribution_summary of;
-  std::vector<std::pair<std::string, std::string>> stages;  ///< name and color
-  std::size_t frames = 0;
-};
-
-/// The stages and what connects them, laid out in layers that edges follow and rows across.
-struct pipeline_chart {
-  struct stage {
-    std::string name;
-    std::string kind;
-    std::string color;  ///< "device", "cpu" or "copy"
-    std::string where;
-    std::string priority;
-    std::string measure;         ///< of its mean: "device_time"
-    std::optional<double> mean;  ///< ns
-    std::optional<double> share;
+  struct bar {
+    std::string title;
+    std::size_t frames = 0;
+    double whole = 0;                                         ///< ns, the mean of the group
+    std::vector<std::pair<std::string_view, double>> pieces;  ///< word of `time_category`, and ns
   };
-  struct node {
-    std::string_view what;  ///< "input", "stage" or "output"
-    std::size_t of = 0;     ///< index of a stage or tensor
-    std::size_t layer = 0;
-    double row = 0;
-  };
-  struct edge {
-    std::size_t from = 0;  ///< index of a node
-    std::size_t to = 0;
-    std::vector<std::size_t> tensors;
-    std::string_view how;  ///< in the words of `satisfied_by`, or empty
-    std::vector<std::pair<std::size_t, double>> bends;  ///< layer and row
-  };
-  std::vector<stage> stages;
-  std::vector<std::pair<std::string, std::string>> tensors;  ///< name and type
-  std::vector<node> nodes;
-  std::vector<edge> edges;
-  std::size_t layers = 0;
-  double rows = 0;
-  std::vector<std::size_t> critical;  ///< stages on the critical path of the median frame
+  std::vector<bar> bars;
 };
 
 /// Configurations against what each is compared with, as changes with their intervals.

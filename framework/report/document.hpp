@@ -224,8 +224,7 @@ table table_of(table made, const std::vector<column_of<Item>>& list,
 
 struct chart {
   using content = std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
-                               critical_path_chart, pipeline_chart, comparisons_chart, sweep_chart,
-                               trials_chart>;
+                               critical_path_chart, comparisons_chart, sweep_chart, trials_chart>;
 
   chart(std::string its_key, std::string its_title, std::string its_help, content draws);
   chart(const chart&);

@@ -55,25 +55,6 @@ TEST(rolling_medians, are_of_as_many_on_either_side) {
   EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{0, 5}, 0), ElementsAre(9, 3));
 }
 
-TEST(stretches, hold_every_value_once) {
-  const auto values = random_values(1003);
-  const auto stretches = stretches_of(values, 100);
-  ASSERT_EQ(stretches.size(), 100u);
-  std::size_t next = 0;
-  for (const auto& s : stretches) {
-    EXPECT_EQ(s.first, next);
-    next = s.last + 1;
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(s.first);
-    const auto to = values.begin() + static_cast<std::ptrdiff_t>(next);
-    EXPECT_EQ(s.shortest, *std::min_element(from, to));
-    EXPECT_EQ(s.longest, *std::max_element(from, to));
-    EXPECT_EQ(s.longest, values[s.longest_at]);
-    EXPECT_EQ(std::count_if(from, to, [&](nanoseconds t) { return t < s.median; }),
-              (to - from - 1) / 2);
-  }
-  EXPECT_EQ(next, 1003u);
-}
-
 TEST(cumulative_steps, say_how_many_are_no_longer) {
   const auto steps = cumulative_steps({5, 3, 3, 8}, 16);
   ASSERT_EQ(steps.size(), 3u);

@@ -90,13 +90,6 @@ class every_page(Page):
         self.browser.settle()
         self.assertEqual(self.content("#frame_times canvas"), before)
 
-    def test_does_not_move_for_those_who_asked_for_that(self):
-        style = "return getComputedStyle(document.documentElement).scrollBehavior"
-        self.show(self.page("event"), still=True)
-        self.assertEqual(self.browser.run(style), "auto")
-        self.show(self.page("event"), still=False)
-        self.assertEqual(self.browser.run(style), "smooth")
-
     def test_changes_its_charts_with_the_color_scheme(self):
         self.show(self.page("event"))
         light = self.content("#frame_times canvas")
@@ -175,30 +168,6 @@ class charts(Page):
         (frame,) = self.browser.run("return window.chosen")
         self.assertTrue(0 < frame < 299)
 
-    def test_show_times_in_the_unit_of_the_longest(self):
-        self.show(self.page("spike"))
-        self.assertEqual(
-            self.browser.run("return [...document.querySelectorAll('#frame_times th[scope=col]')]"
-                             ".map((heading) => heading.textContent)"), ["frame", "ms"])
-        self.assert_drawn("#frame_times canvas")
-
-    def test_show_stages_beside_the_frames(self):
-        self.show(self.page("event"))
-        before = self.content("#frame_times canvas")
-        self.set("noise")
-        with_noise = self.content("#frame_times canvas")
-        self.assertEqual(self.browser.one("#frame_times .legend").text.split("\n"),
-                         ["end to end", "rolling median", "noise"])
-        self.assertNotEqual(with_noise, before)
-        self.set("Start at zero")
-        self.assertNotEqual(self.content("#frame_times canvas"), with_noise)
-        self.set("noise", False)
-        self.set("Start at zero", False)
-        self.assertEqual(self.content("#frame_times canvas"), before)
-        self.set("Logarithmic", section="#frame_times")
-        self.assertNotEqual(self.content("#frame_times canvas"), before)
-        self.assert_quiet(self.page("event"))
-
     def test_keep_a_name_from_right_to_left_apart_from_what_follows_it(self):
         self.show(self.page("odd"))
         options = self.browser.run("return [...document.querySelectorAll('option')]"
@@ -208,7 +177,7 @@ class charts(Page):
 
     def test_tell_long_names_apart(self):
         self.show(self.page("crowded"))
-        for selector in ("#frame_times .control .name", "#distribution option"):
+        for selector in ("#frame_times option", "#distribution option"):
             names = self.browser.run(
                 "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
                 selector)
@@ -218,10 +187,6 @@ class charts(Page):
 
     def test_show_the_spread_of_what_is_chosen(self):
         self.show(self.page("schedule"))
-        histogram, curve = (canvas.get_attribute("aria-label")
-                            for canvas in self.browser.all("#distribution canvas"))
-        self.assertEqual(histogram, "Histogram of the times of end to end")
-        self.assertEqual(curve, "Cumulative distribution of the times of end to end")
         seen = {self.content("#distribution canvas")}
         select = self.browser.one("#distribution select")
         options = select.find_elements(harness.By.TAG_NAME, "option")
@@ -232,8 +197,8 @@ class charts(Page):
             option.click()
             self.browser.settle()
             seen.add(self.content("#distribution canvas"))
-            self.assertIn(option.text, self.browser.one("#distribution canvas")
-                          .get_attribute("aria-label"))
+            self.assertIn(option.text, self.browser.run(
+                "return document.querySelector('#distribution caption').textContent"))
             self.assert_drawn("#distribution canvas")
         self.assertEqual(len(seen), len(options))
         self.set("Logarithmic", section="#distribution")
@@ -246,9 +211,7 @@ class charts(Page):
                          r"1,9\d\d points of 100,000 are drawn")
         self.assertRegex(
             self.browser.text("#distribution figcaption"),
-            r"^100,000 frames, each counted.* holds \d+ frames that took longer, 135 ms")
-        self.show(self.page("schedule"))
-        self.assertIn("2 frames that were dropped", self.browser.text("#frame_times figcaption"))
+            r"^100,000 frames in bins of.* right: \d+ frames from [\d.]+ ms, 135 ms at most")
 
 
 class tables(Page):
@@ -259,13 +222,8 @@ class tables(Page):
 
     def test_stand_beside_the_charts(self):
         self.show(self.page("event"))
-        frames = self.rows("#frame_times")
-        self.assertLessEqual(len(frames), 200)
-        self.assertEqual(frames[0][0], "0 to 2")
-        self.assertTrue(frames[-1][0].endswith(" to 299"))
         bins = self.rows("#distribution")
         self.assertEqual(sum(int(row[1]) for row in bins), 300)
-        self.assertEqual(bins[-1][3], "100.0 %")
 
     def test_keep_their_captions_in_sight_on_a_phone(self):
         self.show(self.page("detail"), width=360, height=740)

@@ -21,20 +21,9 @@ namespace {
 
 void write(const std::filesystem::path& folder, const char* name, const run_record& record) {
   std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
-  file << report::as_html(report::describe(record, analyze(record), std::vector<std::size_t>()));
+  file << report::as_html(report::describe(record));
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
-}
-
-/// Frames of 400 us, and one of 70 ms.
-run_record with_a_spike() {
-  auto record = samples::two_models(timing_method::none, 190);
-  for (auto& frame : record.frames) {
-    frame.begin = frame.due;
-    frame.end = frame.due + 400'000;
-  }
-  record.frames[30].end = record.frames[30].due + 70'000'000;
-  return record;
 }
 
 /// Frames of about 400 us and of about 900 us, and none between.
@@ -58,7 +47,6 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "crowded", samples::crowded());
   write(folder, "failed", samples::failed());
   write(folder, "empty", samples::without_frames());
-  write(folder, "spike", with_a_spike());
   write(folder, "two_kinds", of_two_kinds());
   write(folder, "long", samples::long_run(100'000));
 }

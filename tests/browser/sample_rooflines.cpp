@@ -37,8 +37,7 @@ void write_all(const std::filesystem::path& folder) {
   write(folder, "uncalibrated", roofline_html(samples::uncalibrated()));
   write(folder, "empty", roofline_html(samples::calibrated_without_frames()));
   const auto run = samples::calibrated_two_models().layers;
-  write(folder, "run",
-        report::as_html(report::describe(run, analyze(run), std::vector<std::size_t>())));
+  write(folder, "run", report::as_html(report::describe(run)));
 }
 
 }  // namespace

@@ -70,22 +70,6 @@ std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
   return medians;
 }
 
-std::vector<stretch> stretches_of(std::span<const nanoseconds> values, std::size_t most) {
-  const std::size_t count = std::min(values.size(), most);
-  std::vector<stretch> stretches;
-  stretches.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t first = values.size() * i / count;
-    const std::size_t last = values.size() * (i + 1) / count - 1;
-    const auto within = values.subspan(first, last - first + 1);
-    const auto longest = std::max_element(within.begin(), within.end());
-    stretches.push_back({first, last, *std::min_element(within.begin(), within.end()),
-                         lower_median({within.begin(), within.end()}), *longest,
-                         first + static_cast<std::size_t>(longest - within.begin())});
-  }
-  return stretches;
-}
-
 std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most) {
   std::vector<cumulative_point> steps;
   if (sample.empty()) return steps;

@@ -23,19 +23,6 @@ std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
                                          std::span<const std::size_t> at, std::size_t reach);
 
-/// A stretch of values next to each other, for a table where there are too many for a row each.
-struct stretch {
-  std::size_t first = 0;
-  std::size_t last = 0;  ///< itself within
-  nanoseconds shortest = 0;
-  nanoseconds median = 0;  ///< the lower of two
-  nanoseconds longest = 0;
-  std::size_t longest_at = 0;  ///< the first of equals
-};
-
-/// All values in at most `most` stretches of nearly one length, in order.
-std::vector<stretch> stretches_of(std::span<const nanoseconds> values, std::size_t most);
-
 /// A point of a cumulative distribution: `count` values are no longer than `time`.
 struct cumulative_point {
   nanoseconds time = 0;

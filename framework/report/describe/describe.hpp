@@ -20,10 +20,7 @@ namespace graphline::report {
 
 // A document of each kind of result.
 
-/// `page_frames`: with the charts of a page, which has the timelines of these frames (indices into
-/// the record's) beside those of its own choice.
-document describe(const run_record& record, const run_analysis& analysis,
-                  const std::optional<std::vector<std::size_t>>& page_frames = {});
+document describe(const run_record& record, const run_analysis& analysis);
 inline document describe(const run_record& record) {
   return describe(record, analyze(record));
 }
@@ -62,22 +59,12 @@ document describe(const calibration_record& record, const calibration_notes& not
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
 
 /// The charts of a run of which there is something to draw.
-void add_run_charts(document& to, const run_record& record, const run_analysis& analysis,
-                    const std::vector<std::size_t>& page_frames);
+void add_run_charts(document& to, const run_record& record, const run_analysis& analysis);
 
-/// All frames for which `budget`, in bytes of JSON, has room: first those asked for, which are
-/// always kept (indices beyond the record's are passed over), then the median and the slowest frame
-/// and those around them, more of the slowest and typical ones and of those that missed the
-/// deadline, and as many evenly spaced ones as fit. `typical`, `slow` and `missed` name kept ones.
-timeline_chart timeline_of(const run_record& record, const attribution_summary& summary,
-                           const std::vector<std::size_t>& asked, std::size_t budget = 1'200'000);
-
-/// Places what is in the chart so that edges lead on and lie straight, with few crossings, and that
-/// what passes a layer passes beside its nodes. Edges lead from lower to higher indices. After
-/// Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures"
-/// (1981): layers by the longest path, order by barycentres. A node that nothing leads to stands
-/// right before the first that it leads to.
-void lay_out(pipeline_chart& of);
+/// The timelines of as many frames as `most_numbers` of the chart's numbers have room for: the
+/// median frame and the slowest ones, each with those around it, and evenly spaced ones.
+timeline_chart timeline_of(const run_record& record, std::size_t median,
+                           std::size_t most_numbers = 200'000);
 
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);

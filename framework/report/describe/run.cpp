@@ -240,8 +240,7 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
 
 }  // namespace
 
-document describe(const run_record& record, const run_analysis& analysis,
-                  const std::optional<std::vector<std::size_t>>& page_frames) {
+document describe(const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   document made{"run", record.pipeline, record.description, {}, {}, {}, "stages"};
   made.headline = "p50";
@@ -254,7 +253,7 @@ document describe(const run_record& record, const run_analysis& analysis,
     made.findings.insert(made.findings.end(), found.begin(), found.end());
   }
   made.parts.push_back(summary_facts(record, summary));
-  if (page_frames) add_run_charts(made, record, analysis, *page_frames);
+  add_run_charts(made, record, analysis);
   made.parts.push_back(output_table(record));
   made.parts.push_back(operation_table(record));
   if (summary.end_to_end) add_notes(made, record, analysis);

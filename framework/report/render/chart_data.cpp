@@ -19,7 +19,6 @@ struct nlohmann::adl_serializer<std::optional<T>> {
 namespace graphline {
 
 GRAPHLINE_MEMBERS(histogram, begin, width, counts, below, beyond)
-GRAPHLINE_MEMBERS(stretch, first, last, shortest, median, longest, longest_at)
 
 // There are many of these.
 static void to_json(nlohmann::ordered_json& to, const cumulative_point& of) {
@@ -28,14 +27,6 @@ static void to_json(nlohmann::ordered_json& to, const cumulative_point& of) {
 
 static void to_json(nlohmann::ordered_json& to, const timeline_lane& of) {
   to = {{"kind", to_word(of.what)}, {"name", of.name}};
-}
-
-static void to_json(nlohmann::ordered_json& to, const attribution_row& of) {
-  to = {{"what", to_word(of.what)},
-        {"stage", or_null(of.stage)},
-        {"all", of.all},
-        {"typical", of.typical},
-        {"slowest", of.slowest}};
 }
 
 namespace report {
@@ -62,15 +53,13 @@ static void to_json(json& to, const roofline_chart::point& of) {
 }
 
 GRAPHLINE_MEMBERS(frames_chart::series, name, what, frames, times)
-GRAPHLINE_MEMBERS(frames_chart, frames, list, stretches, median, reach, dropped_in_all, dropped,
-                  deadline)
+GRAPHLINE_MEMBERS(frames_chart, frames, list, median, reach, deadline)
 GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, steps, marks)
 GRAPHLINE_MEMBERS(distributions_chart, list, deadline)
 GRAPHLINE_MEMBERS(timeline_chart::stage, name, parts, waits)
-GRAPHLINE_MEMBERS(pipeline_chart::stage, name, kind, color, where, priority, measure, mean, share)
-GRAPHLINE_MEMBERS(pipeline_chart::node, what, of, layer, row)
-GRAPHLINE_MEMBERS(pipeline_chart::edge, from, to, tensors, how, bends)
-GRAPHLINE_MEMBERS(pipeline_chart, stages, tensors, nodes, edges, layers, rows, critical)
+GRAPHLINE_MEMBERS(timeline_chart, stages, lanes, total, median, deadline, clock_error, frames)
+GRAPHLINE_MEMBERS(critical_path_chart::bar, title, frames, whole, pieces)
+GRAPHLINE_MEMBERS(critical_path_chart, bars)
 GRAPHLINE_MEMBERS(sweep_chart::line, name, values)
 GRAPHLINE_MEMBERS(sweep_chart::panel, title, lines)
 GRAPHLINE_MEMBERS(sweep_chart, parameter, at, texts, panels)
@@ -98,48 +87,17 @@ static void to_json(json& to, const roofline_chart& of) {
         {"without", of.without}};
 }
 
-GRAPHLINE_MEMBERS(timeline_chart, stages, lanes, total, median, median_time, slowest, asked, slow,
-                  typical, missed, deadline, clock_error, spans, pieces, frames)
-
-static void to_json(json& to, const critical_path_chart& of) {
-  const auto& path = of.of;
-  json groups = json::array();
-  const auto add = [&](const char* key, const char* title, std::size_t frames, double whole) {
-    groups.push_back({{"key", key}, {"title", title}, {"frames", frames}, {"end_to_end", whole}});
-  };
-  add("all", of.frames > 1 ? "mean" : "the frame", of.frames, path.end_to_end.all);
-  if (of.frames > 1) {
-    add("typical", "typical", path.typical_frames.size(), path.end_to_end.typical);
-    add("slowest", "slowest", path.slowest_frames.size(), path.end_to_end.slowest);
-  }
-  json stages = json::array();
-  for (std::size_t i = 0; i < of.stages.size(); ++i) {
-    stages.push_back({{"name", of.stages[i].first}, {"color", of.stages[i].second}});
-    if (path.stages.empty()) continue;
-    stages.back()["on_path"] = path.stages[i].on_path;
-    stages.back()["off_path"] = path.stages[i].off_path;
-    stages.back()["share_of_frames"] = path.stages[i].share_of_frames;
-  }
-  to = {{"rows", path.rows},
-        {"groups", std::move(groups)},
-        {"stages", std::move(stages)},
-        {"running", path.running},
-        {"bound", or_null(path.bound)},
-        {"bound_of_any", or_null(path.bound_of_any)}};
-}
-
 }  // namespace report
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
   // In the order of the variant: by these a page's script finds how to draw one.
-  constexpr const char* kinds[] = {"roofline",    "frames",        "distributions",
-                                   "timeline",    "critical_path", "pipeline",
-                                   "comparisons", "sweep",         "trials"};
+  constexpr const char* kinds[] = {"roofline",      "frames",      "distributions", "timeline",
+                                   "critical_path", "comparisons", "sweep",         "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);
   auto data = std::visit([](const auto& drawn) { return nlohmann::ordered_json(drawn); }, of.drawn);
   data["kind"] = kinds[of.drawn.index()];
   if (!std::holds_alternative<timeline_chart>(of.drawn)) return data;
-  // In the order of their values, by which spans and pieces name them.
+  // In the order of their values, by which frames name them.
   for (const auto& [word, what] : timeline_span_words) data["kinds"].push_back(word);
   for (const auto& [word, what] : time_category_words) data["categories"].push_back(word);
   return data;

@@ -13,13 +13,12 @@ namespace graphline::report {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// The charts of a run: "frame_times", "distribution", "timeline", "critical_path", "pipeline".
+/// The charts of a run: "frame_times", "distribution", "timeline", "critical_path".
 std::vector<chart> charts_of(const run_record& record) {
   document page;
-  add_run_charts(page, record, analyze(record), {});
+  add_run_charts(page, record, analyze(record));
   std::vector<chart> list;
   for (const auto& part : page.parts) list.push_back(std::get<chart>(part));
   return list;
@@ -42,10 +41,10 @@ std::vector<std::string> keys_of(const run_record& record) {
 
 TEST(run_charts, are_those_of_which_there_is_something_to_draw) {
   EXPECT_THAT(keys_of(samples::two_models(timing_method::event, 60)),
-              ElementsAre("frame_times", "distribution", "timeline", "critical_path", "pipeline"));
+              ElementsAre("frame_times", "distribution", "timeline", "critical_path"));
   EXPECT_THAT(keys_of(samples::two_models(timing_method::none, 60)),
-              ElementsAre("frame_times", "distribution", "pipeline"));
-  EXPECT_THAT(keys_of(samples::without_frames()), ElementsAre("pipeline"));
+              ElementsAre("frame_times", "distribution"));
+  EXPECT_THAT(keys_of(samples::without_frames()), IsEmpty());
   EXPECT_THAT(keys_of(run_record()), IsEmpty());
 }
 
@@ -59,9 +58,6 @@ TEST(frames_chart, has_every_frame_of_few) {
   EXPECT_EQ(drawn.list[0].times, end_to_end_times(record));
   EXPECT_EQ(drawn.list[2].times, lengths(record.stages[1].cpu));
   EXPECT_EQ(drawn.list[2].what, "cpu");
-  ASSERT_EQ(drawn.stretches.size(), 60u);
-  EXPECT_EQ(drawn.stretches[7].first, 7u);
-  EXPECT_EQ(drawn.stretches[7].shortest, end_to_end_times(record)[7]);
 }
 
 TEST(frames_chart, draws_every_spike_of_many) {
@@ -72,9 +68,6 @@ TEST(frames_chart, draws_every_spike_of_many) {
   for (std::size_t i = 0; i < 100'000; i += 9973) {
     EXPECT_TRUE(std::binary_search(frames.begin(), frames.end(), i)) << i;
   }
-  EXPECT_LE(drawn.stretches.size(), 200u);
-  EXPECT_EQ(drawn.stretches.front().first, 0u);
-  EXPECT_EQ(drawn.stretches.back().last, 99'999u);
 }
 
 TEST(frames_chart, has_a_median_where_there_are_frames_on_both_sides) {
@@ -84,32 +77,6 @@ TEST(frames_chart, has_a_median_where_there_are_frames_on_both_sides) {
   EXPECT_EQ(drawn.median->frames.front(), 15u);
   EXPECT_EQ(drawn.median->frames.back(), 284u);
   EXPECT_FALSE(chart_of<frames_chart>(samples::two_models(timing_method::event, 10)).median);
-}
-
-TEST(frames_chart, places_dropped_frames_by_when_they_were_due) {
-  const auto record = samples::two_models_on_schedule(60);
-  const auto drawn = chart_of<frames_chart>(record);
-  EXPECT_EQ(drawn.dropped_in_all, 2u);
-  std::size_t all = 0;
-  for (const auto& [frame, count] : drawn.dropped) {
-    const auto due = record.load.dropped[all];
-    EXPECT_TRUE(frame == 60 || record.frames[frame].due > due);
-    EXPECT_TRUE(frame == 0 || record.frames[frame - 1].due <= due);
-    all += count;
-  }
-  EXPECT_EQ(all, 2u);
-  EXPECT_EQ(drawn.deadline, 80'000'000);
-}
-
-TEST(frames_chart, takes_dropped_frames_together_where_they_are_many) {
-  auto record = samples::two_models_on_schedule(5000);
-  record.load.dropped.clear();
-  for (const auto& frame : record.frames) record.load.dropped.push_back(frame.due + 1);
-  const auto drawn = chart_of<frames_chart>(record);
-  EXPECT_LE(drawn.dropped.size(), 401u);
-  std::size_t all = 0;
-  for (const auto& [frame, count] : drawn.dropped) all += count;
-  EXPECT_EQ(all, 5000u);
 }
 
 // ---- Distributions ------------------------------------------------------------------------------
@@ -153,11 +120,16 @@ TEST(distributions_chart, has_the_wait_and_the_deadline_of_a_schedule) {
 
 // ---- Critical paths -----------------------------------------------------------------------------
 
-TEST(critical_path_chart, says_what_its_pieces_add_up_to) {
-  for (const auto& one : charts_of(samples::two_models_on_schedule(50))) {
-    if (one.key != "critical_path") continue;
-    EXPECT_THAT(one.help, HasSubstr("add up to its end-to-end"));
+TEST(critical_path_chart, has_pieces_that_add_up_to_each_bar) {
+  const auto drawn = chart_of<critical_path_chart>(samples::two_models_on_schedule(50));
+  ASSERT_EQ(drawn.bars.size(), 3u);
+  for (const auto& bar : drawn.bars) {
+    double sum = 0;
+    for (const auto& [what, time] : bar.pieces) sum += time;
+    EXPECT_NEAR(sum, bar.whole, 1) << bar.title;
   }
+  EXPECT_EQ(chart_of<critical_path_chart>(samples::two_models(timing_method::event, 1)).bars.size(),
+            1u);
 }
 
 TEST(critical_path_chart, has_a_word_and_a_color_for_all_that_time_goes_to) {
@@ -166,58 +138,6 @@ TEST(critical_path_chart, has_a_word_and_a_color_for_all_that_time_goes_to) {
         << word;
     EXPECT_NE(document_style.find("--" + std::string(word) + ":"), document_style.npos) << word;
   }
-}
-
-// ---- The pipeline -------------------------------------------------------------------------------
-
-/// "image -> backbone" for each edge.
-std::vector<std::string> edges_of(const pipeline_chart& of) {
-  const auto name = [&](std::size_t index) {
-    const auto& node = of.nodes[index];
-    return node.what == "stage" ? of.stages[node.of].name : of.tensors[node.of].first;
-  };
-  std::vector<std::string> result;
-  for (const auto& edge : of.edges) result.push_back(name(edge.from) + " -> " + name(edge.to));
-  return result;
-}
-
-TEST(pipeline_chart, has_what_goes_in_what_it_passes_and_what_comes_out) {
-  const auto drawn = chart_of<pipeline_chart>(samples::two_models(timing_method::event, 10));
-  EXPECT_THAT(edges_of(drawn), ElementsAre("image -> backbone", "backbone -> head",
-                                           "noise -> noise", "head -> score"));
-  EXPECT_THAT(drawn.edges[1].tensors, ElementsAre(1u));
-  EXPECT_EQ(drawn.edges[1].how, "stream order");
-  EXPECT_EQ(drawn.edges[0].how, "");
-  EXPECT_EQ(drawn.tensors[1].second, "float32 [1, 1024, 28, 28]");
-}
-
-TEST(pipeline_chart, tells_where_a_stage_runs_and_how_long_it_takes) {
-  auto record = samples::two_models(timing_method::event, 10);
-  record.stages[2].copy = true;
-  const auto drawn = chart_of<pipeline_chart>(record);
-  EXPECT_EQ(drawn.stages[0].where, "main");
-  EXPECT_EQ(drawn.stages[0].color, "device");
-  EXPECT_EQ(drawn.stages[1].where, "CPU");
-  EXPECT_EQ(drawn.stages[1].color, "cpu");
-  EXPECT_EQ(drawn.stages[2].color, "copy");
-  EXPECT_EQ(drawn.stages[0].measure, "device_time");
-  EXPECT_EQ(drawn.stages[0].mean, summarize(record).stages[0].columns[0].times->mean());
-}
-
-TEST(pipeline_chart, has_no_times_where_there_are_none) {
-  const auto drawn = chart_of<pipeline_chart>(samples::two_models(timing_method::none, 10));
-  EXPECT_EQ(drawn.stages[0].measure, "");
-  EXPECT_FALSE(drawn.stages[0].mean);
-  EXPECT_FALSE(drawn.stages[0].share);
-}
-
-TEST(pipeline_chart, draws_a_wait_that_hands_over_nothing) {
-  auto record = samples::two_models(timing_method::event, 10);
-  record.stages[2].waits.push_back({1, satisfied_by::cpu_return});
-  const auto drawn = chart_of<pipeline_chart>(record);
-  EXPECT_EQ(edges_of(drawn)[2], "noise -> head");
-  EXPECT_THAT(drawn.edges[2].tensors, IsEmpty());
-  EXPECT_EQ(drawn.edges[2].how, "return");
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(as_html, is_a_page_by_itself) {
 }
 
 std::string page_of(const run_record& record) {
-  return as_html(describe(record, analyze(record), std::vector<std::size_t>()));
+  return as_html(describe(record));
 }
 
 TEST(as_html, brings_the_library_of_charts_where_one_needs_it) {

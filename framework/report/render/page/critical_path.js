@@ -1,5 +1,4 @@
-// What the critical path of all frames consists of, how near it is to its lower bound, and what
-// each stage spends on it; and the words for what a frame's time goes to.
+// What the critical path of all frames consists of, and the words for what a frame's time goes to.
 "use strict";
 
 // By the words of the record: what people call it, and what it is.
@@ -20,10 +19,16 @@ const timeWords = {
 };
 const timeTitle = (kind) => timeWords[kind][0];
 
-// A mean time: below a microsecond in whole nanoseconds.
-function meanText(ns, significant = 3) {
-  return page.duration(ns !== null && ns < 1000 ? Math.round(ns) : ns, significant);
-}
+// By the kinds of spans of a timeline.
+const spanWords = {
+  cpu: "CPU stage", launch: "enqueue", synced: "device stage between two waits of the host",
+  device: "device stage", copy: "copy", part: "part of a device stage",
+};
+
+// The color of a span by its kind.
+const spanColors = {
+  cpu: "cpu", launch: "launch", synced: "device", device: "device", copy: "copy", part: "device",
+};
 
 // Little squares with what their colors stand for, of kinds of time.
 function timeLegend(kinds) {
@@ -34,99 +39,26 @@ function timeLegend(kinds) {
       timeTitle(kind))));
 }
 
-page.chart("critical_path", (data, figure) => {
-  const { element } = page;
-  figure.append(...pathBars(data));
-  if (data.bound !== null) figure.append(element("h3", {}, "Lower bound"), ...boundBars(data));
-  if (data.stages.some(({ on_path: on }) => on !== undefined)) {
-    figure.append(element("h3", {}, "On and off the critical path"), ...stageBars(data));
-  }
+// A bar for each group of frames, of what their time goes to.
+page.chart("critical_path", ({ bars }, figure) => {
+  const { element, counted, duration, percent } = page;
+  const longest = Math.max(...bars.map(({ whole }) => whole));
+  const drawn = bars.flatMap(({ title, frames, whole, pieces }) => {
+    const words = ([kind, time]) =>
+      `${timeTitle(kind)}: ${duration(time)}, ${percent(time / whole)}`;
+    return [
+      element("span", { class: "of" }, title, element("br"),
+        element("span", { class: "note" }, counted(frames, "frame"))),
+      element("span", {
+        class: "track", role: "img", "aria-label": `${title}: ${pieces.map(words).join("; ")}`,
+      }, pieces.map(([kind, time]) => element("span", {
+        class: `time time-${kind}`, title: words([kind, time]),
+        style: `flex: 0 1 ${100 * time / longest}%`,
+      }, element("b", {}, percent(time / whole))))),
+      element("span", { class: "amount" }, duration(whole, 4)),
+    ];
+  });
+  const kinds = Object.keys(timeWords).filter((kind) =>
+    bars.some(({ pieces }) => pieces.some(([what]) => what === kind)));
+  figure.append(element("div", { class: "bars" }, drawn), timeLegend(kinds));
 });
-
-// A bar in a grid of bars: its name, its pieces and the amount at its end. A piece: {kind, part (of
-// the longest bar), title, text, pale}.
-function bar(name, pieces, amount, words) {
-  const { element } = page;
-  const low = pieces.every(({ text }) => text === undefined);
-  return [
-    element("span", { class: "of" }, name),
-    element("span", { class: `track ${low ? "low" : ""}`, role: "img", "aria-label": words },
-      pieces.map(({ kind, part, title, text, pale }) => element("span", {
-        class: `time time-${kind} ${pale ? "beside" : ""}`, title,
-        style: `flex: 0 ${low ? 0 : 1} ${(low ? 99 : 100) * part}%`,
-      }, text === undefined ? null : element("b", {}, text)))),
-    element("span", { class: "amount" }, amount),
-  ];
-}
-
-// Rows of one kind added up, in the order in which the kinds come first.
-function byKind(rows, groups) {
-  const kinds = new Map();
-  for (const row of rows) {
-    const sum = kinds.get(row.what) ?? { what: row.what, stage: null };
-    for (const { key } of groups) sum[key] = (sum[key] ?? 0) + row[key];
-    kinds.set(row.what, sum);
-  }
-  return [...kinds.values()];
-}
-
-// A bar for each group of frames, by kind of time or by stage and kind.
-function pathBars(data) {
-  const { element, counted, duration, isolated, percent } = page;
-  const bars = element("div", { class: "bars" });
-  const longest = Math.max(...data.groups.map(({ end_to_end: total }) => total));
-  const titleOf = ({ what, stage }) => (stage === null ? timeTitle(what)
-    : `${isolated(data.stages[stage].name)}: ${timeTitle(what)}`);
-  const barOf = (rows, { key, title, frames, end_to_end: total }) => bar(
-    [title, element("br"), element("span", { class: "note" }, counted(frames, "frame"))],
-    rows.filter((row) => row[key] > 0).map((row) => {
-      const text = percent(row[key] / total);
-      return { kind: row.what, part: row[key] / longest, text,
-               title: `${titleOf(row)}: ${duration(row[key])}, ${text}` };
-    }),
-    duration(total, 4),
-    `${title}: ${rows.map((row) => `${titleOf(row)} ${duration(row[key])}`).join(", ")}`);
-  const draw = (rows) =>
-    bars.replaceChildren(...data.groups.flatMap((group) => barOf(rows, group)));
-  const kinds = byKind(data.rows, data.groups);
-  draw(kinds);
-  return [
-    element("div", { class: "controls" },
-      page.toggle("a piece for each stage", (checked) => draw(checked ? data.rows : kinds))),
-    bars, timeLegend(kinds.map(({ what }) => what))];
-}
-
-// What was achieved beside the lower bound with the same stage times.
-function boundBars({ running, bound, bound_of_any: boundOfAny }) {
-  const { element, duration, percent } = page;
-  const bars = [
-    ["achieved", running, "from begin to end, on average"],
-    ["bound, this schedule", bound,
-      "enqueueing, waits and hand-overs take nothing; threads and streams as planned"],
-    ["bound, any schedule", boundOfAny,
-      "what waits for each other in the pipeline, the cores and the device, and nothing else"],
-  ].filter(([, time]) => time !== null);
-  const longest = Math.max(...bars.map(([, time]) => time));
-  return [
-    element("div", { class: "bars" }, bars.map(([name, time, title], i) => bar(name,
-      [{ kind: i === 0 ? "queue_wait" : "device", part: time / longest, title }],
-      duration(time, 4), `${name}: ${title}`))),
-    element("p", { class: "note" },
-      `With these stage times, no frame of this schedule takes less than ${duration(bound, 4)}, ` +
-      `${percent(bound / running, 3)} of its mean time from begin to end.`)];
-}
-
-// Each stage's time by whether it was on the critical path.
-function stageBars({ stages }) {
-  const { element, percent } = page;
-  const longest = Math.max(1, ...stages.map(({ on_path: on, off_path: off }) => on + off));
-  return [
-    element("div", { class: "bars" },
-      stages.map(({ name, color, on_path: on, off_path: off, share_of_frames: share }) =>
-        bar(page.name(name),
-          [{ kind: color, part: on / longest }, { kind: color, part: off / longest, pale: true }],
-          `${percent(share)} of frames`, `${meanText(on)} on the critical path, ${
-            meanText(off)} off it`))),
-    element("p", { class: "note" }, "Solid: mean time on the critical path. Pale: time that " +
-      "overlap hid. At the end: frames whose critical path the stage is on.")];
-}

@@ -1,262 +1,399 @@
-// What happened in one frame: the choice of the frame, its picture, pointer and keyboard on it.
+// What happened in one frame: its critical path at the top, below it a lane for each thread and
+// stream, over one axis of time. Drawn anew for each change of what is seen.
 "use strict";
 
+const timelineSizes = {
+  axis: 24, strip: 24, lane: 30, gap: 10, name: 17, narrow: 620, gutter: 132,
+};
+const leastSeen = 20; // ns
+
+// A time in a unit with all its nanoseconds: "12.345678" for ms.
+function exactIn(ns, unit) {
+  return (ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)));
+}
+function exactly(ns) {
+  const unit = page.unitFor(ns);
+  return `${exactIn(ns, unit)} ${unit.name}`;
+}
+
 page.chart("timeline", (data, figure) => {
-  const section = new TimelineSection(new TimelineFrames(data), figure);
-  document.addEventListener("graphline:frame", (event) => section.choose(event.detail.frame));
-  section.choose(data.asked[0] ?? data.median);
+  const timeline = new Timeline(data, figure);
+  document.addEventListener("graphline:frame", ({ detail }) => timeline.choose(detail.frame));
+  timeline.choose(data.median);
 });
 
-class TimelineSection {
-  constructor(frames, figure) {
-    const { element } = page;
-    this.frames = frames;
-    this.plot = new TimelinePlot(frames, (span, frame) => this.tell(span, frame),
-      (number) => this.choose(number));
+class Timeline {
+  constructor(data, figure) {
+    const { element, svg } = page;
+    this.data = data;
+    this.frames = data.frames.map((row) => this.decode(row));
+    this.median = this.frames.find(({ number }) => number === data.median);
     this.headline = element("p", { class: "headline", role: "status" });
     this.missing = element("p", { class: "missing warning", hidden: true });
-    this.detail = element("p", { class: "told", "aria-live": "polite" });
+    this.told = element("p", { class: "told", "aria-live": "polite" });
     this.tables = element("div", {});
-    const kinds = Object.keys(timeWords).filter((kind) =>
-      frames.timeline.pieces.some(([what]) => frames.timeline.categories[what] === kind) ||
-      frames.timeline.spans.some(([what]) => spanColors[frames.timeline.kinds[what]] === kind));
-    figure.append(this.chooser(), this.missing, this.headline, this.viewer(), this.plot.picture,
-      this.detail, timeLegend(kinds), element("figcaption", {}, this.caption()),
-      page.tabled(this.tables));
-  }
-
-  // ---- Choosing a frame -------------------------------------------------------------------------
-
-  chooser() {
-    const { element, duration, whole } = page;
-    const { timeline } = this.frames;
-    const button = (title, number) =>
-      element("button", { type: "button", onclick: () => this.choose(number) }, title);
-    const group = (title, list) => (list.length === 0 ? null : element("optgroup", { label: title },
-      list.slice(0, 20).map((number) => element("option", { value: number },
-        `frame ${number}: ${duration(this.frames.frame(number).end)}`))));
-    this.list = element("select", {
-      "aria-label": "Frames of note",
-      onchange: () => this.list.value !== "" && this.choose(Number(this.list.value)),
-    }, element("option", { value: "" }, "of note …"), group("Asked for", timeline.asked),
-    group("Slowest", timeline.slow),
-    group("Missed the deadline", timeline.missed), group("Typical", timeline.typical));
-    this.input = element("input", {
-      type: "number", min: 0, max: timeline.total - 1, step: 1, "aria-label": "Frame number",
-      onchange: () => this.choose(Number(this.input.value)),
+    this.picture = svg("svg", {
+      class: "timeline", tabindex: "0", role: "group", "aria-describedby": "timeline-keys",
     });
-    const step = (by, title, sign) => element("button", {
-      type: "button", "aria-label": title, title, onclick: () => this.step(by),
-    }, sign);
-    this.earlier = step(-1, "Previous frame", "‹");
-    this.later = step(1, "Next frame", "›");
-    return element("div", { class: "controls near", role: "group", "aria-label": "Choose a frame" },
-      button("Median", timeline.median), button("Slowest", timeline.slowest), this.list,
-      element("span", { class: "stepper" }, this.earlier, this.input, this.later),
-      element("span", { class: "note" }, `of ${whole.format(timeline.total)}, counted from 0`));
+    this.takeInput();
+    new ResizeObserver(() => this.draw()).observe(this.picture);
+    const kinds = new Set(this.frames.flatMap(({ spans, pieces }) =>
+      [...pieces.map(({ kind }) => kind), ...spans.map(({ kind }) => spanColors[kind])]));
+    figure.append(this.controls(), this.missing, this.headline, this.picture, this.told,
+      timeLegend(Object.keys(timeWords).filter((kind) => kinds.has(kind))),
+      element("figcaption", {}, this.caption()), page.tabled(this.tables));
   }
 
-  // To the next frame that is kept.
-  step(by) {
-    const { numbers } = this.frames;
-    const next = numbers[this.frames.position(this.shown) + by];
-    if (next !== undefined) this.choose(next);
+  // ---- Frames -----------------------------------------------------------------------------------
+
+  // {number, due, begin, end, residual, spans, pieces}: `due` is since the run began, all other
+  // times since `due`.
+  decode(row) {
+    const [number, due, begin, end, residual, count] = row;
+    const { kinds, categories } = this.data;
+    const frame = { number, due, begin, end, residual, spans: [], pieces: [] };
+    let at = 6;
+    for (let i = 0; i < count; ++i, at += 6) {
+      const [kind, lane, stage, part, from, length] = row.slice(at, at + 6);
+      frame.spans.push({ kind: kinds[kind], lane, stage, part, begin: from, end: from + length });
+    }
+    for (; at < row.length; at += 4) {
+      const [what, stage, from, length] = row.slice(at, at + 4);
+      frame.pieces.push({ kind: categories[what], stage, begin: from, end: from + length });
+    }
+    return frame;
+  }
+
+  // What a span or piece is of: a stage, a part of one, or the frame.
+  nameOf({ kind, stage, part }) {
+    if (stage < 0) return "the frame";
+    const { name, parts } = this.data.stages[stage];
+    return kind === "part" ? parts[part] : name;
+  }
+
+  whereOf(lane) {
+    const { kind, name } = this.data.lanes[lane];
+    if (kind === "thread") return `thread ${name}`;
+    return name.startsWith("stream ") ? name : `stream ${name}`;
   }
 
   // Shows a frame, or the nearest that is kept.
   choose(wanted) {
-    const { total } = this.frames.timeline;
     if (!Number.isFinite(wanted)) return;
-    const number = Math.min(Math.max(Math.round(wanted), 0), total - 1);
-    this.shown = this.frames.nearest(number);
-    this.tellMissing(number);
-    const frame = this.frames.frame(this.shown);
-    const listed = [...this.list.options].some(({ value }) => value === String(this.shown));
-    this.list.value = listed ? String(this.shown) : "";
-    this.input.value = this.shown;
-    const at = this.frames.position(this.shown);
-    this.earlier.disabled = at === 0;
-    this.later.disabled = at === this.frames.numbers.length - 1;
-    this.headline.replaceChildren(...this.describeFrame(frame));
-    this.plot.show(frame);
-    this.tell(null, frame);
-    this.tables.replaceChildren(...timelineTables(this.frames, frame, this.plot));
-  }
-
-  tellMissing(wanted) {
     const { whole } = page;
-    const { timeline, numbers } = this.frames;
-    this.missing.hidden = wanted === this.shown;
-    this.missing.textContent = `Frame ${wanted} is not kept in this file, which has ` +
-      `${whole.format(numbers.length)} of ${whole.format(timeline.total)} frames; the nearest is ` +
-      `shown. graphline report RESULT.json --html FILE --frame ${wanted} puts it in.`;
+    const { total } = this.data;
+    const number = Math.min(Math.max(Math.round(wanted), 0), total - 1);
+    const away = (frame) => Math.abs(frame.number - number);
+    const frame = this.frames.reduce((best, other) => (away(other) < away(best) ? other : best));
+    this.frame = frame;
+    this.at = this.frames.indexOf(frame);
+    this.missing.hidden = number === frame.number;
+    this.missing.textContent = `Frame ${number} is not kept in this file, which has ` +
+      `${whole.format(this.frames.length)} of ${whole.format(total)} frames; the nearest is ` +
+      "shown. A trace (--trace FILE) holds every frame.";
+    this.list.value = String(frame.number);
+    this.input.value = frame.number;
+    this.earlier.disabled = this.at === 0;
+    this.later.disabled = this.at === this.frames.length - 1;
+    this.headline.replaceChildren(...this.describe(frame));
+    this.picture.setAttribute("aria-label",
+      `Timeline of frame ${frame.number}, ${page.duration(frame.end)}`);
+    this.tables.replaceChildren(this.table(`Critical path of frame ${frame.number}; residual ` +
+      exactly(frame.residual), frame.pieces), this.table(`All spans of frame ${frame.number}`,
+      frame.spans));
+    this.told.textContent = "Point at a span to see what it is.";
+    this.fit();
   }
 
-  describeFrame(frame) {
-    const { element, digits, duration, percent } = page;
-    const { timeline } = this.frames;
-    const median = timeline.median_time;
-    const parts = [
-      element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}`];
-    if (frame.number === timeline.median) parts.push(", the median");
-    else if (frame.end === median) parts.push(", as long as the median frame");
-    else if (frame.end >= 2 * median) {
-      parts.push(`, ${digits(frame.end / median)} times as long as the median frame`);
-    } else {
-      const ratio = Math.abs(frame.end / median - 1);
-      const way = frame.end > median ? "more" : "less";
-      parts.push(`, ${percent(ratio)} ${way} than the median frame`);
-    }
-    if (frame.begin > 0) parts.push(`; it waited ${duration(frame.begin)} in the queue`);
-    parts.push(`. Due ${duration(frame.due, 4)} after the run began.`);
-    if (timeline.deadline !== null && frame.end > timeline.deadline) {
-      parts.push(element("span", { class: "bad" },
-        ` Missed its deadline of ${duration(timeline.deadline)} by ` +
-        `${duration(frame.end - timeline.deadline)}.`));
-    }
-    return parts;
+  describe(frame) {
+    const { element, duration } = page;
+    const { deadline } = this.data;
+    const late = deadline !== null && frame.end > deadline;
+    return [
+      element("strong", {}, `Frame ${frame.number}`), ` took ${duration(frame.end, 4)}; `,
+      frame === this.median ? "it is the median frame"
+        : `the median frame took ${duration(this.median.end, 4)}`,
+      frame.begin > 0 ? `; it waited ${duration(frame.begin)} in the queue` : "",
+      `. Due ${duration(frame.due, 4)} after the run began.`,
+      late ? element("span", { class: "bad" }, ` Missed its deadline of ${duration(deadline)} by ` +
+        `${duration(frame.end - deadline)}.`) : "",
+    ];
   }
 
-  // ---- The picture ------------------------------------------------------------------------------
+  table(caption, spans) {
+    const unit = page.unitFor(this.frame.end);
+    const times = ["begin", "end", "length"].map((title) =>
+      ({ title: `${title}, ${unit.name}`, number: true }));
+    return page.table(caption, [{ title: "of" }, { title: "what" }, ...times], spans.map((span) => [
+      page.name(this.nameOf(span)), this.whatOf(span),
+      ...[span.begin, span.end, span.end - span.begin].map((ns) => exactIn(ns, unit))]));
+  }
 
-  viewer() {
-    const { element } = page;
+  whatOf(span) {
+    if (span.lane === undefined) return timeTitle(span.kind);
+    return `${spanWords[span.kind]}, ${page.isolated(this.whereOf(span.lane))}`;
+  }
+
+  // ---- Controls ---------------------------------------------------------------------------------
+
+  controls() {
+    const { element, duration, whole } = page;
+    const { total } = this.data;
+    const slowest = [...this.frames].sort((a, b) => b.end - a.end).slice(0, 20);
+    const words = (frame) => `frame ${frame.number}: ${duration(frame.end)}` +
+      (frame === this.median ? ", the median" : "");
+    this.list = element("select", {
+      "aria-label": "The median and the slowest frames",
+      onchange: () => this.choose(Number(this.list.value)),
+    }, [...new Set([this.median, ...slowest])].map((frame) =>
+      element("option", { value: frame.number }, words(frame))));
+    this.input = element("input", {
+      type: "number", min: 0, max: total - 1, step: 1, "aria-label": "Frame number",
+      onchange: () => this.choose(Number(this.input.value)),
+    });
     const button = (sign, title, act) =>
       element("button", { type: "button", "aria-label": title, title, onclick: act }, sign);
-    const zoom = (factor) => () => {
-      this.plot.view.zoom(factor);
-      this.plot.place();
-    };
-    const toggle = (title, name) => page.toggle(title, (checked) => {
-      this.plot[name] = checked;
-      this.plot.place();
-    }, true);
-    return element("div", { class: "controls near", role: "group", "aria-label": "View" },
-      button("−", "Zoom out", zoom(1 / 1.5)), button("+", "Zoom in", zoom(1.5)),
-      button("Fit", "Show the whole frame", () => this.plot.fit()),
-      toggle("edges", "showsEdges"),
-      this.frames.numbers.length > 1 ? toggle("other frames", "showsBeside") : null);
+    const step = (by) => () => this.choose(this.frames[this.at + by].number);
+    this.earlier = button("‹", "Previous frame", step(-1));
+    this.later = button("›", "Next frame", step(1));
+    return element("div", { class: "controls near", role: "group", "aria-label": "Frame and view" },
+      this.list, element("span", { class: "stepper" }, this.earlier, this.input, this.later),
+      element("span", { class: "note" }, `of ${whole.format(total)}, counted from 0`),
+      button("−", "Zoom out", () => this.zoom(1 / 1.5)),
+      button("+", "Zoom in", () => this.zoom(1.5)),
+      button("Fit", "Show the whole frame", () => this.fit()));
   }
 
   caption() {
     const { element, duration } = page;
-    const error = this.frames.timeline.clock_error;
+    const error = this.data.clock_error;
     return [
       "Time counts from when the frame was due. On the critical path at the top, each " +
       "piece waited for the one before it; what is on it is outlined in its lane. Faint spans " +
       "belong to frames before and after. ",
       error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, ` +
-        "by the alignment of the clocks; whiskers show that where it can be seen. " : "",
+        "by the alignment of the clocks. " : "",
       element("span", { id: "timeline-keys" },
-        "Keys: + − and 0 zoom, ← → move, ↓ goes to the spans, where arrows go from one to the " +
-        "next and Esc leaves. The wheel zooms once the picture was clicked, or with Ctrl."),
+        "Keys: + − and 0 zoom, ← → move. The wheel zooms with Ctrl; dragging moves."),
     ];
   }
 
-  // Says what a span is, of the frame that is shown or of one beside it.
-  tell(span, frame) {
-    const { element, percent } = page;
-    if (!span) {
-      this.detail.replaceChildren(
-        "Point at a span, or move to it with the keys, to see what it is.");
-      return;
-    }
-    const piece = span.lane === undefined;
-    const where = piece ? timeWords[span.kind][1] : `${spanWords[span.kind]}, `;
-    this.detail.replaceChildren(
-      element("strong", {}, page.name(this.frames.nameOf(span))), ` · ${where}`,
-      ...(piece ? [] : [page.name(this.plot.whereOf(span.lane))]),
-      frame.number === this.shown ? "" : ` · frame ${frame.number}`, element("br"),
-      `${exactly(span.begin)} to ${exactly(span.end)}, `,
-      element("strong", {}, exactly(span.end - span.begin)),
-      `, ${percent((span.end - span.begin) / frame.end, 3)} of the frame`);
-  }
-}
-
-// What a timeline shows, as numbers.
-function timelineTables(frames, frame, plot) {
-  const { table, unitFor } = page;
-  const unit = unitFor(frame.end);
-  const times = ["begin", "end", "length"].map((title) =>
-    ({ title: `${title}, ${unit.name}`, number: true }));
-  const figures = (span) =>
-    [span.begin, span.end, span.end - span.begin].map((ns) => exactIn(ns, unit));
-  return [
-    table(`Critical path of frame ${frame.number}; residual ${exactly(frame.residual)}`,
-      [{ title: "of" }, { title: "goes to" }, ...times],
-      frame.pieces.map((piece) =>
-        [page.name(frames.ownerOf(piece)), timeTitle(piece.kind), ...figures(piece)])),
-    table(`All spans of frame ${frame.number}`,
-      [{ title: "of" }, { title: "what" }, { title: "where" }, ...times],
-      frame.spans.map((span) => [page.name(frames.ownerOf(span)), spanWords[span.kind],
-        page.name(plot.whereOf(span.lane)), ...figures(span)])),
-  ];
-}
-
-function handTimeline(plot) {
-  const { picture, view } = plot;
-  const pointer = (event) => view.time(event.clientX - picture.getBoundingClientRect().left);
-  const zoom = (factor, at) => {
-    view.zoom(factor, at);
-    plot.place();
-  };
-
-  // A page that scrolls must not be caught by the picture: the wheel zooms once it was clicked or
-  // has the keyboard, or with Ctrl.
-  picture.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !picture.contains(document.activeElement)) return;
-    event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      view.pan(event.deltaX / view.width);
-      plot.place();
-    } else {
-      zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), pointer(event));
-    }
-  }, { passive: false });
-
-  let last = null;
-  picture.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    last = event.clientX;
-  });
-  picture.addEventListener("pointermove", (event) => {
-    if (last === null || event.buttons === 0 || event.clientX === last) return;
-    // Captured only now: a click on a span must reach it.
-    picture.setPointerCapture(event.pointerId);
-    picture.classList.add("dragged");
-    view.pan((last - event.clientX) / view.width);
-    last = event.clientX;
-    plot.place();
-  });
-  for (const end of ["pointerup", "pointercancel"]) {
-    picture.addEventListener(end, () => {
-      last = null;
-      picture.classList.remove("dragged");
+  takeInput() {
+    const { picture } = this;
+    const across = (event) =>
+      (event.clientX - picture.getBoundingClientRect().left - this.left) / this.width;
+    picture.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return; // a page that scrolls must not be caught by the picture
+      event.preventDefault();
+      this.zoom(Math.exp(-0.0016 * event.deltaY), across(event));
+    }, { passive: false });
+    let last = null;
+    picture.addEventListener("pointerdown", (event) => {
+      last = across(event);
+      picture.setPointerCapture(event.pointerId);
+    });
+    picture.addEventListener("pointermove", (event) => {
+      if (last === null) return;
+      this.pan(last - across(event));
+      last = across(event);
+    });
+    picture.addEventListener("lostpointercapture", () => { last = null; });
+    const keys = {
+      "+": () => this.zoom(1.5), "=": () => this.zoom(1.5), "-": () => this.zoom(1 / 1.5),
+      0: () => this.fit(), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
+    };
+    picture.addEventListener("keydown", (event) => {
+      const key = keys[event.key];
+      if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      key();
     });
   }
 
-  const middle = () => plot.focused
-    ? Math.min(Math.max((plot.focused.span.begin + plot.focused.span.end) / 2, view.from), view.to)
-    : (view.from + view.to) / 2;
-  const pan = (part) => {
-    view.pan(part);
-    plot.place();
-  };
-  const keys = {
-    "+": () => zoom(1.5, middle()),
-    "=": () => zoom(1.5, middle()),
-    "-": () => zoom(1 / 1.5, middle()),
-    0: () => plot.fit(),
-    ArrowLeft: (moves) => (moves ? plot.step(-1, 0) : pan(-0.15)),
-    ArrowRight: (moves) => (moves ? plot.step(1, 0) : pan(0.15)),
-    ArrowUp: (moves) => moves && plot.step(0, -1),
-    ArrowDown: (moves) => (moves ? plot.step(0, 1) : plot.current?.group.focus()),
-    Escape: () => picture.focus(),
-  };
-  picture.addEventListener("keydown", (event) => {
-    const key = keys[event.key];
-    if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    key(Boolean(plot.focused) && !event.shiftKey);
-  });
+  // ---- What is seen -----------------------------------------------------------------------------
+
+  see(from, length) {
+    this.from = Math.min(Math.max(from, -0.75 * this.frame.end), 1.75 * this.frame.end - length);
+    this.to = this.from + length;
+    this.draw();
+  }
+
+  fit() {
+    const length = Math.max(this.frame.end, 1);
+    this.see(-0.01 * length, 1.02 * length);
+  }
+
+  // Keeps what is at a part of the width where it is; factors above 1 show less time.
+  zoom(factor, part = 0.5) {
+    const seen = this.to - this.from;
+    const length = Math.min(Math.max(seen / factor, leastSeen), 2.5 * Math.max(this.frame.end, 1));
+    this.see(this.from + part * (seen - length), length);
+  }
+
+  // By a part of what is seen.
+  pan(part) {
+    this.see(this.from + part * (this.to - this.from), this.to - this.from);
+  }
+
+  // Pixels from where the lanes begin.
+  x(ns) {
+    return (ns - this.from) / (this.to - this.from) * this.width;
+  }
+
+  // ---- The picture ------------------------------------------------------------------------------
+
+  // Names of lanes stand to the left of them, or above where there is little room.
+  draw() {
+    const { svg } = page;
+    const size = timelineSizes;
+    const width = this.picture.getBoundingClientRect().width;
+    if (!this.frame || width === 0) return;
+    const narrow = width < size.narrow;
+    this.left = narrow ? 1 : size.gutter;
+    this.width = width - this.left - 1;
+    this.tops = [];
+    const names = [];
+    const bands = [];
+    let y = size.axis;
+    const row = (title, height) => {
+      if (narrow) y += size.name;
+      names.push(svg("text", { x: 1, y: narrow ? y - 5 : y + height / 2 + 5 },
+        fittedText(title, narrow ? width : size.gutter - 14, 13), svg("title", {}, title)));
+      bands.push(svg("rect", { x: this.left, y, width: this.width, height, rx: 2 }));
+      this.tops.push(y);
+      y += height + size.gap;
+    };
+    row("critical path", size.strip);
+    this.data.lanes.forEach((_, lane) => row(this.whereOf(lane), size.lane));
+    this.picture.setAttribute("viewBox", `0 0 ${width} ${y}`);
+    this.picture.style.aspectRatio = `${width} / ${y}`;
+    Object.assign(this.picture.dataset, { from: Math.round(this.from), to: Math.round(this.to) });
+    this.picture.replaceChildren(
+      svg("defs", {}, svg("marker", {
+        id: "timeline-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6,
+        orient: "auto",
+      }, svg("path", { d: "M0 .5 8 4 0 7.5z" }))),
+      svg("g", { class: "bands" }, bands), svg("g", { class: "names" }, names),
+      // An element svg within cuts off what reaches beyond it.
+      svg("svg", { x: this.left, width: this.width, height: y },
+        svg("g", { class: "grid" }, this.axis(y)),
+        svg("g", { class: "beside" }, this.beside()),
+        svg("g", { class: "spans" }, this.spans()),
+        svg("g", { class: "edges" }, this.edges())));
+  }
+
+  // Round times, about one per 110 pixels; the frame's ends and its deadline.
+  axis(height) {
+    const { svg } = page;
+    const rough = (this.to - this.from) / Math.max(2, this.width / 110);
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = Math.max(1, [1, 2, 5, 10].find((n) => n * power >= rough) * power);
+    const unit = page.unitFor(Math.max(Math.abs(this.from), Math.abs(this.to)));
+    const decimals = Math.max(0, -Math.floor(Math.log10(step / unit.ns) + 1e-9));
+    const line = (ns, style) => svg("line", {
+      class: style, x1: this.x(ns), x2: this.x(ns), y1: timelineSizes.axis - 4, y2: height,
+    });
+    const drawn = [];
+    for (let i = Math.ceil(this.from / step); i * step <= this.to; ++i) {
+      const x = this.x(i * step);
+      const anchor = x < 24 ? "start" : this.width - x < 34 ? "end" : "middle";
+      drawn.push(line(i * step, ""), svg("text", { x, y: 13, "text-anchor": anchor },
+        `${(i * step / unit.ns).toFixed(decimals)} ${unit.name}`));
+    }
+    const { deadline } = this.data;
+    drawn.push(line(0, "bound"), line(this.frame.end, "bound"));
+    if (deadline !== null) drawn.push(line(deadline, "deadline"));
+    return drawn;
+  }
+
+  // From one time to another, cut a little beyond what is seen: browsers draw very wide ones badly.
+  box(begin, end, least) {
+    const x = Math.max(this.x(begin), -20);
+    const right = Math.min(Math.max(this.x(end), x + least), this.width + 20);
+    return { x, width: Math.max(0, right - x) };
+  }
+
+  spans() {
+    const onPath = new Set(this.frame.pieces.map(({ kind, stage }) => `${kind} ${stage}`));
+    const inParts = new Set(this.frame.spans.filter(({ kind }) => kind === "part")
+      .map(({ stage }) => `device ${stage}`));
+    const drawn = this.frame.pieces.map((piece) => this.span(piece, "piece", false));
+    for (const span of this.frame.spans) {
+      const color = span.kind === "part" ? "part" : spanColors[span.kind];
+      const key = `${color} ${span.stage}`;
+      drawn.push(this.span(span, onPath.has(key) ? "bounds" : "", inParts.has(key)));
+    }
+    return drawn;
+  }
+
+  // `wraps`: it leaves room at its bottom for its parts.
+  span(span, mark, wraps) {
+    const { svg, isolated, percent } = page;
+    const part = span.kind === "part";
+    const top = this.tops[(span.lane ?? -1) + 1];
+    const whole = span.lane === undefined ? timelineSizes.strip : timelineSizes.lane;
+    const box = this.box(span.begin, span.end, part ? 0.5 : 1);
+    const [left, right] = [Math.max(box.x, 0), Math.min(box.x + box.width, this.width)];
+    const name = this.nameOf(span);
+    const label = part ? "" : fittedText(span.stage < 0 ? this.whatOf(span).split(",")[0] : name,
+      right - left - 10);
+    const words = `${isolated(name)}, ${this.whatOf(span)}, ${exactly(span.begin)} to ` +
+      `${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
+      `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`;
+    const thin = right - left < 6 ? "thin" : "";
+    return svg("g", {
+      class: `span time time-${spanColors[span.kind] ?? span.kind} ${part ? "part" : ""} ${mark} ` +
+        thin,
+      role: "img", "aria-label": words, onpointerenter: () => {
+        this.told.textContent = words;
+      },
+    },
+    svg("rect", { ...box, y: part ? top + whole - 10 : top, height: part ? 10 : whole,
+                  rx: part ? 0 : 2 }),
+    svg("text", { x: left + 5, y: top + (wraps ? (whole - 10) / 2 : whole / 2) + 4 }, label));
+  }
+
+  // What up to three kept frames on either side did in the time that is seen.
+  beside() {
+    const { svg } = page;
+    const drawn = [];
+    for (const step of [-3, -2, -1, 1, 2, 3]) {
+      const frame = this.frames[this.at + step];
+      if (!frame) continue;
+      const shift = frame.due - this.frame.due;
+      for (const { kind, lane, begin, end } of frame.spans) {
+        if (kind === "part" || end + shift < this.from || begin + shift > this.to) continue;
+        drawn.push(svg("rect", {
+          class: `time time-${spanColors[kind]}`, rx: 2, ...this.box(begin + shift, end + shift, 2),
+          y: this.tops[lane + 1], height: timelineSizes.lane,
+        }));
+      }
+    }
+    return drawn;
+  }
+
+  // From the end of what was waited for to the begin of what waited for it.
+  edges() {
+    const { svg } = page;
+    const works = new Map();
+    for (const span of this.frame.spans) {
+      if (span.kind === "part" || (span.kind === "launch" && works.has(span.stage))) continue;
+      works.set(span.stage, span);
+    }
+    const middle = ({ lane }) => this.tops[lane + 1] + timelineSizes.lane / 2;
+    const drawn = [];
+    this.data.stages.forEach(({ waits }, stage) => {
+      for (const earlier of waits) {
+        const [from, to] = [works.get(earlier), works.get(stage)];
+        if (!from || !to) continue;
+        const [x1, x2] = [this.x(from.end), this.x(to.begin)];
+        const [y1, y2] = [middle(from), middle(to)];
+        const bend = Math.min(Math.max(Math.abs(x2 - x1) / 2, 10), 40);
+        drawn.push(svg("path", {
+          d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`,
+        }));
+      }
+    });
+    return drawn;
+  }
 }
