@@ -24,7 +24,7 @@ run: {arrival: constant, rate: 700, frames: 60, warmup: 2, deadline: 5ms, queue:
       when_full: drop_newest}
 """
 
-Trace = collections.namedtuple("Trace", "slices names arrows counters waits instants")
+Trace = collections.namedtuple("Trace", "slices names arrows waits instants")
 
 
 def nanoseconds(microseconds):
@@ -39,17 +39,12 @@ def read(path):
     for event in events:
         phases[event["ph"]].append(event)
     ends = {event["id"]: event["tid"] for event in phases["f"]}
-    counters = collections.defaultdict(list)
-    for event in phases["C"]:
-        for series, value in event["args"].items():
-            counters[f"{event['name']} {series}"].append((nanoseconds(event["ts"]), value))
     return Trace(
         slices=sorted((e["pid"], e["tid"], e["name"], nanoseconds(e["ts"]), nanoseconds(e["dur"]),
                        e["args"]["frame"]) for e in phases["X"]),
         names={(e["name"], e["pid"], e["tid"]): e["args"]["name"] for e in phases["M"]
                if e["name"] in ("process_name", "thread_name")},
         arrows=sorted((event["tid"], ends[event["id"]]) for event in phases["s"]),
-        counters=dict(counters),
         waits=sorted(nanoseconds(e["ts"]) for e in phases["b"]),
         instants=len(phases["i"]))
 
@@ -92,12 +87,6 @@ class TraceCase(harness.PageCase):
                 " join thread_track u on u.id = y.track_id join thread a on a.utid = t.utid"
                 " join thread b on b.utid = u.utid")
             self.assertEqual(sorted(map(tuple, arrows)), trace.arrows)
-            counters = collections.defaultdict(list)
-            for counter, ts, value in perfetto.query(
-                    "select track.name, ts, value from counter join track on track_id = track.id"
-                    " order by ts"):
-                counters[counter].append((ts, value))
-            self.assertEqual(dict(counters), trace.counters)
             waits = perfetto.query("select ts from slice where name = 'queue wait' order by ts")
             self.assertEqual([ts for ts, in waits], trace.waits)
             dropped = perfetto.query("select count(*) from slice where name = 'dropped'")
@@ -140,8 +129,6 @@ class TraceCase(harness.PageCase):
                              sorted((pid, tid, title, frame)
                                     for pid, tid, title, _, _, frame in trace.slices))
             self.assertEqual(found["arrows"], [True] * len(trace.arrows))
-            self.assertEqual(found["counters"], {counter: [value for _, value in values]
-                                                 for counter, values in trace.counters.items()})
             self.assertEqual(found["waits"], len(trace.waits))
             self.assertEqual(found["instants"], trace.instants)
             self.assertTrue(any("clock_error_ns" in entry for entry in found["metadata"]

@@ -29,7 +29,6 @@ fetch(address).then((answer) => answer.text()).then((text) => {
   const model = new tr.Model();
   new tr.importer.Import(model).importTraces([text]);
   const slices = [];
-  const counters = {};
   const names = [];
   let waits = 0;
   for (const process of model.getAllProcesses()) {
@@ -40,11 +39,8 @@ fetch(address).then((answer) => answer.text()).then((text) => {
         slices.push([process.pid, thread.tid, slice.title, slice.args.frame]);
       waits += thread.asyncSliceGroup.slices.length;
     }
-    for (const counter of Object.values(process.counters))
-      for (const series of counter.series)
-        counters[counter.name + " " + series.name] = series.samples.map((sample) => sample.value);
   }
-  done({slices, counters, names, waits,
+  done({slices, names, waits,
         instants: model.instantEvents.length
           + model.getAllProcesses().reduce((sum, p) => sum + p.instantEvents.length, 0),
         arrows: model.flowEvents.map((arrow) => Boolean(arrow.startSlice && arrow.endSlice)),

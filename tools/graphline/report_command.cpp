@@ -14,7 +14,7 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/trace/trace_file.hpp"
+#include "framework/report/trace/trace_json.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -25,45 +25,19 @@ namespace {
 struct report_arguments {
   std::string result;
   result_files files;
-  std::vector<std::size_t> frames;
 };
 
-/// Digits only: a conversion takes -1 for the largest of all numbers.
-std::string not_a_frame(const std::string& text) {
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
-                                                   [](char c) { return c >= '0' && c <= '9'; });
-  if (digits && text.size() <= 18) return {};
-  return fmt::format("{} is no frame's number; frames are counted from 0", quote(text));
-}
-
-void check_frames(const report_arguments& given, const run_record& record) {
-  for (const auto frame : given.frames) {
-    if (frame < record.frames.size()) continue;
-    if (record.frames.empty()) {
-      throw input_error(fmt::format("--frame {}: the run has no frames", frame));
-    }
-    throw input_error(
-        fmt::format("--frame {}: the run's frames are 0 to {}", frame, record.frames.size() - 1));
-  }
-}
-
 void make_reports(report_arguments& given, const run_record& record) {
-  check_frames(given, record);
-  const auto trace = given.files.path("--trace");
   result_outputs outputs(given.files, {given.result});
-  const auto analysis = analyze(record);
-  const auto says = report::describe(record, analysis);
+  const auto says = report::describe(record);
   if (outputs.empty()) outputs.show(says);
-  outputs.write("--html", [&](text_sink& to) {
-    to.append(report::as_html(report::describe(record, analysis, given.frames)));
-  });
-  outputs.write("--trace", [&](text_sink& to) { write_trace_file(to, record, trace); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.write(says);
   outputs.finish();
 }
 
-/// Of what is not about single frames. `what`: "a roofline". `csv`: where its CSV is not a table of
+/// Of what is no single run. `what`: "a roofline". `csv`: where its CSV is not a table of
 /// the document.
 void make_reports(report_arguments& given, const report::document& says, std::string_view what,
                   const std::function<void(text_sink&)>& csv = {}) {
@@ -72,11 +46,6 @@ void make_reports(report_arguments& given, const report::document& says, std::st
         "--trace {}: {} holds {}, and a trace shows one run; make it by 'graphline run' with "
         "--trace FILE",
         quote(given.files.path("--trace"), 200), quote(given.result, 200), what));
-  }
-  if (!given.frames.empty()) {
-    throw input_error(
-        fmt::format("--frame {}: {} holds {}, whose page shows no single frames; omit --frame",
-                    given.frames.front(), quote(given.result, 200), what));
   }
   result_outputs outputs(given.files, {given.result});
   if (outputs.empty()) outputs.show(says);
@@ -103,10 +72,6 @@ void make_reports(report_arguments& given, const capacity_record& record) {
 }
 
 exit_status make_reports(report_arguments& given) {
-  if (!given.frames.empty() && given.files.path("--html").empty()) {
-    throw input_error(fmt::format("--frame {}: it puts a frame into the page; add --html FILE",
-                                  given.frames.front()));
-  }
   std::visit([&](const auto& record) { make_reports(given, record); }, read_record(given.result));
   return exit_status::done;
 }
@@ -121,17 +86,9 @@ void add_report_command(CLI::App& program, action& chosen) {
                    "What run, compare, roofline, calibrate or capacity wrote to --json")
       ->required();
   given->files.add_html(*command, "Write it as a page for a browser");
-  given->files.add(*command, "--trace",
-                   "Write a run as a trace for Perfetto; compressed where\nFILE ends in .gz");
+  given->files.add(*command, "--trace", "Write a run as a trace for Perfetto");
   given->files.add(*command, "--csv", "Write one row per frame and stage");
   given->files.add_markdown(*command);
-  command
-      ->add_option("--frame", given->frames,
-                   "Put the timeline of this frame into the page, from 0; may be given again")
-      ->type_name("N")
-      ->check(not_a_frame)
-      ->expected(1)
-      ->take_all();
   command->footer(
       "Without FILE it prints the table. FILE may be - for standard output, RESULT.json for "
       "standard input.");

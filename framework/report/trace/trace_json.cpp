@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/base/words.hpp"
 #include "framework/report/json/common_json.hpp"
-#include "framework/report/trace/trace_frames.hpp"
 #include "framework/report/trace/trace_slices.hpp"
-#include "framework/report/trace/trace_text.hpp"
 
 namespace graphline {
 
@@ -22,10 +18,65 @@ namespace {
 using json = nlohmann::ordered_json;
 using kind = timeline_span::kind;
 
+// The processes of a trace, from the top.
+constexpr int frames_process = 1;
+constexpr int host_process = 2;
+constexpr int device_process = 3;
+
+/// Of the first row of frames; further rows and the lanes follow. No process has such a number, for
+/// Perfetto takes a thread that has its process's number for the main one.
+constexpr std::size_t first_thread = 4;
+
+/// Where an event belongs: numbers that no two tracks share.
+struct track {
+  int process = frames_process;
+  std::size_t thread = first_thread;
+};
+
 /// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+/// Nanoseconds as the format wants them, microseconds: "1234.567".
+std::string microseconds(nanoseconds ns) {
+  const auto size = static_cast<std::uint64_t>(ns);
+  return fmt::format("{}.{:03}", size / 1000, size % 1000);
+}
+
+/// The events, one after the other without a tree of them: there are millions.
+class event_writer {
+ public:
+  /// `zero` is the moment that the trace calls 0.
+  event_writer(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
+
+  /// `members`: what an event has beside its place and time, as JSON without braces.
+  void instant(char phase, track on, nanoseconds at, std::string_view members) {
+    write(phase, on, "\"ts\":" + microseconds(at - zero_), members);
+  }
+  void slice(track on, nanoseconds begin, nanoseconds end, std::string_view members) {
+    write('X', on,
+          fmt::format("\"ts\":{},\"dur\":{}", microseconds(begin - zero_),
+                      microseconds(std::max(begin, end) - begin)),
+          members);
+  }
+  /// Of a process or thread: its name, or its place among the others.
+  void about(track on, std::string_view what, std::string_view key, std::string_view value) {
+    write('M', on, fmt::format("\"name\":\"{}\"", what),
+          fmt::format("\"args\":{{\"{}\":{}}}", key, value));
+  }
+
+ private:
+  void write(char phase, track on, std::string_view first, std::string_view members) {
+    to_.append(fmt::format("{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},{},{}}}", separator_, phase,
+                           on.process, on.thread, first, members));
+    separator_ = ",\n";
+  }
+
+  text_sink& to_;
+  nanoseconds zero_;
+  std::string_view separator_;
+};
 
 /// The run's beginning, or the earliest stamp where one is before that: a viewer would leave out
 /// what has a negative time.
@@ -54,27 +105,27 @@ std::string origin(const run_record& record, nanoseconds zero) {
   return origin.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string device_name(const run_record& record) {
-  return fmt::format("device {}: {}", record.device.backend, record.device.name);
+// ---- Tracks -------------------------------------------------------------------------------------
+
+/// Frames in as few rows as it takes for those of a row not to overlap: a row for each, from 0.
+std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
+  std::vector<std::size_t> by_begin(frames.size());
+  for (std::size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
+  std::ranges::stable_sort(by_begin, {}, [&](std::size_t frame) { return frames[frame].begin; });
+  std::vector<std::size_t> rows(frames.size());
+  std::vector<nanoseconds> free_from;
+  for (const std::size_t frame : by_begin) {
+    const auto [due, begin, end] = frames[frame];
+    auto row = std::ranges::find_if(free_from, [&](nanoseconds free) { return free <= begin; });
+    if (row == free_from.end()) row = free_from.insert(row, 0);
+    *row = std::max(begin, end);
+    rows[frame] = static_cast<std::size_t>(row - free_from.begin());
+  }
+  return rows;
 }
 
-/// `track` is any of the process, so that a viewer does not make one up.
-void name_process(trace_text& to, trace_track track, std::string_view name) {
-  to.event("{\"ph\":\"M\",\"name\":\"process_name\"").on(track);
-  to.plain(",\"args\":{\"name\":").plain(json_string(name)).plain("}").end_event();
-  to.event("{\"ph\":\"M\",\"name\":\"process_sort_index\"").on(track);
-  to.plain(",\"args\":{\"sort_index\":").number(track.process).plain("}").end_event();
-}
-
-void name_track(trace_text& to, trace_track track, std::string_view name) {
-  to.event("{\"ph\":\"M\",\"name\":\"thread_name\"").on(track);
-  to.plain(",\"args\":{\"name\":").plain(json_string(name)).plain("}").end_event();
-  to.event("{\"ph\":\"M\",\"name\":\"thread_sort_index\"").on(track);
-  to.plain(",\"args\":{\"sort_index\":").number(track.thread).plain("}").end_event();
-}
-
-std::vector<trace_track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_t rows) {
-  std::vector<trace_track> tracks;
+std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_t rows) {
+  std::vector<track> tracks;
   for (const auto& lane : lanes) {
     const bool thread = lane.what == timeline_lane::kind::thread;
     tracks.push_back({thread ? host_process : device_process, first_thread + rows + tracks.size()});
@@ -82,51 +133,76 @@ std::vector<trace_track> tracks_of(const std::vector<timeline_lane>& lanes, std:
   return tracks;
 }
 
-void label_device(trace_text& to, trace_track track, nanoseconds clock_error) {
-  to.event("{\"ph\":\"M\",\"name\":\"process_labels\"").on(track);
-  to.plain(",\"args\":{\"labels\":\"stamps within ").number(clock_error);
-  to.plain(" ns of the host's clock\"}").end_event();
+/// `track` is any of the process, so that a viewer does not make one up.
+void name_process(event_writer& to, track on, std::string_view name) {
+  to.about(on, "process_name", "name", json_string(name));
+  to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
 }
 
-void name_everything(trace_text& to, const run_record& record,
-                     const std::vector<timeline_lane>& lanes,
-                     const std::vector<trace_track>& tracks, std::size_t rows) {
-  name_process(to, {frames_process, first_thread}, "frames");
+void name_track(event_writer& to, track on, std::string_view name) {
+  to.about(on, "thread_name", "name", json_string(name));
+  to.about(on, "thread_sort_index", "sort_index", fmt::to_string(on.thread));
+}
+
+void name_everything(event_writer& to, const run_record& record,
+                     const std::vector<timeline_lane>& lanes, const std::vector<track>& tracks,
+                     std::size_t rows) {
+  name_process(to, {}, "frames");
   for (std::size_t row = 0; row < rows; ++row) {
-    name_track(to, {frames_process, first_thread + row},
-               rows == 1 ? "in flight" : fmt::format("in flight {}", row + 1));
+    name_track(to, {frames_process, first_thread + row}, fmt::format("in flight {}", row + 1));
   }
+  const auto device = fmt::format("device {}: {}", record.device.backend, record.device.name);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (i == 0 || tracks[i].process != tracks[i - 1].process) {
-      const bool host = tracks[i].process == host_process;
-      name_process(to, tracks[i], host ? "host" : device_name(record));
-      if (!host) label_device(to, tracks[i], record.clock_error);
+      name_process(to, tracks[i], tracks[i].process == host_process ? "host" : device);
     }
     name_track(to, tracks[i], lanes[i].name);
+  }
+}
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+/// What they waited before they began, themselves, and those that were dropped.
+void write_frames(event_writer& to, const run_record& record,
+                  const std::vector<std::size_t>& rows) {
+  for (std::size_t i = 0; i < record.frames.size(); ++i) {
+    const auto [due, begin, end] = record.frames[i];
+    const nanoseconds taken = std::max(begin, end) - due;
+    const bool late = record.run.deadline && taken > *record.run.deadline;
+    to.slice({frames_process, first_thread + rows[i]}, begin, end,
+             fmt::format("\"cat\":\"frame\",\"name\":\"frame {}{}\","
+                         "\"args\":{{\"frame\":{},\"end_to_end_ns\":{}}}",
+                         i, late ? " late" : "", i, taken));
+    if (due >= begin) continue;
+    const auto wait =
+        fmt::format("\"cat\":\"queue\",\"name\":\"queue wait\",\"id2\":{{\"local\":\"{}\"}}", i);
+    to.instant('b', {}, due, wait);
+    to.instant('e', {}, begin, wait);
+  }
+  for (const auto due : record.load.dropped) {
+    to.instant('i', {}, due, "\"s\":\"p\",\"cat\":\"queue\",\"name\":\"dropped\"");
   }
 }
 
 /// What all slices of a stage and kind have in common, up to the number of the frame.
 std::string head_of(const stage_record& stage, kind what) {
   const bool launch = what == kind::launch;
-  const std::string name = launch ? "launch " + stage.name : stage.name;
   const std::string_view is = launch                 ? "launch"
                               : what == kind::copy   ? "copy"
                               : what == kind::synced ? "synchronized"
                                                      : "stage";
-  std::string head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{}",
-                                 is, json_string(name), json_string(stage.kind));
+  auto head =
+      fmt::format("\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{},", is,
+                  json_string((launch ? "launch " : "") + stage.name), json_string(stage.kind));
   if (stage.on == side::device) {
-    head += fmt::format(",\"priority\":\"{}\"", to_word(stage.priority));
+    head += fmt::format("\"priority\":\"{}\",", to_word(stage.priority));
   }
-  return head + ",\"frame\":";
+  return head + "\"frame\":";
 }
 
 std::string head_of(const part_record& part) {
-  std::string head = fmt::format("{{\"ph\":\"X\",\"cat\":\"part\",\"name\":{},\"args\":{{",
-                                 json_string(part.name));
-  if (!part.choice.empty()) head += fmt::format("\"choice\":{},", json_string(part.choice));
-  return head + "\"frame\":";
+  return fmt::format("\"cat\":\"part\",\"name\":{},\"args\":{{\"choice\":{},\"frame\":",
+                     json_string(part.name), json_string(part.choice));
 }
 
 /// The beginnings of slices, made once each.
@@ -135,135 +211,88 @@ class slice_heads {
   explicit slice_heads(const run_record& record) {
     for (const auto& stage : record.stages) {
       auto& heads = stages_.emplace_back();
-      for (const kind what : {kind::cpu, kind::launch, kind::synced, kind::device, kind::copy}) {
-        heads.whole[static_cast<std::size_t>(what)] = head_of(stage, what);
-      }
-      for (const auto& part : stage.parts) heads.parts.push_back(head_of(part));
+      for (const auto& [word, what] : timeline_span_words) heads.push_back(head_of(stage, what));
+      heads.pop_back();  // that of parts, which have their own
+      for (const auto& part : stage.parts) heads.push_back(head_of(part));
     }
   }
 
   std::string_view operator()(const timeline_span& span) const {
-    if (!span.stage) {
-      return "{\"ph\":\"X\",\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
-    }
+    if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
     const auto& heads = stages_[*span.stage];
-    if (span.what == kind::part) return heads.parts[span.part];
-    return heads.whole[static_cast<std::size_t>(span.what)];
+    return heads[static_cast<std::size_t>(span.what) + span.part];
   }
 
  private:
-  struct of_stage {
-    std::array<std::string, 5> whole;
-    std::vector<std::string> parts;
-  };
-  std::vector<of_stage> stages_;
+  std::vector<std::vector<std::string>> stages_;  ///< by kind, and then by part
 };
 
-void write_slice(trace_text& to, const trace_slice& slice, std::string_view head,
-                 trace_track track) {
-  const auto& span = slice.span;
-  to.event(head).number(slice.frame);
-  if (slice.measured != span.end - span.begin) {
-    to.plain(track.process == host_process ? ",\"host_ns\":" : ",\"device_ns\":");
-    to.number(slice.measured);
-  }
-  to.plain("}").on(track).at(span.begin).lasting(span.end - span.begin);
-  to.plain(",\"cname\":\"").plain(color_of(slice.frame)).plain("\"").end_event();
-}
-
-void write_slices(trace_text& to, const run_record& record, const trace_slices& slices,
-                  const std::vector<trace_track>& tracks) {
+void write_slices(event_writer& to, const run_record& record, const trace_slices& slices,
+                  const std::vector<track>& tracks) {
   const slice_heads heads(record);
-  for (std::size_t lane = 0; lane < tracks.size(); ++lane) {
-    for (std::size_t at : slices.lanes[lane]) {
-      do {
-        write_slice(to, slices.all[at], heads(slices.all[at].span), tracks[lane]);
-        ++at;
-      } while (at < slices.all.size() && slices.all[at].span.what == kind::part);
+  for (const auto& [span, frame, measured] : slices.all) {
+    std::string members(heads(span));
+    members += fmt::to_string(frame);
+    if (measured != span.end - span.begin) {
+      const bool host = tracks[span.lane].process == host_process;
+      members += fmt::format(",\"{}\":{}", host ? "host_ns" : "device_ns", measured);
     }
+    to.slice(tracks[span.lane], span.begin, span.end, members + "}");
   }
 }
 
-// ---- Arrows
-// ---------------------------------------------------------------------------------------
+// ---- Arrows -------------------------------------------------------------------------------------
 
 /// The slices of one frame by what they are to its arrows; null where there is none.
 struct frame_slices {
-  const trace_slice* launch = nullptr;       ///< of the frame's graph
-  std::vector<const trace_slice*> launches;  ///< by stage
-  std::vector<const trace_slice*> work;  ///< by stage: what it did, its launch if no more is known
+  const timeline_span* launch = nullptr;       ///< of the frame's graph
+  std::vector<const timeline_span*> launches;  ///< by stage
+  std::vector<const timeline_span*> work;      ///< by stage
 };
 
-void find(frame_slices& found, const trace_slices& slices, std::size_t frame, std::size_t stages) {
-  found.launch = nullptr;
-  found.launches.assign(stages, nullptr);
-  found.work.assign(stages, nullptr);
+frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std::size_t stages) {
+  frame_slices found{nullptr, std::vector<const timeline_span*>(stages),
+                     std::vector<const timeline_span*>(stages)};
   for (std::size_t i = slices.first[frame]; i < slices.first[frame + 1]; ++i) {
-    const trace_slice& slice = slices.all[i];
-    if (slice.span.what == kind::part) continue;
-    if (!slice.span.stage) {
-      found.launch = &slice;
-    } else if (slice.span.what == kind::launch) {
-      found.launches[*slice.span.stage] = &slice;
+    const auto& span = slices.all[i].span;
+    if (span.what == kind::part) continue;
+    if (!span.stage) {
+      found.launch = &span;
     } else {
-      found.work[*slice.span.stage] = &slice;
+      (span.what == kind::launch ? found.launches : found.work)[*span.stage] = &span;
     }
   }
+  return found;
 }
-
-class flow_writer {
- public:
-  flow_writer(trace_text& to, const std::vector<trace_track>& tracks) : to_(to), tracks_(tracks) {}
-
-  /// `head` is `"cat":...,"name":...`.
-  void arrow(const trace_slice* from, const trace_slice* to, std::string_view head) {
-    if (from == nullptr || to == nullptr) return;
-    const auto& before = from->span;
-    const auto& after = to->span;
-    // The clock's error has put them in the wrong order: a viewer would turn the arrow round.
-    if (after.begin < before.begin) return;
-    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
-    // may begin before its launch has returned.
-    const auto start = std::max(before.begin, std::min(before.end - 1, after.begin));
-    ++id_;
-    point("{\"ph\":\"s\",", head, before.lane, start).end_event();
-    point("{\"ph\":\"f\",", head, after.lane, after.begin).plain(",\"bp\":\"e\"").end_event();
-  }
-
- private:
-  trace_text& point(std::string_view beginning, std::string_view head, std::size_t lane,
-                    nanoseconds at) {
-    to_.event(beginning).plain(head).plain(",\"id\":").number(id_);
-    return to_.on(tracks_[lane]).at(at);
-  }
-
-  trace_text& to_;
-  const std::vector<trace_track>& tracks_;
-  std::size_t id_ = 0;
-};
 
 /// Arrows between slices of each frame: from every stage to those that wait for it, named after how
 /// they do, and from launches to what they launched. `tracks` are those of the lanes.
-void write_flows(trace_text& to, const run_record& record, const trace_slices& slices,
-                 const std::vector<trace_track>& tracks) {
-  constexpr std::string_view launch = "\"cat\":\"launch\",\"name\":\"launch\"";
-  flow_writer write(to, tracks);
-  frame_slices found;
+void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
+                 const std::vector<track>& tracks) {
+  std::size_t id = 0;
+  const auto arrow = [&](const timeline_span* before, const timeline_span* after,
+                         std::string_view category, std::string_view name) {
+    // Where the clock's error has put them in the wrong order a viewer would turn the arrow round.
+    if (before == nullptr || after == nullptr || after->begin < before->begin) return;
+    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
+    // may begin before its launch has returned.
+    const auto start = std::max(before->begin, std::min(before->end - 1, after->begin));
+    const auto members =
+        fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, ++id);
+    to.instant('s', tracks[before->lane], start, members);
+    to.instant('f', tracks[after->lane], after->begin, members + ",\"bp\":\"e\"");
+  };
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-    find(found, slices, frame, record.stages.size());
+    const auto found = slices_of_frame(slices, frame, record.stages.size());
+    const auto known = [&](std::size_t stage) {
+      return found.work[stage] != nullptr ? found.work[stage] : found.launches[stage];
+    };
     for (std::size_t i = 0; i < record.stages.size(); ++i) {
-      const trace_slice* work = found.work[i];
-      write.arrow(found.launches[i], work, launch);
       const auto& waits = record.stages[i].waits;
-      if (waits.empty()) write.arrow(found.launch, work, launch);
+      arrow(found.launches[i], found.work[i], "launch", "launch");
+      if (waits.empty()) arrow(found.launch, found.work[i], "launch", "launch");
       for (const auto& wait : waits) {
-        const std::string_view how = to_word(wait.how);
-        std::string head = "\"cat\":\"edge\",\"name\":\"";
-        head.append(how).append("\"");
-        const auto known = [&](std::size_t stage) {
-          return found.work[stage] != nullptr ? found.work[stage] : found.launches[stage];
-        };
-        write.arrow(known(wait.stage), known(i), head);
+        arrow(known(wait.stage), known(i), "edge", to_word(wait.how));
       }
     }
   }
@@ -275,17 +304,18 @@ void write_trace(text_sink& to, const run_record& record) {
   const timeline picture(record);
   const auto slices = slices_of(picture, record.frames.size());
   const auto rows = rows_of(record.frames);
-  const auto tracks = tracks_of(picture.lanes(), rows.count);
+  const auto row_count = rows.empty() ? 0 : *std::ranges::max_element(rows) + 1;
+  const auto tracks = tracks_of(picture.lanes(), row_count);
   const nanoseconds zero = zero_of(record, slices);
   to.append(R"({"displayTimeUnit":"ns","otherData":)")
       .append(origin(record, zero))
       .append(",\"traceEvents\":[\n");
-  trace_text text(to, zero);
-  name_everything(text, record, picture.lanes(), tracks, rows.count);
-  write_frames(text, record, rows);
-  write_slices(text, record, slices, tracks);
+  event_writer events(to, zero);
+  name_everything(events, record, picture.lanes(), tracks, row_count);
+  write_frames(events, record, rows);
+  write_slices(events, record, slices, tracks);
   // After all slices, since an arrow's end belongs to the last slice before it that begins with it.
-  write_flows(text, record, slices, tracks);
+  write_flows(events, record, slices, tracks);
   to.append("\n]}\n");
 }
 

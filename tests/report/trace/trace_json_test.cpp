@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/analysis/sample_records.hpp"
@@ -84,10 +83,6 @@ TEST(trace_json, shows_every_frame_and_what_it_took) {
     ASSERT_EQ(slices.size(), 1u) << i;
     EXPECT_EQ(ns_of(slices[0]["dur"]), record.frames[i].end - record.frames[i].begin);
     EXPECT_EQ(slices[0]["args"]["end_to_end_ns"], record.frames[i].end - record.frames[i].due);
-    if (i > 0) {
-      const auto before = slices_named(trace, "frame " + std::to_string(i - 1));
-      EXPECT_NE(slices[0]["cname"], before[0]["cname"]);
-    }
   }
 }
 
@@ -96,48 +91,6 @@ TEST(trace_json, has_a_row_for_each_frame_in_flight) {
   EXPECT_EQ(slices_named(trace, "frame 0")[0]["tid"], 4);
   EXPECT_EQ(slices_named(trace, "frame 1")[0]["tid"], 5);
   EXPECT_TRUE(nested(trace));
-}
-
-TEST(trace_json, counts_frames_in_flight_and_waiting_from_nothing_to_nothing) {
-  const auto record = samples::two_models_on_schedule(30);
-  json last;
-  int most_waiting = 0;
-  for (const auto& event : events_of(read_trace(record), "C")) {
-    last = event["args"];
-    EXPECT_GE(last["in flight"], 0);
-    EXPECT_GE(last["waiting"], 0);
-    most_waiting = std::max(most_waiting, last["waiting"].get<int>());
-  }
-  EXPECT_EQ(last, (json{{"in flight", 0}, {"waiting", 0}}));
-  EXPECT_GT(most_waiting, 0);
-}
-
-TEST(trace_json, counts_frames_as_waiting_until_a_later_one_takes_their_place) {
-  auto record = two_models(timing_method::none, 4);
-  record.run.arrival = arrival::constant;
-  record.run.queue = 2;
-  record.run.when_full = queue_policy::drop_oldest;
-  // Due every 30 ns, each at work for 100 ns: those due at 90, 150 and 180 find the queue full.
-  record.frames = {{0, 0, 100}, {60, 100, 200}, {150, 200, 300}, {180, 300, 400}};
-  record.load.dropped = {30, 90, 120};
-  std::vector<std::pair<nanoseconds, int>> waiting;
-  for (const auto& event : events_of(read_trace(record), "C")) {
-    waiting.emplace_back(ns_of(event["ts"]), event["args"]["waiting"].get<int>());
-  }
-  const std::vector<std::pair<nanoseconds, int>> expected = {{0, 0},   {30, 1},  {60, 2},  {90, 2},
-                                                             {100, 1}, {120, 2}, {150, 2}, {180, 2},
-                                                             {200, 1}, {300, 0}, {400, 0}};
-  EXPECT_EQ(waiting, expected);
-  record.run.when_full = queue_policy::drop_newest;
-  for (const auto& event : events_of(read_trace(record), "C")) {
-    EXPECT_NE(ns_of(event["ts"]), 30) << "a frame that goes when it is due does not wait";
-  }
-}
-
-TEST(trace_json, counts_no_queue_where_there_is_none) {
-  for (const auto& event : events_of(read_trace(overlapping()), "C")) {
-    EXPECT_FALSE(event["args"].contains("waiting"));
-  }
 }
 
 TEST(trace_json, shows_waits_late_and_dropped_frames) {
@@ -155,7 +108,6 @@ TEST(trace_json, shows_waits_late_and_dropped_frames) {
     ++late;
     const auto slices = slices_named(trace, "frame " + std::to_string(i) + " late");
     ASSERT_EQ(slices.size(), 1u) << i;
-    EXPECT_EQ(slices[0]["args"]["late_ns"], over);
   }
   EXPECT_GT(late, 0u);
 }
