@@ -162,7 +162,7 @@ class calibrate(Case):
         whole = self.kept.read_text()
         for text, reason in (("{", ":1:2: error: this is not JSON"), ("", "the file is empty"),
                              (whole[:whole.index('"ceilings"')], "it ends too early"),
-                             (whole.replace("calibration/1", "calibration/2"), "another version"),
+                             (whole.replace("calibration/1", "calibration/2"), "calibration/2"),
                              (whole.replace('"times_ns"', '"times"'), "lacks 'times_ns'")):
             self.kept.write_text(text)
             _, result = self.run_small()

@@ -154,52 +154,6 @@ class deep_json(Case):
             for words in (("report", result), ("diff", result, result)):
                 self.expect(graphline(*words), 2, "r.json:1:", TOO_DEEP)
 
-    def test_in_a_calibration_that_is_kept(self):
-        cache = {**os.environ, "GRAPHLINE_CACHE": str(self.folder / "cache")}
-        path, result = self.pipeline(), self.folder / "r.json"
-        self.expect(graphline("run", path, "--json", result), 0)
-        device = json.loads(result.read_text())["device"]
-        calibrations = self.folder / "cache" / "calibrations"
-        calibrations.mkdir(parents=True)
-        name = "".join(c if c.isascii() and c.isalnum() else "-"
-                       for c in f"{device['backend']} {device['name']}")
-        while "--" in name:
-            name = name.replace("--", "-")
-        threads = device["compute_threads"]
-        name = f"{name[:120].rstrip('-')}-{threads}-thread{'s' if threads > 1 else ''}"
-        (calibrations / f"{name}.json").write_text(
-            f'{{"schema": "graphline.calibration/1", "ceilings": {DEEP}}}')
-        self.expect(graphline("run", path, "--json", result, env=cache), 0)
-        warnings = json.loads(result.read_text())["warnings"]
-        warning, = [text for text in warnings if "calibrat" in text]  # others tell of the machine
-        self.assertIn("cannot be read and is not used; run 'graphline calibrate", warning)
-        self.assertIn(TOO_DEEP, warning)
-        self.expect(graphline("roofline", path, env=cache), 2, TOO_DEEP,
-                    "run 'graphline calibrate")
-
-    def test_in_trials_that_are_kept(self):
-        self.pipeline()
-        experiment, store = self.pipeline(EXPERIMENT, "e.yaml"), self.folder / "e.trials"
-        self.expect(graphline("compare", experiment, "--store", store), 0)
-        lines = store.read_text().splitlines(keepends=True)
-        words = ("compare", experiment, "--store", store, "--resume")
-        store.write_text(f'{lines[0]}{{"trial": {DEEP}}}\n{"".join(lines[1:])}')
-        self.expect(graphline(*words), 2, "line 2 of", f"is damaged: {TOO_DEEP}; cut the file")
-        store.write_text(f'{lines[0][:-2]}, "a": {DEEP}}}\n')
-        self.expect(graphline(*words), 2, "the first line of", "is damaged", "--overwrite")
-        store.write_text(f'{lines[0]}{{"trial": 1, nonsense}}\n{"".join(lines[1:])}')
-        done = graphline(*words)
-        self.expect(done, 2, "line 2 of", "is damaged: ")
-        self.assertNotIn("json.exception", done.stderr)
-
-    def test_in_weights(self):
-        header = f'{{"a": {{"dtype": {DEEP}}}}}'.encode()
-        (self.folder / "w.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
-        weights = SMALL.replace("    layers:\n", "    weights: w.safetensors\n    layers:\n")
-        self.expect(graphline("check", self.pipeline(weights)), 2, "small.yaml:9:14: error:",
-                    TOO_DEEP)
-
-
 class hostile_texts(Case):
     # Sets the terminal's title, begins a color, ends a line early, and turns letters around.
     NAME = "a\x1b]0;owned\x07\x1b[31m\x9b1m\r\x7f\u202eb\u2066c\u200f"

@@ -45,19 +45,6 @@ class command_line(Case):
             self.expect(done, 2, "error: unknown parameter '$")
             self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
 
-    def test_a_pipeline_or_an_experiment_is_no_result_and_the_way_to_one_is_told(self):
-        path = self.pipeline()
-        experiment = self.pipeline("experiment: e\npipeline: small.yaml\n", "e.yaml")
-        for words in (("report", path), ("diff", path, path)):
-            done = graphline(*words)
-            self.expect(done, 2, f"{path}: error: this is a pipeline, not a result; "
-                        "'graphline run' with --json FILE makes one\n")
-            self.assertNotIn("literal", done.stderr)
-        self.expect(graphline("report", experiment), 2, "this is an experiment, not a result; "
-                    "'graphline compare' with --json FILE makes one\n")
-        page = self.pipeline("<html></html>", "r.html")
-        self.expect(graphline("report", page), 2, "r.html: error: this is no result; graphline ")
-
     def test_a_reader_that_goes_away_ends_it_quietly_with_all_files_written(self):
         def left_alone(*words):
             """Run with a standard output whose reader has gone before anything is written."""

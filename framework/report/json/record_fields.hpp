@@ -38,6 +38,7 @@ struct number_range {
 
 /// No run takes so long, and reports may add up times without leaving 64 bits.
 inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days at most"};
+inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
 /// FLOPs or bytes, such that some hundred of them can be added up in 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
 /// What reports divide by.
@@ -85,6 +86,15 @@ void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
 }
 
 template <class Archive>
+void fields(Archive& a, part_of_record<ceiling_record> auto& of) {
+  a.value("what", of.what);
+  a.where(unit_of(of.what) == ceiling_unit::rate, "precision", of.arithmetic);
+  a.value("how", of.how);
+  a.value("amount", of.amount, any_ceiling);
+  a.value("times_ns", of.times, time_above_0);
+}
+
+template <class Archive>
 void fields(Archive& a, part_of_record<calibration> auto& of) {
   a.value("date", of.date);
   a.value("ceilings", of.ceilings);
@@ -121,6 +131,15 @@ void fields(Archive& a, part_of_record<device_properties> auto& of) {
   a.newer("one_at_a_time", of.one_at_a_time);
   a.newer("tells_busy_time", of.tells_busy_time);
   a.value("details", of.details);
+}
+
+template <class Archive>
+void fields(Archive& a, part_of_record<calibration_record> auto& of) {
+  a.value("device", of.device);
+  a.value("environment", of.environment);
+  a.value("ceilings", of.ceilings);
+  a.value("warnings", of.warnings);
+  a.value("interrupted", of.interrupted);
 }
 
 template <class Archive>

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_fields.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -182,37 +181,6 @@ T record_from(const json_part& from) {
   return record;
 }
 
-std::string_view unit_name(ceiling_unit unit) noexcept {
-  if (unit == ceiling_unit::duration) return "ns";
-  return unit == ceiling_unit::rate ? "FLOP/s" : "B/s";
-}
-
-ceiling_record ceiling_from(const json_part& from) {
-  ceiling_record record;
-  record.what = from.at("what").word<ceiling>();
-  if (const auto arithmetic = from.find("precision")) {
-    record.arithmetic = arithmetic->word<precision>();
-  }
-  record.how = from.at("how").text();
-  const auto amount = from.at("amount");
-  record.amount = amount.number();
-  if (!(record.amount > 0)) amount.fail("a number above 0");
-  const auto times = from.at("times_ns");
-  record.times = times.wholes<nanoseconds>();
-  for (std::size_t i = 0; i < record.times.size(); ++i) {
-    if (record.times[i] <= 0) times.items()[i].fail("a time above 0");
-  }
-  // What results keep of it must be what they can hold.
-  for (const auto& figure : figures_of({{}, {}, {record}, {}, false})) {
-    for (const double value : {figure.value, figure.worst, figure.best}) {
-      if (any_ceiling.holds(value)) continue;
-      times.fail(fmt::format("a list of times that make a ceiling ({} gave {:g} {})",
-                             amount.where(), value, unit_name(unit_of(record.what))));
-    }
-  }
-  return record;
-}
-
 }  // namespace
 
 run_record run_from(const json_part& from) {
@@ -243,16 +211,8 @@ void check_trial(const json_part& from, const trial_record& trial,
 }
 
 calibration_record calibration_record_from(const json_part& from) {
-  calibration_record record;
-  record.device = record_from<device_properties>(from.at("device"));
-  record.environment = from.at("environment").pairs();
   from.at("environment").at("date");  // what is kept of it says when it was made
-  for (const auto& measured : from.at("ceilings").items()) {
-    record.ceilings.push_back(ceiling_from(measured));
-  }
-  for (const auto& warning : from.at("warnings").items()) record.warnings.push_back(warning.text());
-  record.interrupted = from.at("interrupted").boolean();
-  return record;
+  return record_from<calibration_record>(from);
 }
 
 experiment_record experiment_from(const json_part& from) {

@@ -9,7 +9,6 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/store/write_result.hpp"
 
@@ -74,10 +73,6 @@ std::optional<calibration_record> calibration_store::find(const device_propertie
   const auto path = path_of(device);
   std::error_code unknown;
   if (path.empty() || !fs::exists(path, unknown)) return std::nullopt;
-  // A pipe would be waited for.
-  if (!fs::is_regular_file(path, unknown)) {
-    throw input_error(fmt::format("{}: error: this is no file", printable(path)));
-  }
   return read_calibration(path);
 }
 

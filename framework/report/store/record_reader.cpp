@@ -67,69 +67,27 @@ std::string schemas_read(kinds read) {
   return fmt::format("graphline {} reads {}", version(), listed(schemas, read.size()));
 }
 
-/// The schema that a text of JSON, or its first line, says it has; empty where it says nothing.
+/// The schema that a result says it has; empty where it says nothing.
 std::string schema_of(const json& value) {
   if (!value.is_object()) return {};
   const auto found = value.find("schema");
   return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Trials in a file of lines are no result yet.
-void refuse_trials(const std::string& path, const std::string& schema) {
-  if (!schema.starts_with("graphline.trials/")) return;
-  refuse_result(path,
-                fmt::format("these are the trials of an experiment ({}), not its result; "
-                            "'graphline compare' with --resume goes on with them, and with --json "
-                            "FILE writes the result",
-                            schema));
-}
-
 /// The kind among `read`. Throws where `schema` is of none of them.
 const result_kind& checked_kind(const std::string& path, const std::string& schema, kinds read) {
-  if (schema.empty()) {
-    refuse_result(path, fmt::format("this is no result: it does not say its 'schema'; {}, as "
-                                    "--json writes them",
-                                    schemas_read(read)));
+  for (const auto& kind : read) {
+    if (schema == fmt::format("{}/{}", kind.name, version_read)) return kind;
   }
-  refuse_trials(path, schema);
-  const auto name = schema.substr(0, schema.rfind('/'));
-  if (name == "graphline.diff") {
-    refuse_result(path, fmt::format("this is a difference of two results ({}); no report is made "
-                                    "of it; name one of the two results",
-                                    schema));
-  }
-  const auto kind = std::ranges::find(read, name, &result_kind::name);
-  if (kind == read.end()) {
-    refuse_result(path, fmt::format("this is {}; {}", quote(schema), schemas_read(read)));
-  }
-  if (schema != fmt::format("{}/{}", name, version_read)) {
-    refuse_result(path, fmt::format("this is {} of another version, {}; {}", kind->words,
-                                    quote(schema), schemas_read(read)));
-  }
-  return *kind;
-}
-
-/// What a file is instead of a result, where it does not even begin as one.
-std::string what_instead(std::string_view text, kinds read) {
-  const auto has_key = [&](std::string_view key) {
-    return text.starts_with(key) || text.find(fmt::format("\n{}", key)) != text.npos;
-  };
-  if (has_key("experiment:")) {
-    return "this is an experiment, not a result; 'graphline compare' with --json FILE makes one";
-  }
-  if (has_key("pipeline:")) {
-    return "this is a pipeline, not a result; 'graphline run' with --json FILE makes one";
-  }
-  return "this is no result; " + schemas_read(read) + ", as --json writes them";
+  refuse_result(path, fmt::format("{}; {}, as --json writes them",
+                                  schema.empty() ? "this is no result: it does not say its 'schema'"
+                                                 : "this is " + quote(schema),
+                                  schemas_read(read)));
 }
 
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
                                 const json_error& problem) {
   const std::string_view text = source->text();
-  refuse_trials(source->name(), schema_of(find_json(source->line(1)).value_or(json())));
-  if (text[std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1)] != '{') {
-    refuse_result(source->name(), what_instead(text, read));
-  }
   // The place is that of the last byte read, counted from 1.
   const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
   const auto before = text.substr(0, at);

@@ -140,8 +140,7 @@ TEST(calibration_reader, says_what_a_file_is_that_is_no_calibration) {
   EXPECT_THAT(trouble_with(result_json(samples::two_models(timing_method::event, 2))),
               HasSubstr("this is 'graphline.run/1'; graphline "));
   EXPECT_THAT(trouble_with(R"({"schema": "graphline.calibration/2"})"),
-              AllOf(HasSubstr("a calibration of a device of another version"),
-                    HasSubstr("'graphline.calibration/2'"), HasSubstr("graphline.calibration/1")));
+              AllOf(HasSubstr("'graphline.calibration/2'"), HasSubstr("graphline.calibration/1")));
   EXPECT_THAT(
       trouble_with("{\"schema\":\n oops}"),
       StartsWith(":2:2: error: this is not JSON as 'graphline calibrate --json' writes it"));
@@ -158,16 +157,16 @@ TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
             ": error: calibration.ceilings[1].what is \"magic\", where a word that this program "
             "knows is expected");
   EXPECT_EQ(trouble_after([](json& c) { c["ceilings"][0]["amount"] = 0; }),
-            ": error: calibration.ceilings[0].amount is 0, where a number above 0 is expected");
+            ": error: calibration.ceilings[0].amount is 0, where a number from 0.001 to "
+            "10^18 is expected");
   EXPECT_THAT(trouble_after([](json& c) { c["ceilings"][0]["amount"] = "nan"; }),
               HasSubstr("ceilings[0].amount is \"nan\""));
   for (const json& value : {json(0), json(-1), json("inf"), json(nullptr), json(0.5)}) {
     EXPECT_THAT(trouble_after([&](json& c) { c["ceilings"][0]["times_ns"][1] = value; }),
                 HasSubstr("ceilings[0].times_ns[1] is "));
   }
-  EXPECT_THAT(
-      trouble_after([](json& c) { c["ceilings"][0]["amount"] = 1e300; }),
-      HasSubstr("a list of times that make a ceiling (calibration.ceilings[0].amount gave"));
+  EXPECT_THAT(trouble_after([](json& c) { c["device"]["details"] = 2; }),
+              HasSubstr("device.details is 2, where a list is expected"));
   EXPECT_THAT(trouble_after([](json& c) { c["device"]["compute_threads"] = 1LL << 40; }),
               HasSubstr("device.compute_threads is 1099511627776"));
 }
