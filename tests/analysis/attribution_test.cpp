@@ -46,34 +46,6 @@ TEST(attribution, follows_the_device_where_the_cpu_is_done_first) {
             "completion_delay 190-200");
 }
 
-TEST(attribution, follows_the_host_where_the_device_waits_to_be_given_work) {
-  const auto made = two_models(strategy::async)
-                        .frame(100, 200)
-                        .launch(0, 100, 105)
-                        .device(0, 104, 120)
-                        .cpu(1, 106, 160)
-                        .launch(2, 160, 170)
-                        .device(2, 165, 198);
-  // `head` began before the call that launched it had returned.
-  EXPECT_EQ(path_of(made),
-            "launch backbone 100-105, worker_wait noise 105-106, cpu noise 106-160, "
-            "launch head 160-165, device head 165-198, completion_delay 198-200");
-}
-
-TEST(attribution, sees_under_serial_the_host_wait_for_each_device_stage) {
-  const auto made = two_models(strategy::serial)
-                        .frame(0, 100)
-                        .launch(0, 0, 5)
-                        .device(0, 5, 40)
-                        .cpu(1, 43, 60)
-                        .launch(2, 60, 62)
-                        .device(2, 62, 90);
-  EXPECT_EQ(
-      path_of(made),
-      "launch backbone 0-5, device backbone 5-40, completion_delay noise 40-43, cpu noise 43-60, "
-      "launch head 60-62, device head 62-90, completion_delay 90-100");
-}
-
 TEST(attribution, ends_with_the_launch_where_the_device_was_done_within_the_call) {
   const auto made =
       made_run(strategy::async).device_stage("tiny").frame(0, 25).launch(0, 0, 20).device(0, 5, 10);
@@ -90,62 +62,6 @@ TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
                         .device(0, 2, 10)
                         .device(1, 11, 50);
   EXPECT_EQ(path_of(made), "launch a 0-2, device a 2-10, stream_wait b 10-11, device b 11-50");
-}
-
-TEST(attribution, knows_that_stages_of_a_stream_wait_for_each_other) {
-  const auto on = [](const char* backend, const char* stream) {
-    return path_of(made_run(strategy::async, timing_method::event, backend)
-                       .device_stage("a", {}, "main")
-                       .device_stage("b", {}, stream)
-                       .frame(0, 60)
-                       .launch(0, 0, 2)
-                       .launch(1, 2, 4)
-                       .device(0, 2, 30)
-                       .device(1, 30, 60));
-  };
-  const char* const in_turn = "launch a 0-2, device a 2-30, device b 30-60";
-  EXPECT_EQ(on("cuda", "main"), in_turn);
-  // Another stream need not have waited: something else kept the device from it.
-  EXPECT_EQ(on("cuda", "other"), "launch a 0-2, launch b 2-4, stream_wait b 4-30, device b 30-60");
-  EXPECT_EQ(on("host", "other"), in_turn);
-}
-
-TEST(attribution, tells_copies_from_other_device_work) {
-  const auto made = made_run(strategy::async)
-                        .device_stage("upload", {}, "copies", true)
-                        .frame(0, 12)
-                        .launch(0, 0, 2)
-                        .device(0, 2, 12);
-  EXPECT_EQ(path_of(made), "launch upload 0-2, copy upload 2-12");
-}
-
-TEST(attribution, starts_when_the_frame_was_due) {
-  const auto made = made_run(strategy::async).cpu_stage("c").frame(30, 40, 10).cpu(0, 30, 39);
-  EXPECT_EQ(path_of(made), "queue_wait 10-30, cpu c 30-39, completion_delay 39-40");
-}
-
-TEST(attribution, goes_through_the_host_where_a_cpu_stage_reads_what_the_device_made) {
-  const auto made = there_and_back(strategy::overlap)
-                        .frame(0, 100)
-                        .cpu(0, 2, 20, 1)
-                        .launch(1, 21, 24, 1)
-                        .device(1, 25, 70)
-                        .cpu(2, 75, 98, 2);
-  EXPECT_EQ(path_of(made),
-            "worker_wait in 0-2, cpu in 2-20, worker_wait net 20-21, launch net 21-24, "
-            "stream_wait net 24-25, device net 25-70, completion_delay out 70-75, cpu out 75-98, "
-            "completion_delay 98-100");
-}
-
-TEST(attribution, takes_a_synced_stage_with_its_launch_and_the_wait_for_it) {
-  const auto made = there_and_back(strategy::async, timing_method::sync)
-                        .frame(0, 100)
-                        .cpu(0, 0, 20)
-                        .synced(1, 22, 70)
-                        .cpu(2, 71, 100);
-  EXPECT_EQ(path_of(made),
-            "cpu in 0-20, worker_wait net 20-22, device net 22-70, worker_wait out 70-71, "
-            "cpu out 71-100");
 }
 
 TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
@@ -178,33 +94,6 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
 TEST(attribution, is_one_untimed_piece_where_stages_are_not_timed) {
   const auto made = two_models(strategy::async, timing_method::none).frame(10, 100, 5);
   EXPECT_EQ(path_of(made), "queue_wait 5-10, untimed 10-100");
-}
-
-TEST(attribution, follows_both_kinds_of_stages_through_a_frame_graph) {
-  auto made = made_run(strategy::async)
-                  .device_stage("a")
-                  .cpu_stage("c", {{0, by_event}})
-                  .device_stage("b", {{1, by_event}})
-                  .cpu_stage("aside")
-                  .frame(0, 100)
-                  .frame_launch(0, 10)
-                  .device(0, 12, 40)
-                  .cpu(1, 42, 60, 1)
-                  .device(2, 61, 95)
-                  .cpu(3, 15, 20, 2);
-  made.record.run.graphs = graph_mode::frame;
-  EXPECT_EQ(path_of(made),
-            "launch 0-10, stream_wait a 10-12, device a 12-40, stream_wait c 40-42, cpu c 42-60, "
-            "stream_wait b 60-61, device b 61-95, completion_delay 95-100");
-  // The device may begin while the graph is still being launched.
-  made.record.launches = {{0, 30}};
-  EXPECT_EQ(path_of(made).substr(0, 27), "launch 0-12, device a 12-40");
-  // Or the whole frame is over by then, and the host was not back to see it.
-  made.record.launches = {{0, 97}};
-  EXPECT_EQ(path_of(made), "launch 0-97, completion_delay 97-100");
-  // As versions did that did not keep the launch.
-  made.record.launches.clear();
-  EXPECT_EQ(path_of(made).substr(0, 30), "untimed a 0-12, device a 12-40");
 }
 
 TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {

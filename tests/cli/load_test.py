@@ -3,8 +3,6 @@
 usage: load_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
-import csv
-import io
 import json
 import sys
 import time
@@ -41,12 +39,6 @@ class load(Case):
         self.assertEqual(found["dropped"], len(result["record"]["load"]["dropped"]))
         self.assertEqual(found["queue_wait"]["count"], 60 - found["dropped"])
 
-    def test_csv_has_a_row_for_the_wait_of_each_frame(self):
-        done = graphline("run", self.pipeline(OPEN), "--arrival", "poisson", "--csv", "-")
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        for measure in ("end_to_end", "queue_wait", "cpu_time"):
-            self.assertEqual(sum(row["measure"] == measure for row in rows), 60)
-
     def test_a_schedule_and_a_rate_need_each_other(self):
         path = self.pipeline()
         self.expect(graphline("run", path, "--arrival", "poisson"), 2, "add a rate")
@@ -67,17 +59,6 @@ class load(Case):
         self.assertEqual(done.stderr, "")
         self.expect(graphline("check", path, "--arrival", "closed", "--rate", 30), 2,
                     "rate: 30 makes no sense with arrival: closed")
-
-    def test_a_queue_without_a_schedule_is_told_to_change_nothing(self):
-        path = self.pipeline(OPEN.replace("arrival: constant, rate: 200", "queue: 4"))
-        done = graphline("check", path, "--when-full", "drop_oldest")
-        self.expect(done, 0, f"{path}:4:14: warning: queue: 4 changes nothing",
-                    "--when-full drop_oldest: warning: when_full: drop_oldest changes nothing")
-        self.expect(graphline("check", path, "--arrival", "constant", "--rate", 30), 0)
-        wrong = graphline("check", path, "--arrival", "constnat")
-        self.assertNotIn("warning", wrong.stderr)
-        done = graphline("capacity", path, "--quiet", "--under", "1ns", "--frames", 100)
-        self.assertNotIn("changes nothing", done.stderr)
 
     def test_an_option_with_a_wrong_value_is_the_only_one_complained_of(self):
         path = self.pipeline()

@@ -11,7 +11,7 @@ namespace graphline::samples {
 /// no nodes. `members` pipelines of `frames` frames.
 trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t frames);
 
-/// Fails the test where two trials differ in any member, doubles bit for bit.
+/// Fails the test where two trials differ as they are written, which is without loss.
 void expect_same(const trial_record& a, const trial_record& b);
 
 }  // namespace graphline::samples

@@ -117,22 +117,6 @@ run: {frames: 30, warmup: 2, strategy: async, timing: event}
                         1.05 * 6)
             self.until_quiet(attempt)
 
-    def test_equal_networks_on_three_streams_take_equally_long(self):
-        text = """inputs:
-  image: {shape: [1, 16, 64, 64], fill: normal}
-stages:
-""" + "".join(f"""  - name: {name}
-    kind: network
-    reads: image
-    layers: [conv2d: {{out_channels: 64, kernel: 3}}, conv2d: {{out_channels: 64, kernel: 3}}]
-""" for name in "abc") + "run: {frames: 30, warmup: 5, strategy: overlap, timing: event}\n"
-
-        def attempt():
-            times = [ms(stage["device_time"]) for stage in stages(run(self.folder, text)).values()]
-            self.assertLessEqual(max(times), 1.25 * min(times))
-        self.until_quiet(attempt)
-
-
 class Drawn:
     """A random pipeline of CPU and device stages that take known times, in ms."""
 
@@ -261,19 +245,6 @@ run: {{frames: {frames}, warmup: 2, arrival: constant, rate: {rate}}}
             self.assertGreaterEqual(quiet["end_to_end"]["p50"], 5)
         self.until_quiet(attempt)
 
-    def test_the_frame_period_is_that_of_the_schedule_whatever_the_number_of_frames(self):
-        for frames in (10, 60):
-            def attempt():
-                result = run(self.folder, self.SERVE.format(frames=frames, rate=100))
-                self.assertAlmostEqual(1000 / result["throughput"]["value"], 10, delta=0.1)
-            self.until_quiet(attempt)
-
-    def test_missed_deadlines_are_counted_and_said(self):
-        text = self.SERVE.format(frames=40, rate=50)
-        result = run(self.folder, text, "--deadline", "4ms")
-        self.assertEqual(result["deadline"]["missed"], 40)
-        self.assertIn("deadline_missed", [f["key"] for f in result["findings"]])
-
 
 def nearest_rank(values, percent):
     """The least value that at least so many percent of all are not above."""
@@ -300,14 +271,6 @@ run: {frames: 600, warmup: 2, timing: event, arrival: poisson, rate: 130}
                 self.assertGreaterEqual(told, known - 1e-6, key)  # no frame is served faster
                 self.assertLessEqual(told, 1.05 * known, key)
         self.until_quiet(attempt)
-
-    def test_are_the_nearest_ranks_of_what_was_measured_and_absent_where_too_few_frames_lie_beyond(
-            self):
-        result = run(self.folder, self.POISSON.replace("600", "200"))["end_to_end"]
-        for key, percent in (("p50", 50), ("p90", 90), ("p95", 95)):
-            self.assertEqual(result[key], nearest_rank(result["samples"], percent), key)
-        for key in ("p99", "p99.9"):
-            self.assertIsNone(result[key], key)
 
 
 class attribution(Case):

@@ -17,7 +17,7 @@
 #include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "framework/report/trace/trace_file.hpp"
+#include "framework/report/trace/trace_json.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -117,12 +117,9 @@ exit_status run_pipeline(run_arguments& given) {
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
       given.quiet, ended);
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says(), record); });
-  outputs.write("--html", [&](text_sink& to) {
-    to.append(report::as_html(report::describe(record, analysis(), std::vector<std::size_t>())));
-  });
+  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says())); });
   outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says())); });
-  outputs.write("--trace",
-                [&](text_sink& to) { write_trace_file(to, record, given.files.path("--trace")); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.finish();
   return status;
@@ -136,9 +133,7 @@ void add_run_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_but({}));
   given->files.add_json(*command);
   given->files.add_html(*command, "Write a page for a browser: what took how long");
-  given->files.add(
-      *command, "--trace",
-      "Write a trace for Perfetto or chrome://tracing;\ncompressed where FILE ends in .gz");
+  given->files.add(*command, "--trace", "Write a trace for Perfetto");
   given->files.add_markdown(*command);
   given->files.add(*command, "--csv", "Write one row per frame and stage");
   command

@@ -87,17 +87,7 @@ std::optional<overload> overload_of(const run_record& record) {
 }
 
 std::string rates_text(double completed, double offered) {
-  const auto text = [](double rate, int decimals) {
-    auto digits = fmt::format("{:.{}f}", rate, decimals);
-    if (decimals > 0) digits.erase(std::min(digits.find_last_not_of('0') + 1, digits.size()));
-    if (digits.ends_with('.')) digits.pop_back();
-    return digits;
-  };
-  const auto before = static_cast<int>(std::floor(std::log10(std::max(offered, 1e-6))));
-  int decimals = std::max(2 - before, 0);
-  while (text(completed, decimals) == text(offered, decimals) && decimals < 9) ++decimals;
-  return fmt::format("{} of {} offered frame/s", text(completed, decimals),
-                     text(offered, decimals));
+  return fmt::format("{:.4g} of {:.4g} offered frame/s", completed, offered);
 }
 
 finding overload_finding(const overload& what) {

@@ -32,7 +32,7 @@ std::optional<overload> overload_of(const run_record& record);
 /// "overloaded", with its rates and by how much latency grows per second of load.
 finding overload_finding(const overload& what);
 
-/// "12 of 30 offered frame/s", with as many digits as tell the two apart.
+/// "12 of 30 offered frame/s".
 std::string rates_text(double completed, double offered);
 
 }  // namespace graphline

@@ -1,7 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "framework/analysis/diff/output_diff.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -55,35 +52,12 @@ table output_table(const std::vector<output_change>& outputs) {
       outputs);
 }
 
-/// Settings that change what is computed, or which frame is the last: "frames, params.batch".
-std::string causes_of_other_outputs(const run_record& before, const run_record& after) {
-  std::vector<std::string> names;
-  const auto add = [&names](bool differs, const std::string& name) {
-    if (differs) names.push_back(name);
-  };
-  add(before.run.seed != after.run.seed, "seed");
-  add(before.run.frames != after.run.frames, "frames");
-  add(before.run.warmup != after.run.warmup, "warmup");
-  for (const auto& parameter : before.parameters) {
-    add(std::ranges::find(after.parameters, parameter) == after.parameters.end(),
-        "params." + parameter.first);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 document diff(const analyzed_run& before, const analyzed_run& after) {
   auto made = diff(describe(before.record, before.analysis), describe(after.record, after.analysis),
                    before.file, after.file);
-  const auto outputs = compare(before.record.outputs, after.record.outputs);
-  const auto differs = [](const output_change& one) { return one.found == output_fate::differs; };
-  made.parts.push_back(output_table(outputs));
-  const auto causes = causes_of_other_outputs(before.record, after.record);
-  if (std::ranges::any_of(outputs, differs) && !causes.empty()) {
-    made.parts.push_back(
-        note{"outputs: of the last frame; what else differs may be why: " + causes});
-  }
+  made.parts.push_back(output_table(compare(before.record.outputs, after.record.outputs)));
   return made;
 }
 

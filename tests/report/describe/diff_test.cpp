@@ -245,15 +245,6 @@ TEST(run_diff, says_by_how_much_outputs_differ) {
   EXPECT_EQ(output_words(before, after), "only before");
 }
 
-TEST(run_diff, names_settings_that_may_be_why_outputs_differ) {
-  const auto before = sample_run(5, 1);
-  auto after = sample_run(6, 1);
-  EXPECT_THAT(line(before, after), Not(HasSubstr("may be why")));
-  after.outputs[0].checksum = "01";
-  after.parameters[0].second = "8";
-  EXPECT_THAT(line(before, after), HasSubstr("what else differs may be why: frames, params.batch"));
-}
-
 TEST(run_diff, says_how_runs_ended) {
   auto before = sample_run(3, 1);
   before.interrupted = true;

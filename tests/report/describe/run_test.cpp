@@ -59,7 +59,7 @@ TEST(describe_run, says_overload_first_and_shows_no_percentile_of_it) {
   const auto text = shown(record);
   // 24 ms more with each frame, 20 of which are due in a second; frames 0 to 38 take up to 986 ms.
   EXPECT_LT(
-      text.find("\noverloaded: completed 13.5 of 20 offered frame/s; latency grows by 480 ms "),
+      text.find("\noverloaded: completed 13.51 of 20 offered frame/s; latency grows by 480 ms "),
       text.find("end to end ("))
       << text;
   EXPECT_THAT(text, HasSubstr("\ndeadline of 1.00 s missed by 261 of 300 frames\n"));

@@ -58,16 +58,6 @@ TEST(record_json, reads_back_whatever_a_trial_holds) {
   }
 }
 
-TEST(record_json, reads_back_a_run_by_itself) {
-  const auto trial = random_trial(7, 1, 5);
-  compact_json text;
-  write_record(text, trial.members[0]);
-  const auto value = json::parse(text.take());
-  auto copy = trial;
-  copy.members[0] = run_from(json_part(value, "run"));
-  expect_same(trial, copy);
-}
-
 TEST(record_json, is_one_line_with_columns_of_whole_nanoseconds) {
   const auto text = record_text(sample_trial());
   EXPECT_EQ(text.find('\n'), text.npos);
@@ -75,13 +65,6 @@ TEST(record_json, is_one_line_with_columns_of_whole_nanoseconds) {
   EXPECT_EQ(run["frames"]["begin"][0], 1'000'000);
   EXPECT_EQ(run["stages"][0]["device"]["begin"].size(), 3u);
   EXPECT_FALSE(run["stages"][0].contains("cpu"));
-}
-
-TEST(record_json, replaces_bytes_that_are_no_text) {
-  auto trial = sample_trial();
-  trial.members[0].pipeline = "\xff";
-  const auto back = read_back(value_of(trial));
-  EXPECT_EQ(back.members[0].pipeline, "\xef\xbf\xbd");
 }
 
 TEST(record_json, has_all_of_graphs_and_operations) {
