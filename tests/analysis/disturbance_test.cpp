@@ -8,12 +8,8 @@
 namespace graphline {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::Pair;
 
 constexpr nanoseconds second = 1'000'000'000;
 
@@ -144,22 +140,6 @@ TEST(disturbances, are_one_warning_of_their_run) {
   EXPECT_THAT(std::get<std::vector<std::string>>(*found[0].find("by")),
               ElementsAre("other processes kept 1.20 of 4 cores busy",
                           "the hypervisor took 5.0 % of the cores' time (steal)"));
-}
-
-TEST(condition_facts, state_what_is_known_and_leave_out_the_rest) {
-  const auto facts = facts_of(quiet());
-  EXPECT_THAT(facts, Contains(Pair("load average", "0.25 before, 1.50 after")));
-  EXPECT_THAT(facts, Contains(Pair("other processes", "0.10 of 4 cores busy")));
-  EXPECT_THAT(facts, Contains(Pair("steal", "0.0 %")));
-  EXPECT_THAT(facts, Contains(Pair("CPU clock", "3000 MHz before, 2900 MHz after")));
-  EXPECT_THAT(facts, Contains(Pair("device clock", "1980 MHz before, 1965 MHz after")));
-  EXPECT_THAT(facts, Contains(Pair("device clocks held down by", "nothing")));
-  auto less = quiet();
-  less.steal.reset();
-  less.device_after.reset();
-  EXPECT_THAT(facts_of(less), Not(Contains(Pair("steal", testing::_))));
-  EXPECT_THAT(facts_of(less), Not(Contains(Pair(HasSubstr("device"), testing::_))));
-  EXPECT_THAT(facts_of({}), IsEmpty());
 }
 
 }  // namespace

@@ -87,20 +87,6 @@ TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
   EXPECT_EQ(said.find("dropped"), nullptr);
 }
 
-TEST(overload, leaves_no_percentile_of_the_system) {
-  const auto overloaded = analyze(constant_load(220, 400));
-  const auto& times = *overloaded.summary.end_to_end;
-  for (const double p : {0.5, 0.9, 0.95, 0.99}) EXPECT_FALSE(times.percentile(p)) << p;
-  EXPECT_EQ(times.why_unsettled(), "overloaded: latency grows with the run's length");
-  EXPECT_TRUE(overloaded.intervals.empty());
-  ASSERT_EQ(overloaded.summary.findings.size(), 1U);
-  EXPECT_EQ(overloaded.summary.findings.front().key, "overloaded");
-  // The samples stay: it is the one above half of them.
-  EXPECT_NEAR(static_cast<double>(times.median()), (5 + 199 * (5 - 1000.0 / 220)) * ms, 10);
-  EXPECT_EQ(times.count(), 400U);
-  EXPECT_TRUE(analyze(constant_load(190, 400)).summary.end_to_end->percentile(0.5));
-}
-
 TEST(overload, is_found_where_one_frame_in_a_hundred_is_too_many) {
   EXPECT_TRUE(overload_of(constant_load(202, 400)));
   EXPECT_EQ(rates_text(200, 202), "200 of 202 offered frame/s");

@@ -9,7 +9,6 @@ namespace graphline {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::vector<measure> measures(const stage_summary& stage) {
@@ -210,13 +209,6 @@ TEST(summary, does_not_warn_where_the_work_outlasts_its_launch) {
   samples::frame_times f;
   f.backbone = 27'000;  // a ratio of 0.78
   EXPECT_THAT(summarize(samples::run_of(timing_method::event, {f})).findings, IsEmpty());
-}
-
-TEST(summary, says_what_a_stage_time_means_under_each_method) {
-  EXPECT_THAT(std::string(meaning_of(timing_method::none)), HasSubstr("not timed"));
-  EXPECT_THAT(std::string(meaning_of(timing_method::host)), HasSubstr("enqueue"));
-  EXPECT_THAT(std::string(meaning_of(timing_method::sync)), HasSubstr("waits"));
-  EXPECT_THAT(std::string(meaning_of(timing_method::event)), HasSubstr("device time"));
 }
 
 TEST(operations, are_counted_per_frame_and_stand_for_themselves_by_their_median) {

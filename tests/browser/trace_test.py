@@ -1,6 +1,6 @@
 """Traces, as the viewers that they are for read them.
 
-usage: trace_test.py GRAPHLINE SOURCE_DIR SAMPLE_TRACES [CLASS ...]
+usage: trace_test.py GRAPHLINE SOURCE_DIR [CLASS ...]
 """
 
 import collections
@@ -14,7 +14,7 @@ import sys
 import harness
 import viewers
 
-GRAPHLINE, SOURCE_DIR, SAMPLE_TRACES = sys.argv[1:4]
+GRAPHLINE, SOURCE_DIR = sys.argv[1:3]
 VIEWERS = pathlib.Path(SOURCE_DIR) / "build" / "trace_viewers"
 
 OVERLOADED = """pipeline: overloaded
@@ -140,21 +140,6 @@ class TraceCase(harness.PageCase):
         self.each(check)
 
 
-class samples(TraceCase):
-    """Made-up runs: odd names, stamps that contradict each other, frames late and dropped."""
-
-    @classmethod
-    def make(cls):
-        subprocess.run([SAMPLE_TRACES, cls.folder], check=True, timeout=120)
-
-    def test_they_hold_what_they_are_to_show(self):
-        odd = self.traces["odd_names.json"]
-        self.assertTrue(any("画像" in name for _, _, name, *_ in odd.slices))
-        schedule = self.traces["on_schedule.json"]
-        self.assertTrue(schedule.waits and schedule.instants)
-        self.assertTrue(any(name.endswith(" late") for _, _, name, *_ in schedule.slices))
-
-
 class runs(TraceCase):
     """What the program writes, under each timing method, strategy and kind of graphs."""
 
@@ -191,4 +176,4 @@ if __name__ == "__main__":
         sys.exit(harness.SKIPPED)
     # Shared by the tests, but none of them.
     del TraceCase
-    harness.main(["-v", *sys.argv[4:]])
+    harness.main(["-v", *sys.argv[3:]])

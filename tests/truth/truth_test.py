@@ -180,24 +180,6 @@ class bounds(Case):
             self.skip_if_disturbed()
         self.assertGreater(optimal, 0)
 
-    def test_four_independent_stages_on_the_cores_that_there_are(self):
-        names = "abcd"
-        text = "stages:\n" + "".join(f"  - {{name: {n}, kind: cpu.spin, duration: 4ms}}\n"
-                                     for n in names)
-        run_line = "run: {frames: 20, warmup: 2, strategy: overlap, timing: event}\n"
-        for last, extra in (("", 0), ("  - {name: last, kind: cpu.spin, duration: 1ms, "
-                                      f"after: [{', '.join(names)}]}}\n", 1)):
-            def attempt():
-                result = run(self.folder, text + last + run_line)
-                cores = min(4, result["record"]["cpu_cores"])
-                known = 4 * -(-4 // cores) + extra
-                found = result["lower_bound"]
-                self.assertLessEqual(found["any_schedule"], found["running"])
-                self.assertGreaterEqual(found["any_schedule"], 0.999 * known)
-                self.assertLessEqual(found["any_schedule"], 1.03 * known)
-            self.until_quiet(attempt)
-
-
 class arrivals(Case):
     def test_are_dropped_as_an_exact_queue_drops_them(self):
         # One server of 10 ms, an arrival every 6 ms, room for one that waits.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "framework/analysis/run/frame_activities.hpp"
@@ -13,20 +14,13 @@ namespace graphline {
 
 namespace {
 
-/// What a stage waits for and does, in the order in which it does.
-constexpr time_category of_a_stage[] = {time_category::previous_frame_wait,
-                                        time_category::worker_wait,
-                                        time_category::completion_delay,
-                                        time_category::untimed,
-                                        time_category::cpu,
-                                        time_category::launch,
-                                        time_category::stream_wait,
-                                        time_category::device,
-                                        time_category::copy};
-/// What belongs to no stage, before and after those.
-constexpr time_category before_stages[] = {time_category::queue_wait, time_category::launch};
-constexpr time_category after_stages[] = {time_category::worker_wait,
-                                          time_category::completion_delay, time_category::untimed};
+/// What comes of a stage, or of the frame, in the order in which it does.
+constexpr time_category in_order[] = {
+    time_category::queue_wait,  time_category::previous_frame_wait,
+    time_category::worker_wait, time_category::completion_delay,
+    time_category::untimed,     time_category::cpu,
+    time_category::launch,      time_category::stream_wait,
+    time_category::device,      time_category::copy};
 
 bool is_work(time_category what) {
   return what == time_category::cpu || what == time_category::device || what == time_category::copy;
@@ -91,38 +85,30 @@ class sums {
   std::size_t slowest_count_ = 0;
 };
 
-/// A row for everything that may take time, in the order of the summary.
+/// Rows by their place in the summary: before all stages, of a stage or after them, then in order.
 class row_table {
  public:
-  explicit row_table(std::size_t stages)
-      : place_(std::size(time_category_words) * (stages + 1)), stages_(stages) {
-    for (const auto what : before_stages) add(what, std::nullopt);
-    for (std::size_t s = 0; s < stages; ++s) {
-      for (const auto what : of_a_stage) add(what, s);
-    }
-    for (const auto what : after_stages) add(what, std::nullopt);
+  explicit row_table(std::size_t stages) : stages_(stages) {}
+
+  attribution_row& of(const path_piece& piece) {
+    const bool first =
+        piece.what == time_category::queue_wait || piece.what == time_category::launch;
+    const auto place = piece.stage ? *piece.stage + 1 : first ? 0 : stages_ + 1;
+    auto& row = rows_[{place, std::ranges::find(in_order, piece.what) - in_order}];
+    row.what = piece.what;
+    row.stage = piece.stage;
+    return row;
   }
 
-  attribution_row& of(const path_piece& piece) { return rows_[place(piece.what, piece.stage)]; }
-
-  /// Those that took time in some frame.
-  std::vector<attribution_row> taken() && {
-    std::erase_if(rows_, [](const attribution_row& row) { return row.all <= 0; });
-    return std::move(rows_);
+  std::vector<attribution_row> in_their_order() const {
+    std::vector<attribution_row> result;
+    for (const auto& [place, row] : rows_) result.push_back(row);
+    return result;
   }
 
  private:
-  std::size_t& place(time_category what, std::optional<std::size_t> stage) {
-    return place_[static_cast<std::size_t>(what) * (stages_ + 1) + stage.value_or(stages_)];
-  }
-  void add(time_category what, std::optional<std::size_t> stage) {
-    place(what, stage) = rows_.size();
-    rows_.push_back({.what = what, .stage = stage});
-  }
-
-  std::vector<attribution_row> rows_;
-  std::vector<std::size_t> place_;
   std::size_t stages_;
+  std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row> rows_;
 };
 
 bool are_stages_timed(const settings& run) {
@@ -354,7 +340,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
     by_group.add(result.residual, f, found.residual);
     result.largest_residual = std::max(result.largest_residual, std::abs(found.residual));
   }
-  result.rows = std::move(rows).taken();
+  result.rows = rows.in_their_order();
   for (auto& row : result.rows) by_group.make_means(row);
   by_group.make_means(result.end_to_end);
   by_group.make_means(result.residual);

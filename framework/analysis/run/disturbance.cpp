@@ -45,14 +45,6 @@ bool has_dropped(const std::optional<double>& before, const std::optional<double
   return before && after && *after < dropped_clock * *before;
 }
 
-std::string from_to(const std::optional<double>& before, const std::optional<double>& after,
-                    int digits, std::string_view unit) {
-  const auto text = [&](const std::optional<double>& value) {
-    return value ? fmt::format("{:.{}f}{}", *value, digits, unit) : std::string("not known");
-  };
-  return text(before) + " before, " + text(after) + " after";
-}
-
 /// The reasons of both states, each once.
 std::vector<std::string> slowed_by(const conditions_record& conditions) {
   std::vector<std::string> reasons;
@@ -73,38 +65,6 @@ std::optional<int> other_processes(const conditions_record& conditions) {
     }
   }
   return most;
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> facts_of(const conditions_record& conditions) {
-  std::vector<std::pair<std::string, std::string>> facts;
-  const auto& c = conditions;
-  if (c.load_before || c.load_after) {
-    facts.emplace_back("load average", from_to(c.load_before, c.load_after, 2, ""));
-  }
-  if (c.others && c.lasted > 0) {
-    facts.emplace_back("other processes", cores_text(*c.others, c) + " busy");
-  }
-  if (const auto part = part_of_cores(c.steal, c)) {
-    facts.emplace_back("steal", fmt::format("{:.1f} %", 100 * *part));
-  }
-  if (c.clock_before || c.clock_after) {
-    facts.emplace_back("CPU clock", from_to(c.clock_before, c.clock_after, 0, " MHz"));
-  }
-  const auto& before = c.device_before;
-  const auto& after = c.device_after;
-  if (!before || !after) return facts;
-  facts.emplace_back("device clock", from_to(before->clock, after->clock, 0, " MHz"));
-  facts.emplace_back("device memory clock",
-                     from_to(before->memory_clock, after->memory_clock, 0, " MHz"));
-  const auto reasons = slowed_by(c);
-  facts.emplace_back("device clocks held down by",
-                     reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", ")));
-  if (const auto others = other_processes(c)) {
-    facts.emplace_back("other processes on the device", fmt::to_string(*others));
-  }
-  return facts;
 }
 
 /// Of what a thread ran and waited, and of the time that the run lasted.
@@ -143,6 +103,8 @@ std::optional<std::string> waiting_text(const run_record& record, const thread_t
       100 * static_cast<double>(t.waited) / static_cast<double>(t.on_cpu + t.waited),
       fmt::join(stages, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
+
+}  // namespace
 
 std::vector<std::string> disturbances_of(const conditions_record& conditions) {
   std::vector<std::string> found;

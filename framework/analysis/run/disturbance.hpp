@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
@@ -12,9 +11,6 @@
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
-
-/// What was known of the machine over the measured frames, as name and text.
-std::vector<std::pair<std::string, std::string>> facts_of(const conditions_record& conditions);
 
 /// What kept a run from having the machine to itself, each in a few words: time that a hypervisor
 /// took, other processes on the cores that it could use or on its device, clocks that dropped or

@@ -136,8 +136,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   run.arrival = how.arrival;
   run.frames = how.frames;
   run.rate.reset();  // each run has one of its own
-  add_origin(made, {run, first.parameters, first.device, first.environment, record.conditions,
-                    first.source});
+  add_origin(made, {run, first.parameters, first.device, first.environment, first.source});
   return made;
 }
 

@@ -105,7 +105,6 @@ struct origin {
   const name_texts& parameters;
   const device_properties& device;
   const name_texts& environment;
-  const std::optional<conditions_record>& conditions;
   const std::optional<source_record>& source;
 };
 void add_origin(document& to, const origin& of);

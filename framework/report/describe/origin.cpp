@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
@@ -78,10 +77,6 @@ void add_origin(document& to, const origin& of) {
   to.parts.push_back(
       facts{"settings", "Settings", settings_facts(of.run, of.parameters), not_in_text, true});
   add_machine(to, of.device, of.environment);
-  if (of.conditions) {
-    to.parts.push_back(facts{"conditions", "Machine during the run",
-                             facts_of(graphline::facts_of(*of.conditions)), not_in_text, true});
-  }
   if (of.source) {
     to.parts.push_back(facts{
         "sources", "Files", {{of.source->file, of.source->file, of.source->text}}, in_page, true});
@@ -89,8 +84,7 @@ void add_origin(document& to, const origin& of) {
 }
 
 void add_origin(document& to, const run_record& record) {
-  add_origin(to, {record.run, record.parameters, record.device, record.environment,
-                  record.conditions, record.source});
+  add_origin(to, {record.run, record.parameters, record.device, record.environment, record.source});
 }
 
 }  // namespace graphline::report

@@ -94,14 +94,12 @@ TEST(describe_capacity, holds_the_rate_every_probe_and_every_sample) {
 TEST(describe_capacity, says_that_the_machine_was_disturbed) {
   auto record = two_models_capacity({6});
   EXPECT_THAT(text_of(record), Not(HasSubstr("disturbed")));
-  EXPECT_FALSE(nlohmann::json::parse(result_json(record)).contains("conditions"));
   record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
   record.conditions->others = 17'000'000'000;
   const std::string warning =
       "disturbed (machine noise): other processes kept 1.70 of 2 cores busy";
   EXPECT_THAT(text_of(record), EndsWith("\n\nwarning: " + warning + "\n"));
   const auto json = nlohmann::json::parse(result_json(record));
-  EXPECT_EQ(json["conditions"], (nlohmann::json{{"other processes", "1.70 of 2 cores busy"}}));
   EXPECT_EQ(json["warnings"], nlohmann::json::array({warning}));
 }
 

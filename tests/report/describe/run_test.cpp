@@ -112,20 +112,6 @@ TEST(describe_run, shows_how_long_frames_waited_in_the_queue) {
   EXPECT_TRUE(waits(record, "max"));
 }
 
-TEST(describe_run, has_no_throughput_of_a_few_frames_of_a_schedule) {
-  auto record = two_models(timing_method::event, 1);
-  record.run.arrival = arrival::constant;
-  record.run.rate = 10;
-  const auto says = describe(record);
-  const auto& throughput = fact_of(part_of<facts>(says, "summary"), "throughput");
-  EXPECT_EQ(shown_value(throughput.value), "-");
-  EXPECT_EQ(throughput.note, "too few frames: on a schedule it needs 5");
-  EXPECT_EQ(json::parse(result_json(record))["throughput"],
-            (json{{"unit", "frame/s"},
-                  {"value", nullptr},
-                  {"why_absent", "too few frames: on a schedule it needs 5"}}));
-}
-
 TEST(describe_run, shows_the_intervals_of_percentiles_below_them) {
   // A run of few different times: nearly all frames take 74 ms, six of them 99 ms.
   std::vector<samples::frame_times> frames(600);
@@ -164,16 +150,6 @@ TEST(describe_run, has_no_roofline_without_a_calibration_whatever_costs_are_know
   }
   EXPECT_EQ(shown(record), text);
   EXPECT_THAT(text, AllOf(Not(HasSubstr("ratio")), Not(HasSubstr("bound:"))));
-}
-
-TEST(describe_run, has_no_ratio_of_times_that_are_not_the_devices) {
-  for (const auto method : {timing_method::host, timing_method::none}) {
-    auto record = two_models(method, 45);
-    const auto calibrated = samples::calibrated_two_models().stages;
-    record.calibration = calibrated.calibration;
-    for (std::size_t s = 0; s < 3; ++s) record.stages[s].cost = calibrated.stages[s].cost;
-    EXPECT_THAT(shown(record), Not(HasSubstr("ratio"))) << to_word(method);
-  }
 }
 
 TEST(describe_run, shows_no_parts_where_they_were_not_timed) {
@@ -215,45 +191,11 @@ TEST(describe_run, of_one_frame_has_no_spread_and_says_so) {
               HasSubstr("p50 needs 5, p90 needs 29, p95 needs 59, p99 needs 299"));
 }
 
-TEST(describe_run, tells_a_deadline_that_was_met) {
-  auto record = two_models(timing_method::event, 3);
-  record.run.deadline = 100'000'000;
-  const auto says = describe(record);
-  const auto& missed = fact_of(part_of<facts>(says, "summary"), "deadline_missed");
-  EXPECT_EQ(shown_value(missed.value), "0");
-  EXPECT_EQ(missed.note, "of 3 frames; deadline 100 ms");
-  EXPECT_THAT(samples::sentences_of(says, finding_severity::failure), IsEmpty());
-}
-
 TEST(describe_run, compares_slow_frames_only_with_enough_typical_ones) {
   for (const std::size_t frames : {1, 2, 4}) {
     EXPECT_THAT(shown(two_models(timing_method::event, frames)), Not(HasSubstr("typical")));
   }
   EXPECT_THAT(shown(two_models(timing_method::event, 5)), HasSubstr("typical: the "));
-}
-
-TEST(describe_run, fits_its_width) {
-  auto parts = samples::two_models_in_parts(300);
-  for (auto& part : parts.stages[0].parts) {
-    part.name += std::string(60, 'n');
-    part.choice = std::string(60, 'c');
-  }
-  samples::add_graphs(parts);
-  samples::add_operations(parts);
-  parts.stages[0].operations[0].name = std::string(200, 'o');
-  std::vector<run_record> records = {parts, samples::calibrated_gpu().layers};
-  for (const auto method :
-       {timing_method::none, timing_method::host, timing_method::sync, timing_method::event}) {
-    records.push_back(two_models(method, 300));
-  }
-  for (const auto& record : records) {
-    EXPECT_LE(widest_line(shown(record)), 80U) << shown(record);
-  }
-  terminal_style narrow;
-  narrow.width = 40;
-  const auto text = shown(samples::calibrated_gpu().stages, narrow);
-  EXPECT_LE(widest_line(text), 40U) << text;
-  EXPECT_THAT(text, HasSubstr("66.0x"));
 }
 
 TEST(describe_run, lets_no_control_character_of_a_name_through) {

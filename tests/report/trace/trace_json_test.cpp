@@ -86,13 +86,6 @@ TEST(trace_json, shows_every_frame_and_what_it_took) {
   }
 }
 
-TEST(trace_json, has_a_row_for_each_frame_in_flight) {
-  const auto trace = read_trace(overlapping());
-  EXPECT_EQ(slices_named(trace, "frame 0")[0]["tid"], 4);
-  EXPECT_EQ(slices_named(trace, "frame 1")[0]["tid"], 5);
-  EXPECT_TRUE(nested(trace));
-}
-
 TEST(trace_json, shows_waits_late_and_dropped_frames) {
   const auto record = samples::two_models_on_schedule(30);
   const auto trace = read_trace(record);
@@ -210,24 +203,6 @@ TEST(trace_json, nests_what_a_thread_took_up_within_something_else) {
   EXPECT_EQ(slices_named(trace, "stage 0")[0]["args"]["host_ns"], 50);
   EXPECT_EQ(ns_of(slices_named(trace, "stage 1")[0]["dur"]), 10);
   EXPECT_EQ(ns_of(slices_named(trace, "stage 2")[0]["dur"]), 30);
-}
-
-TEST(trace_json, names_tracks_and_sorts_them) {
-  std::vector<std::string> names;
-  for (const auto& event : events_of(read_trace(overlapping()), "M")) {
-    if (event["args"].contains("name")) names.push_back(event["args"]["name"]);
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"frames", "in flight 1", "in flight 2", "host", "main",
-                                             "worker 1", "device host: Example CPU at 2.1 GHz",
-                                             "main", "side", "copy out"}));
-}
-
-TEST(trace_json, tells_the_error_of_the_clock_and_the_settings) {
-  const auto trace = read_trace(overlapping());
-  EXPECT_EQ(trace["displayTimeUnit"], "ns");
-  EXPECT_EQ(trace["otherData"]["clock_error_ns"], 80);
-  EXPECT_EQ(trace["otherData"]["settings"]["strategy"], "overlap");
-  EXPECT_EQ(trace["otherData"]["environment"]["graphline"], "0.1.0");
 }
 
 TEST(trace_json, takes_names_that_hold_anything) {
