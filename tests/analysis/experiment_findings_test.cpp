@@ -155,7 +155,7 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
   EXPECT_THAT(said.front(),
               AllOf(StartsWith("overloaded_in [rates_of('rate=20') offered=20.00 frame/s "
                                "completed=13."),
-                    EndsWith(" rates=13.5 of 20 offered frame/s configurations='rate=20']")));
+                    EndsWith(" rates=13.52 of 20 offered frame/s configurations='rate=20']")));
 }
 
 TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_too_high) {

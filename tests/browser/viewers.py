@@ -1,7 +1,6 @@
-"""The viewers that traces are for, in a headless browser: what each makes of a trace.
+"""The viewer that traces are for, in a headless browser: what it makes of a trace.
 
-tools/setup/trace_viewers brings them. They are served from this machine and ask for nothing beyond
-it.
+tools/setup/trace_viewers brings it. It is served from this machine and asks for nothing beyond it.
 """
 
 import http.server
@@ -19,33 +18,6 @@ app.trace.engine.query(sql).then((result) => {
   for (const row = result.iter({}); row.valid(); row.next())
     rows.push(columns.map((column) => plain(row.get(column))));
   done(rows);
-}).catch((error) => done(String(error)));
-"""
-
-# Chrome's importer of traces, with what it has to say about one.
-IMPORT = """
-const [address, done] = arguments;
-fetch(address).then((answer) => answer.text()).then((text) => {
-  const model = new tr.Model();
-  new tr.importer.Import(model).importTraces([text]);
-  const slices = [];
-  const names = [];
-  let waits = 0;
-  for (const process of model.getAllProcesses()) {
-    names.push([process.pid, process.name]);
-    for (const thread of Object.values(process.threads)) {
-      names.push([thread.tid, thread.name]);
-      for (const slice of thread.sliceGroup.slices)
-        slices.push([process.pid, thread.tid, slice.title, slice.args.frame]);
-      waits += thread.asyncSliceGroup.slices.length;
-    }
-  }
-  done({slices, names, waits,
-        instants: model.instantEvents.length
-          + model.getAllProcesses().reduce((sum, p) => sum + p.instantEvents.length, 0),
-        arrows: model.flowEvents.map((arrow) => Boolean(arrow.startSlice && arrow.endSlice)),
-        warnings: model.importWarnings.map((warning) => warning.message),
-        metadata: model.metadata.map((entry) => entry.value)});
 }).catch((error) => done(String(error)));
 """
 
@@ -97,20 +69,3 @@ class Perfetto:
         if isinstance(rows, str):
             raise AssertionError(f"{rows}\n{sql}")
         return rows
-
-
-class ChromeTracing:
-    """The viewer of chrome://tracing."""
-
-    def __init__(self, browser, server, folder):
-        self.browser = browser
-        self.server = server
-        page, = pathlib.Path(folder).glob("v*/assets/catapult_trace_viewer.html")
-        browser.driver.get(f"{server.address}/viewers/{page.relative_to(folder)}")
-
-    def load(self, name):
-        found = self.browser.driver.execute_async_script(
-            IMPORT, f"{self.server.address}/traces/{name}")
-        if isinstance(found, str):
-            raise AssertionError(f"{name}: {found}")
-        return found

@@ -5,7 +5,7 @@
 
 namespace graphline {
 
-/// A run in the Trace Event Format (JSON object form), as Perfetto and chrome://tracing open it.
+/// A run in the Trace Event Format (JSON object form), as Perfetto opens it.
 /// Times are microseconds with three decimals, so that no nanosecond is lost; 0 is the run's
 /// beginning, or the earliest stamp where a frame was due before that.
 ///
