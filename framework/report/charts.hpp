@@ -26,13 +26,10 @@ struct roofline_chart {
   };
   struct point {
     std::string stage;
-    std::string part;                  ///< empty for a whole stage
-    std::size_t group = 0;             ///< which stage
-    double intensity = 0;              ///< FLOP/B
-    double rate = 0;                   ///< FLOP/s, achieved
-    double measured = 0;               ///< ns
-    std::optional<double> bound_rate;  ///< FLOP/s, at the roofline time
-    std::optional<double> ratio;
+    std::string part;             ///< empty for a whole stage
+    std::size_t group = 0;        ///< which stage
+    double intensity = 0;         ///< FLOP/B
+    double rate = 0;              ///< FLOP/s, achieved
     std::optional<double> share;  ///< of the critical path
     std::string words;            ///< all that is known of it
   };

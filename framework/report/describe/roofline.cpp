@@ -204,9 +204,8 @@ chart chart_of(const run_record& run, const roofline_summary& summary, const run
                          const std::string& part) {
       const auto rate = rate_over(of.cost, of.measured);
       if (!rate || of.intensity.value_or(0) <= 0) return false;
-      drawn.points.push_back({stage.name, part, i, *of.intensity, *rate, *of.measured,
-                              rate_over(of.cost, of.roofline_time), of.ratio, share,
-                              words_of(of, share, *rate)});
+      drawn.points.push_back(
+          {stage.name, part, i, *of.intensity, *rate, share, words_of(of, share, *rate)});
       return true;
     };
     if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);

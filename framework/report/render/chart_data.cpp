@@ -40,18 +40,7 @@ static void to_json(json& to, const roofline_chart::ceiling& of) {
         {"text", to_text({of.rate, unit::flops_per_second})}};
 }
 
-static void to_json(json& to, const roofline_chart::point& of) {
-  to = {{"stage", of.stage},
-        {"part", of.part},
-        {"group", of.group},
-        {"intensity", of.intensity},
-        {"rate", of.rate},
-        {"bound_rate", of.bound_rate},
-        {"ratio", of.ratio ? json(to_text({*of.ratio, unit::ratio})) : json()},
-        {"share", of.share},
-        {"words", of.words}};
-}
-
+GRAPHLINE_MEMBERS(roofline_chart::point, stage, part, group, intensity, rate, share, words)
 GRAPHLINE_MEMBERS(frames_chart::series, name, what, frames, times)
 GRAPHLINE_MEMBERS(frames_chart, frames, list, median, reach, deadline)
 GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, steps, marks)

@@ -228,7 +228,8 @@ std::string html_of(const chart& of) {
 /// Whether Chart.js draws it.
 bool is_on_canvas(const document::part& part) {
   const auto* some = std::get_if<chart>(&part);
-  return some != nullptr && (std::holds_alternative<frames_chart>(some->drawn) ||
+  return some != nullptr && (std::holds_alternative<roofline_chart>(some->drawn) ||
+                             std::holds_alternative<frames_chart>(some->drawn) ||
                              std::holds_alternative<distributions_chart>(some->drawn) ||
                              std::holds_alternative<sweep_chart>(some->drawn) ||
                              std::holds_alternative<trials_chart>(some->drawn));

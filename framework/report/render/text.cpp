@@ -5,7 +5,6 @@
 #include "framework/base/utf8.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/render/roofline_plot.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "framework/report/sentences.hpp"
 
@@ -111,9 +110,9 @@ std::string text_of(const facts& of, const terminal_style& as) {
   return text;
 }
 
-std::string text_of(const chart& of, const terminal_style& as) {
-  const auto* some = std::get_if<roofline_chart>(&of.drawn);
-  return some != nullptr ? roofline_plot(*some, as) : "";
+/// Charts are for pages: their figures stand in tables.
+std::string text_of(const chart&, const terminal_style&) {
+  return {};
 }
 
 std::string text_of(const note& of, const terminal_style& as) {
