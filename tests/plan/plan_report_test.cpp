@@ -1,10 +1,10 @@
-#include "framework/report/render/plan_report.hpp"
-
 #include <gmock/gmock.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::testing {
@@ -38,6 +38,10 @@ std::string expected_text(const std::string& name) {
   return expected.str();
 }
 
+std::string describe_plan(const plan& p, const plan_target& target) {
+  return report::as_text(report::describe(p, target));
+}
+
 const plan_target target{.device_memory_bytes = std::uint64_t{16} << 30};
 
 TEST(plan_report, is_as_expected_for_two_models) {
@@ -63,15 +67,6 @@ TEST(plan_report, keeps_to_80_columns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
-TEST(plan_report, lets_a_long_name_overflow_only_its_own_line) {
-  spec_builder b = two_models();
-  const std::string name(90, 'n');
-  b.stage(name, "gpu", {"score"});
-  const std::string text = describe_plan(plan_of(b), {});
-  EXPECT_THAT(text, HasSubstr(name));
-  EXPECT_THAT(text, HasSubstr("  #  stage       kind  "));
-}
-
 TEST(plan_report, shows_no_control_characters_of_names) {
   spec_builder b;
   b.input("x", {4}).stage("red\x1b[31m", "gpu", {"x"});
@@ -82,13 +77,6 @@ TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
   spec_builder b;
   b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});
   EXPECT_THAT(describe_plan(plan_of(b), {}), ContainsRegex("unknown +detect +cpu +- +-\n"));
-}
-
-TEST(plan_report, describes_a_pipeline_of_one_cpu_stage) {
-  spec_builder b;
-  b.stage("only", "work", {}).with("shape", extents({4}));
-  const std::string text = describe_plan(plan_of(b), {});
-  EXPECT_THAT(text, HasSubstr("  cpu               1 only\n"));
 }
 
 }  // namespace

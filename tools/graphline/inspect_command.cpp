@@ -61,7 +61,8 @@ void add_check_command(CLI::App& program, action& chosen) {
   options->add_no_plugins_option(*command);
   command->callback([&chosen, options] {
     chosen = [options] {
-      print(stdout, describe_plan(options->make_plan(), options->target(), style_of(stdout)));
+      const auto says = report::describe(options->make_plan(), options->target());
+      print(stdout, report::as_text(says, style_of(stdout)));
       return exit_status::done;
     };
   });

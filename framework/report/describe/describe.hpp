@@ -11,6 +11,7 @@
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/plan/planner.hpp"
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
@@ -68,6 +69,10 @@ timeline_chart timeline_of(const run_record& record, std::size_t median,
 
 /// What a pipeline amounts to.
 document describe(const cost_summary& summary);
+
+/// What will happen when a plan runs: stages in order with where they run, what each waits for, the
+/// tensors of a frame and its memory.
+document describe(const plan& p, const plan_target& target);
 
 /// What changed between two results of one kind: their tables by row and column, their facts by
 /// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.

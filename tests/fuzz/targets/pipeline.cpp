@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto planned = make_plan(spec, stages, machine, found);
     found.throw_if_errors();
     found.render();
-    describe_plan(planned, machine);
+    report::as_text(report::describe(planned, machine));
     report::as_text(report::describe(summarize_cost(planned)));
   });
   return 0;

@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "framework/base/units.hpp"
+#include "framework/plan/placement.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/terminal/heading.hpp"
+#include "framework/spec/settings_table.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+/// "graphs=stage", "priorities=on": what the settings say in this run.
+std::vector<std::string> words_of(const settings& run) {
+  std::vector<std::string> words;
+  each_setting([&](auto member, const setting_entry& of) {
+    const std::string key = of.key;
+    std::string value = written(run.*member);
+    if (key == "arrival") value = run.arrival == arrival::closed ? "" : arrival_of(run);
+    if (key == "threads" && run.threads == 0) value = "";
+    if (key == "in_flight") {
+      words.push_back(value + " in flight");
+    } else if (key == "frames") {
+      words.push_back(fmt::format("{} frames after {} of warm-up", value, run.warmup));
+    } else if (key != "warmup" && key != "rate" && !value.empty() && applies(of, run)) {
+      words.push_back(key + "=" + value);
+    }
+  });
+  return words;
+}
+
+std::string where_it_runs(const plan& p, const planned_stage& stage) {
+  if (stage.on == side::cpu && p.run.graphs != graph_mode::frame) return "cpu";
+  const planned_stream& stream = p.streams[stage.stream];
+  if (stream.calls) return fmt::format("{}, host node", stream.name);
+  return fmt::format("{}, {}", stream.name, to_word(stream.priority));
+}
+
+table stage_table(const plan& p) {
+  using enum unit;
+  using s = const planned_stage&;
+  auto made = table_of<planned_stage>(
+      {"stages", "Stages, in order", "stage"},
+      {{{"name", "stage"}, [](s x) { return x.name; }},
+       {{"kind", "kind"}, [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
+       {{"where", "runs on"}, [&](s x) { return where_it_runs(p, x); }},
+       {{"flops", "FLOPs", flops},
+        [](s x) { return x.shape.cost.flops == 0 ? cell() : cell(x.shape.cost.flops, flops); }},
+       {{"bytes", "moved", bytes},
+        [](s x) {
+          const auto& cost = x.shape.cost;
+          if (x.shape.known == known_cost::none) return cell();
+          return cell(
+              static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
+              bytes);
+        }}},
+      p.stages);
+  made.titled = true;
+  return made;
+}
+
+/// One stage that waits for another.
+struct edge {
+  const planned_stage& stage;
+  const dependency& wait;
+};
+
+table edge_table(const plan& p) {
+  std::vector<edge> edges;
+  for (const auto& stage : p.stages) {
+    for (const auto& wait : stage.waits) edges.push_back({stage, wait});
+  }
+  using e = const edge&;
+  auto made = table_of<edge>(
+      {"waits", "What stages wait for", "stage"},
+      {{{"stage", "stage"}, [](e x) { return x.stage.name; }},
+       {{"for", "waits for"}, [&](e x) { return p.stages[x.wait.stage].name; }},
+       {{"how", "by"}, [](e x) { return x.wait.how; }},
+       {{"tensors", "to read"},
+        [&](e x) {
+          std::vector<std::string> names;
+          for (const auto t : x.wait.tensors) names.push_back(p.tensors[t].name);
+          return names.empty() ? cell("(after)") : cell(fmt::format("{}", fmt::join(names, ", ")));
+        }}},
+      edges);
+  made.titled = true;
+  return made;
+}
+
+/// A tensor, and where its bytes lie in those of a frame.
+struct placed_tensor {
+  const planned_tensor& of;
+  std::size_t offset;
+};
+
+table tensor_table(const plan& p, const placement& placed) {
+  std::vector<placed_tensor> tensors;
+  for (std::size_t t = 0; t < p.tensors.size(); ++t) {
+    tensors.push_back({p.tensors[t], placed.tensor_offset[t]});
+  }
+  using enum unit;
+  using t = const placed_tensor&;
+  auto made = table_of<placed_tensor>(
+      {"tensors", "Tensors of a frame", "tensor"},
+      {{{"name", "tensor"}, [](t x) { return x.of.name; }},
+       {{"type", "type"},
+        [](t x) {
+          const bool last = x.of.layout == tensor_layout::channels_last;
+          return to_string(x.of.type) + (last ? ", channels last" : "");
+        }},
+       {{"bytes", "size", bytes}, [](t x) { return cell(x.of.type.bytes(), bytes); }},
+       {{"on", "on"}, [](t x) { return x.of.on; }},
+       {{"offset", "at", bytes, 1},
+        [](t x) { return x.of.input ? cell() : cell(x.offset, bytes); }},
+       {{"from", "from"}, [&](t x) { return x.of.input ? "input" : p.stages[x.of.producer].name; }},
+       {{"until", "until"},
+        [&](t x) {
+          return x.of.output() ? "output"
+                 : x.of.input  ? "kept"
+                               : p.stages[x.of.consumers.back()].name;
+        }}},
+      tensors);
+  made.titled = true;
+  return made;
+}
+
+struct memory_row {
+  std::string what;
+  std::uint64_t device;
+  std::uint64_t host;
+};
+
+table memory_table(const plan& p, const placement& placed) {
+  const memory_need need = need_of(p, placed);
+  const std::vector<memory_row> rows = {
+      {"a frame, each tensor apart", placed.device_bytes_without_reuse,
+       placed.pinned_bytes_without_reuse},
+      {"a frame, shared by lifetime", need.device.slot, need.host.slot},
+      {fmt::format("{} in flight", counted(p.run.in_flight, "frame")), need.device.slots,
+       need.host.slots},
+      {"inputs", need.device.inputs, need.host.inputs},
+      {"weights", need.device.weights, need.host.weights},
+      {"together", need.device.total(), need.host.total()}};
+  using r = const memory_row&;
+  auto made = table_of<memory_row>(
+      {"memory", "Memory, without the scratch that stages ask for once they are prepared", "what"},
+      {{{"what", "of"}, [](r x) { return x.what; }},
+       {{"device", "device", unit::bytes}, [](r x) { return cell(x.device, unit::bytes); }},
+       {{"host", "host", unit::bytes}, [](r x) { return cell(x.host, unit::bytes); }}},
+      rows);
+  made.titled = true;
+  return made;
+}
+
+}  // namespace
+
+document describe(const plan& p, const plan_target& target) {
+  document made{"plan", p.pipeline, p.description, {}, {}, {}, "stages"};
+  auto device = "device " + target.backend;
+  if (target.device_memory_bytes > 0) {
+    device += fmt::format(", {} of memory", format_bytes(target.device_memory_bytes));
+  }
+  made.lines = {p.pipeline, p.description, device, parameters_of(p.parameters),
+                fmt::format("{}", fmt::join(words_of(p.run), ", "))};
+  std::erase(made.lines, "");
+  made.parts.push_back(stage_table(p));
+  if (p.run.graphs == graph_mode::frame) {
+    made.parts.push_back(
+        note{fmt::format("the whole frame is one graph, with CPU stages as host nodes; {} of it, "
+                         "one per frame in flight",
+                         counted(p.run.in_flight, "executable"))});
+  }
+  made.parts.push_back(edge_table(p));
+  const placement placed = place_buffers(p, {});
+  made.parts.push_back(tensor_table(p, placed));
+  made.parts.push_back(memory_table(p, placed));
+  return made;
+}
+
+}  // namespace graphline::report
