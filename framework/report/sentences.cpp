@@ -202,19 +202,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"launch_bound",
      "{subject} is launch-bound: its roofline time of {roofline_time} is below the {launch} that a "
      "launch takes; larger batches or fewer operations help, faster ones do not"},
-    {"fewer_flops",
-     "{@less_than_roofline}: it computes with fewer FLOPs than are counted (as Winograd's "
-     "convolutions do), or {@wrong_calibration}"},
-    {"cached",
-     "{@less_than_roofline}: its {bytes} may stay in a cache, which the calibrated memory "
-     "bandwidth does not cover[; so did {others}]"},
     {"below_roofline",
-     "{@less_than_roofline}: it moves fewer bytes than are counted, or {@wrong_calibration}"},
-    {"less_than_roofline",
-     "{subject} took {measured}, less than its roofline time of {roofline_time}"},
-    {"wrong_calibration",
-     "the calibration was made beside other work or is out of date; 'graphline calibrate' "
-     "measures again[; so did {others}]"},
+     "{subject} took {measured}, less than its {bound} bound of {roofline_time}: it computes with "
+     "fewer FLOPs than are counted (as Winograd's convolutions do), its bytes stay in a cache, or "
+     "the calibration was made beside other work or is out of date; 'graphline calibrate' measures "
+     "again[; so did {others}]"},
     {"rate_not_calibrated",
      "no {precision} rate was calibrated, so {subjects} {s:has|have} no roofline time"},
     {"path_not_on_device",

@@ -109,16 +109,6 @@ TEST(stale_reasons, leave_out_what_has_no_part_and_what_only_one_side_knows) {
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
 }
 
-TEST(stale_reasons, name_a_calibration_from_before_writing_was_measured) {
-  auto record = measured();
-  record.ceilings = {{ceiling::copy, precision::float32, "", 1, {1}}};
-  const auto reasons = stale_reasons(record, record.device, record.environment);
-  ASSERT_EQ(reasons.size(), 1U);
-  EXPECT_NE(reasons[0].find("measured only reading and copying"), std::string::npos);
-  record.ceilings.push_back({ceiling::write, precision::float32, "", 1, {1}});
-  EXPECT_EQ(stale_reasons(record, record.device, record.environment), texts{});
-}
-
 TEST(stale_reasons, name_an_age_above_90_days) {
   const auto record = measured();
   auto environment = record.environment;
@@ -126,19 +116,6 @@ TEST(stale_reasons, name_an_age_above_90_days) {
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
   entry(environment, "date") = "2026-05-02T12:00:00Z";
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{"it is 91 days old"});
-}
-
-TEST(stale_reasons, name_a_date_that_is_to_come_by_more_than_a_clock_is_set) {
-  const auto record = measured();
-  auto environment = record.environment;
-  entry(environment, "date") = "2026-01-30T12:00:01Z";
-  EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
-  entry(environment, "date") = "2026-01-30T12:00:00Z";
-  EXPECT_EQ(stale_reasons(record, record.device, environment),
-            texts{"its date is 1 day in the future"});
-  entry(environment, "date") = "2025-01-31T12:00:00Z";
-  EXPECT_EQ(stale_reasons(record, record.device, environment),
-            texts{"its date is 365 days in the future"});
 }
 
 TEST(stale_reasons, do_not_guess_an_age_from_a_date_that_is_none) {

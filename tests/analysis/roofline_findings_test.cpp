@@ -130,47 +130,22 @@ TEST(roofline_findings, say_what_is_launch_bound) {
   EXPECT_FALSE(find(findings(made), "launch_bound"));
 }
 
-TEST(roofline_findings, explain_what_is_below_its_roofline) {
-  const auto of = [](cost_record cost, nanoseconds measured) {
-    auto made = one_after_another({{"x", measured}});
-    made.record.stages[0].cost = cost;
-    return findings(made);
-  };
-  const auto cached = of(work(0, 3'000'000), 2 * us);
-  ASSERT_THAT(keys(cached), ElementsAre("cached"));
-  EXPECT_THAT(figure_of(cached[0], "measured"), Optional(DoubleEq(2 * us)));
-  EXPECT_THAT(figure_of(cached[0], "roofline_time"), Optional(DoubleEq(3 * us)));
-  EXPECT_THAT(figure_of(cached[0], "bytes"), Optional(DoubleEq(3'000'000)));
-  EXPECT_THAT(keys(of(work(0, 3'000'000'000), 2 * ms)), ElementsAre("below_roofline"));
-  EXPECT_THAT(keys(of(work(100'000'000'000, 1'000), 1 * ms)), ElementsAre("fewer_flops"));
-}
-
-TEST(roofline_findings, tell_copies_of_a_processor_from_those_over_a_bus) {
-  for (const char* backend : {"host", "cuda"}) {
-    auto made = one_after_another({{"copy", 2 * us}});
-    made.record.device.backend = backend;
-    made.record.stages[0].copy = true;
-    made.record.stages[0].cost = {0, 1'000'000, 1'000'000};
-    made.record.tensors = {{"x", {}, side::cpu, std::nullopt, {0}}};
-    EXPECT_THAT(keys(findings(made)),
-                ElementsAre(backend == std::string("host") ? "cached" : "below_roofline"));
-  }
-}
-
-TEST(roofline_findings, name_together_what_is_below_its_roofline_for_one_reason) {
+TEST(roofline_findings, name_together_what_is_below_its_roofline) {
   const auto made = in_two_parts();
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(300 * us);
   layers.stages[0].parts[1].device = five_times(50 * us);
-  const auto of_parts = findings(made, &layers);
-  EXPECT_THAT(find(of_parts, "fewer_flops").value().subjects, ElementsAre("net/0.conv2d"));
-  EXPECT_THAT(find(of_parts, "below_roofline").value().subjects, ElementsAre("net/1.gelu"));
+  EXPECT_THAT(find(findings(made, &layers), "below_roofline").value().subjects,
+              ElementsAre("net/0.conv2d", "net/1.gelu"));
 
   auto many = one_after_another({{"a", us}, {"b", us}, {"c", us}});
   for (auto& stage : many.record.stages) stage.cost = work(0, 10'000'000);
   const auto found = findings(many);
-  ASSERT_THAT(keys(found), ElementsAre("cached"));
+  ASSERT_THAT(keys(found), ElementsAre("below_roofline"));
+  EXPECT_EQ(found[0].how, finding_severity::warning);
   EXPECT_THAT(found[0].subjects, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(figure_of(found[0], "measured"), Optional(DoubleEq(1 * us)));
+  EXPECT_THAT(figure_of(found[0], "roofline_time"), Optional(DoubleEq(10 * us)));
 }
 
 TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {

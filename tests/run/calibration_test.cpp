@@ -142,44 +142,6 @@ TEST_F(calibration, leaves_out_what_it_has_no_kind_for_and_says_so) {
   EXPECT_EQ(record.ceilings.size(), 10U);
 }
 
-/// `traffic` that has no room for more than so many bytes.
-stage_kind narrow_traffic(std::size_t most, int& refused) {
-  stage_kind kind = traffic_kind();
-  const auto make = kind.make_device.at("host");
-  kind.make_device["host"] = [make, most, &refused](device& d, const stage_config& config) {
-    if (config.inputs.at(0).bytes() <= most) return make(d, config);
-    ++refused;
-    throw run_error("there is no room for " + to_string(config.inputs.at(0)));
-  };
-  return kind;
-}
-
-TEST_F(calibration, takes_half_of_what_there_is_no_room_for) {
-  int refused = 0;
-  stage_registry kinds;
-  kinds.add(narrow_traffic(1500, refused));
-  kinds.add(network_kind());
-  kinds.add(copy_kind());
-  kinds.add(spin_kind());
-  const calibration_record record = run(quick(), kinds);
-  EXPECT_EQ(refused, 2);
-  EXPECT_EQ(measured(record, ceiling::copy).amount, 2000);
-  EXPECT_EQ(measured(record, ceiling::convolution).amount, 2 * 8 * 8 * 25 * 36);
-}
-
-TEST_F(calibration, gives_up_after_an_eighth_and_says_what_was_in_the_way_first) {
-  int refused = 0;
-  stage_registry kinds;
-  kinds.add(narrow_traffic(400, refused));
-  kinds.add(network_kind());
-  kinds.add(copy_kind());
-  kinds.add(spin_kind());
-  const calibration_record record = run(quick(), kinds);
-  EXPECT_EQ(refused, 4);
-  EXPECT_THAT(record.warnings, Contains(HasSubstr("there is no room for float32 [1000]")));
-  EXPECT_EQ(record.ceilings.front().what, ceiling::host_to_device_pinned);
-}
-
 TEST_F(calibration, comes_back_with_what_was_measured_before_a_stop) {
   auto options = quick();
   stop_request stop;

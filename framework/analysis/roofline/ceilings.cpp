@@ -145,24 +145,11 @@ std::vector<std::string> stale_reasons(const calibration_record& record,
   }
   compare(then.details, device.details, reasons);
   compare(record.environment, environment, reasons);
-  const auto has = [&](ceiling what) {
-    return std::ranges::find(record.ceilings, what, &ceiling_record::what) != record.ceilings.end();
-  };
-  if (has(ceiling::copy) && !has(ceiling::write)) {
-    reasons.push_back(
-        "it is from a version that measured only reading and copying, by other loops");
-  }
-
   const auto measured = seconds_of(value_of(record.environment, "date"));
   const auto now = seconds_of(value_of(environment, "date"));
   if (measured && now) {
     const std::int64_t days = (*now - *measured) / (24 * 60 * 60);
     if (days > old_after_days) reasons.push_back(fmt::format("it is {} days old", days));
-    // A clock may have been set back by a little.
-    if (days < 0) {
-      reasons.push_back(
-          fmt::format("its date is {} day{} in the future", -days, days < -1 ? "s" : ""));
-    }
   }
   return reasons;
 }

@@ -28,8 +28,7 @@ std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures
 
 /// Why a calibration may no longer hold for a device as it is now, in words for people: each of
 /// name, threads, driver, libraries, processor and version that differs ("oneDNN was 2.6.2, is
-/// 2.6.3"), its age where that is above 90 days, and that it is from before writing was measured by
-/// itself. Empty: it should.
+/// 2.6.3"), and its age where that is above 90 days. Empty: it should.
 std::vector<std::string> stale_reasons(
     const calibration_record& record, const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment);

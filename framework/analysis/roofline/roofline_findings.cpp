@@ -17,9 +17,6 @@ constexpr double near_roofline = 1.3;
 // Times of two runs that differ by more than this are not of the same thing.
 constexpr double apart = 1.3;
 
-// What caches of processors and GPUs may hold from one frame to the next.
-constexpr double fits_a_cache = 64e6;
-
 bool matters(const roofline_stage& stage) {
   return stage.share_of_path.value_or(0) >= worth_a_word;
 }
@@ -158,42 +155,24 @@ class collector {
     }
   }
 
-  /// Stages, and parts of those that are not below their roofline themselves; one finding for each
-  /// likely reason, with the figures of the first.
+  /// Stages, and parts of those that are not below their roofline themselves, with the figures of
+  /// the first.
   void add_below_roofline() {
-    for (const auto key : {"fewer_flops", "cached", "below_roofline"}) {
-      finding found{key, finding_severity::warning};
-      for (const auto& stage : summary_.stages) {
-        note_below(found, name_of(stage), stage.figures);
-        if (stage.figures.below_roofline) continue;
-        const auto& parts = record_.stages[stage.stage].parts;
-        for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-          note_below(found, name_of(stage) + '/' + parts[p].name, stage.parts[p]);
-        }
+    finding found{"below_roofline", finding_severity::warning};
+    const auto note_below = [&](const std::string& name, const roofline_metrics& of) {
+      if (!of.below_roofline) return;
+      if (found.subjects.empty()) add_times(found, of);
+      found.subjects.push_back(name);
+    };
+    for (const auto& stage : summary_.stages) {
+      note_below(name_of(stage), stage.figures);
+      if (stage.figures.below_roofline) continue;
+      const auto& parts = record_.stages[stage.stage].parts;
+      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+        note_below(name_of(stage) + '/' + parts[p].name, stage.parts[p]);
       }
-      if (!found.subjects.empty()) to_.push_back(std::move(found));
     }
-  }
-
-  void note_below(finding& to, const std::string& name, const roofline_metrics& of) const {
-    if (!of.below_roofline || to.key != reason_for(of)) return;
-    if (to.subjects.empty()) {
-      add_times(to, of);
-      to.with("bytes", quantity{bytes_moved(of), unit::bytes});
-    }
-    to.subjects.push_back(name);
-  }
-
-  static double bytes_moved(const roofline_metrics& of) {
-    return static_cast<double>(of.cost.bytes_read.value_or(0)) +
-           static_cast<double>(of.cost.bytes_written.value_or(0));
-  }
-
-  std::string_view reason_for(const roofline_metrics& of) const {
-    if (of.by == bound::compute) return "fewer_flops";
-    // A processor copies between its own caches; what crosses a bus does not stay in any.
-    const bool may_be_cached = of.by == bound::memory || record_.device.backend == "host";
-    return may_be_cached && bytes_moved(of) < fits_a_cache ? "cached" : "below_roofline";
+    if (!found.subjects.empty()) to_.push_back(std::move(found));
   }
 
   /// FLOPs in a precision whose rate is not known leave the roofline time open.

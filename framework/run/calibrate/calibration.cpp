@@ -15,8 +15,6 @@
 namespace graphline {
 namespace {
 
-constexpr int most_halvings = 3;
-
 /// "compute capability" as a number; nothing for a device that states none.
 std::optional<double> capability_of(const device_properties& device) {
   for (const auto& [name, text] : device.details) {
@@ -26,15 +24,6 @@ std::optional<double> capability_of(const device_properties& device) {
     if (read.ec == std::errc{}) return value;
   }
   return std::nullopt;
-}
-
-/// The same with half as much to move, and images and matrices of half the width and height.
-calibration_sizes halved(calibration_sizes sizes) {
-  sizes.memory_bytes /= 2;
-  sizes.transfer_bytes /= 2;
-  sizes.side /= 2;
-  sizes.matrix /= 2;
-  return sizes;
 }
 
 class calibrating {
@@ -64,34 +53,29 @@ class calibrating {
   }
 
  private:
-  /// Makes a measurement of these sizes.
-  using maker = std::function<std::unique_ptr<ceiling_measurement>(const calibration_sizes&)>;
   struct wanted {
     std::string name;
-    maker make;
+    std::function<std::unique_ptr<ceiling_measurement>()> make;
   };
 
   void plan_all() {
-    want_pipeline(memory_pipeline);
-    want_pipeline(transfer_pipeline);
-    want("transfers of ordinary memory", [this](const calibration_sizes& sizes) {
-      return measure_pageable_transfers(sizes, device_);
-    });
+    want(memory_pipeline(sizes_));
+    want(transfer_pipeline(sizes_));
+    wanted_.push_back({"transfers of ordinary memory",
+                       [this] { return measure_pageable_transfers(sizes_, device_); }});
     for (const precision p : precisions()) {
-      want_pipeline([p](const calibration_sizes& s) { return convolution_pipeline(s, p); });
-      want_pipeline([p](const calibration_sizes& s) { return matmul_pipeline(s, p); });
+      want(convolution_pipeline(sizes_, p));
+      want(matmul_pipeline(sizes_, p));
     }
-    want("costs of the host",
-         [this](const calibration_sizes& sizes) { return measure_driver_costs(sizes, device_); });
+    wanted_.push_back(
+        {"costs of the host", [this] { return measure_driver_costs(sizes_, device_); }});
     total_ = static_cast<std::int64_t>(wanted_.size()) * (1 + sizes_.rounds);
   }
 
-  void want(std::string name, maker make) { wanted_.push_back({std::move(name), std::move(make)}); }
-
-  void want_pipeline(std::function<ceiling_pipeline(const calibration_sizes&)> pipeline) {
-    want(pipeline(sizes_).name, [this, pipeline](const calibration_sizes& sizes) {
-      return measure_pipeline(pipeline(sizes), sizes, kinds_, device_, options_.stop);
-    });
+  void want(const ceiling_pipeline& pipeline) {
+    wanted_.push_back({pipeline.name, [this, pipeline] {
+                         return measure_pipeline(pipeline, sizes_, kinds_, device_, options_.stop);
+                       }});
   }
 
   /// What the device's arithmetic has: `host` computes in float32 whatever is asked of it.
@@ -121,22 +105,16 @@ class calibrating {
     }
   }
 
-  /// At half its size where there is no room for it; a warning where it cannot be had at all.
+  /// A warning where it cannot be had.
   void prepare(const wanted& w) {
-    calibration_sizes sizes = sizes_;
-    std::string why;
-    for (int halvings = 0; halvings <= most_halvings; ++halvings, sizes = halved(sizes)) {
-      try {
-        ready_.push_back(w.make(sizes));
-        return;
-      } catch (const interrupted_error&) {
-        return;
-      } catch (const error& e) {
-        if (why.empty()) why = e.what();
-        device_.synchronize(wait_mode::block);  // throws where the device itself has failed
-      }
+    try {
+      ready_.push_back(w.make());
+    } catch (const interrupted_error&) {
+      return;
+    } catch (const error& e) {
+      device_.synchronize(wait_mode::block);  // throws where the device itself has failed
+      record_.warnings.push_back(fmt::format("{} was left out: {}", w.name, e.what()));
     }
-    record_.warnings.push_back(fmt::format("{} was left out: {}", w.name, why));
   }
 
   bool stopped() {

@@ -23,9 +23,9 @@ struct calibration_options {
 /// Measures what a device can do at best: bandwidths of its memory and to the host, rates of a
 /// large convolution and a large matrix product in each precision it has, and what it costs the
 /// host to launch, record and wait. Compute and memory run as pipelines of the registry's own
-/// kinds, timed by events as any stage is. What a device has no memory for is tried at half its
-/// size, three times; what cannot be measured on it is left out with a warning. Throws `run_error`
-/// when the device fails. Once a stop is requested, what was measured so far comes back.
+/// kinds, timed by events as any stage is. What cannot be measured on a device is left out with a
+/// warning. Throws `run_error` when the device fails. Once a stop is requested, what was measured
+/// so far comes back.
 calibration_record calibrate(const stage_registry& kinds, device& d,
                              const calibration_options& options = {});
 
