@@ -76,7 +76,7 @@ TEST(plan_report, shows_no_control_characters_of_names) {
 TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
   spec_builder b;
   b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});
-  EXPECT_THAT(describe_plan(plan_of(b), {}), ContainsRegex("unknown +detect +cpu +- +-\n"));
+  EXPECT_THAT(describe_plan(plan_of(b), {}), Not(ContainsRegex("unknown +detect +cpu +0")));
 }
 
 }  // namespace

@@ -106,17 +106,20 @@ table tensor_table(const plan& p, const placement& placed) {
   auto made = table_of<placed_tensor>(
       {"tensors", "Tensors of a frame", "tensor"},
       {{{"name", "tensor"}, [](t x) { return x.of.name; }},
-       {{"type", "type"},
+       {{"type", "shape"},
         [](t x) {
-          const bool last = x.of.layout == tensor_layout::channels_last;
-          return to_string(x.of.type) + (last ? ", channels last" : "");
+          const auto& type = x.of.type;
+          auto text = type.element == dtype::float32 ? to_string(type.shape) : to_string(type);
+          if (x.of.layout == tensor_layout::channels_last) text += ", channels last";
+          return text;
         }},
        {{"bytes", "size", bytes}, [](t x) { return cell(x.of.type.bytes(), bytes); }},
        {{"on", "on"}, [](t x) { return x.of.on; }},
-       {{"offset", "at", bytes, 1},
+       {{"offset", "at", bytes, 12},
         [](t x) { return x.of.input ? cell() : cell(x.offset, bytes); }},
-       {{"from", "from"}, [&](t x) { return x.of.input ? "input" : p.stages[x.of.producer].name; }},
-       {{"until", "until"},
+       {{"from", "from", {}, 10},
+        [&](t x) { return x.of.input ? "input" : p.stages[x.of.producer].name; }},
+       {{"until", "until", {}, 11},
         [&](t x) {
           return x.of.output() ? "output"
                  : x.of.input  ? "kept"
