@@ -34,10 +34,11 @@ unit unit_in(ceiling what) {
   return unit::duration;
 }
 
-/// Of a ceiling that counts in its precision.
+/// Of a ceiling that counts in its precision. Its best time may be another ceiling's there.
 cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   for (const auto& of : all.compute) {
-    if (of.rate == figure) return {of.ridge_point, unit::flops_per_byte};
+    const bool counts = of.rate.what == figure.what && of.rate.arithmetic == figure.arithmetic;
+    if (counts) return {of.ridge_point, unit::flops_per_byte};
   }
   return {};
 }
