@@ -86,7 +86,8 @@ std::optional<split_gemv> split_long_rows(const gemv_form& form) {
     count = needed;
     cut = needed * length - form.k;
   }
-  split_gemv split{.pieces = {.k = piece, .axes = form.axes, .cut = cut}, .sums = {.k = count, .ones = true}};
+  split_gemv split{.pieces = {.k = piece, .axes = form.axes, .cut = cut},
+                   .sums = {.k = count, .ones = true}};
   split.pieces.axes.push_back({count, piece, piece});
   if (rows > 1) split.sums.axes.push_back({rows, count, 0});
   return split;

@@ -4,7 +4,6 @@
 
 #include "framework/plan/cost_summary.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/plan_report.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"

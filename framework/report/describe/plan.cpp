@@ -6,7 +6,7 @@
 #include "framework/base/units.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/terminal/heading.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/spec/settings_table.hpp"
 
 namespace graphline::report {

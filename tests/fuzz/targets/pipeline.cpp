@@ -5,7 +5,6 @@
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/plan_report.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "stages/builtin.hpp"
