@@ -85,9 +85,9 @@ class things_in_the_way(Case):
     def test_a_pipe_is_not_waited_for(self):
         path = self.pipeline()
         experiment = self.pipeline(EXPERIMENT, "e.yaml")
-        os.mkfifo(self.folder / "e.trials.part")
+        os.mkfifo(self.folder / "e.trials")
         self.expect(graphline("compare", experiment, "--store", self.folder / "e.trials"), 2,
-                    "e.trials.part' is in the way and is no regular file; move it away")
+                    "e.trials", "is no regular file")
         os.mkfifo(self.folder / "w.safetensors")
         weights = SMALL.replace("    layers:\n", "    weights: w.safetensors\n    layers:\n")
         for words in (("run", self.pipeline(weights)), ("check", path), ("compare", experiment)):

@@ -126,8 +126,6 @@ class roofline(Case):
                          ["stage", "part"])
         self.expect(self.graphline("report", files["json"], "--trace", "t.json"), 2,
                     "holds a roofline, and a trace shows one run")
-        self.expect(self.graphline("report", files["json"], "--html", "p.html", "--frame", "1"), 2,
-                    "whose page shows no single frames")
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
                     "Source, settings, device and environment are the same.", stream="stdout")
 

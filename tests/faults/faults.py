@@ -197,8 +197,11 @@ class Workplace:
             raise Trouble(f"{path.name} is not whole")
 
     def check_store(self):
-        """Trials from before, or those of a store begun anew, each of them whole."""
+        """Trials from before, or those of a store begun anew, each of them whole; nothing where
+        --overwrite found no room for as much as its header."""
         store = (self.folder / "e.trials").read_bytes()
+        if not store:
+            return
         lines = store.split(b"\n")
         json.loads(lines[0])
         for line in lines[1:-1]:

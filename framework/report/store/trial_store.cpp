@@ -33,14 +33,42 @@ struct owned_descriptor {
   const int number;
 };
 
+/// Moves the trials of an experiment that has ended to NAME.previous, so that a disk without room
+/// for new ones costs none of them. Refuses those of one that has not ended.
+void make_way(const std::string& path) {
+  const owned_descriptor lock(open_locked(path, O_RDWR, path));
+  if (!is_trial_store(path)) return;
+  const auto outline = outline_of(path);
+  if (outline.trials == 0) return;
+  if (!outline.ended) {
+    const json_part header(outline.header, quote(path, 200));
+    refuse_to_write(path, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
+                                      "has not ended; go on with it by --resume, or discard it by "
+                                      "--overwrite",
+                                      outline.trials, header.at("planned_trials").json().dump(),
+                                      printable(header.at("date").text())));
+  }
+  const auto previous = path + ".previous";
+  std::error_code none;
+  if (std::filesystem::exists(previous, none) && !is_trial_store(previous)) {
+    refuse_to_write(path, fmt::format("what it holds is to be kept as {}, which is no trial store; "
+                                      "move one of them away",
+                                      quote(previous, 200)));
+  }
+  if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, reason(errno));
+}
+
 /// Opens and locks the file; one that is not there is made unless trials are to go on.
-int open_store(const std::string& path, bool resumes) {
+int open_store(const std::string& path, store_opening how) {
+  const bool resumes = how == store_opening::resume;
   if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
   std::error_code none;
-  if (resumes && !std::filesystem::exists(path, none)) {
+  const bool exists = std::filesystem::exists(path, none);
+  if (resumes && !exists) {
     throw input_error(fmt::format("there are no trials in {} to go on with; omit --resume to begin",
                                   quote(path, 200)));
   }
+  if (how == store_opening::fresh && exists) make_way(path);
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 
@@ -56,7 +84,7 @@ std::optional<std::string> device_of(const trial_record& trial) {
 class trial_store::implementation {
  public:
   implementation(const std::string& path, const experiment_plan& planned, store_opening how)
-      : path_(path), file_(open_store(path, how == store_opening::resume)) {
+      : path_(path), file_(open_store(path, how)) {
     const bool empty = ::lseek(file_.number, 0, SEEK_END) == 0;
     if (!empty && !is_trial_store(path)) {
       refuse_to_write(path, "it is there already and is no trial store; name another file");
@@ -64,7 +92,6 @@ class trial_store::implementation {
     if (how == store_opening::resume) {
       go_on(planned);
     } else {
-      if (how == store_opening::fresh && !empty) refuse_one_that_has_not_ended();
       begin(planned);
     }
   }
@@ -105,17 +132,6 @@ class trial_store::implementation {
     if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, reason(code));
     if (::fsync(file_.number) != 0) refuse_to_write(path_, reason(errno));
     bytes_ = header.size();
-  }
-
-  void refuse_one_that_has_not_ended() const {
-    const auto outline = outline_of(path_);
-    if (outline.ended || outline.trials == 0) return;
-    const json_part header(outline.header, quote(path_, 200));
-    refuse_to_write(path_, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
-                                       "has not ended; go on with it by --resume, or discard it by "
-                                       "--overwrite",
-                                       outline.trials, header.at("planned_trials").json().dump(),
-                                       printable(header.at("date").text())));
   }
 
   void go_on(const experiment_plan& planned) {

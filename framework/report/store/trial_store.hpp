@@ -12,7 +12,7 @@ namespace graphline {
 
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
-  fresh,      ///< takes the place of one that has ended or has no trials; another is refused
+  fresh,      ///< refused where one has not ended; one that has moves to NAME.previous
   resume,     ///< goes on with it; refused when it belongs to another experiment or a file changed
   overwrite,  ///< begins anew, whatever there was
 };

@@ -161,11 +161,13 @@ TEST_F(trial_store_test, does_not_begin_anew_over_one_that_has_not_ended) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(trial_store_test, begins_anew_over_one_that_has_ended_or_has_no_trials) {
+TEST_F(trial_store_test, keeps_an_ended_one_as_the_previous_when_it_begins_anew) {
   make(2, true);
+  const auto before = read(path_);
   for (int times = 0; times < 2; ++times) EXPECT_EQ(refusal(store_opening::fresh), "opened");
   EXPECT_EQ(resumed().size(), 0u);
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(read(path_ + ".previous"), before);
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(trial_store_test, begins_anew_over_anything_of_its_own_when_told_to) {
