@@ -115,10 +115,10 @@ std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
   std::vector<std::size_t> rows(frames.size());
   std::vector<nanoseconds> free_from;
   for (const std::size_t frame : by_begin) {
-    const auto [due, begin, end] = frames[frame];
-    auto row = std::ranges::find_if(free_from, [&](nanoseconds free) { return free <= begin; });
+    const auto& one = frames[frame];
+    auto row = std::ranges::find_if(free_from, [&](nanoseconds free) { return free <= one.begin; });
     if (row == free_from.end()) row = free_from.insert(row, 0);
-    *row = std::max(begin, end);
+    *row = std::max(one.begin, one.end);
     rows[frame] = static_cast<std::size_t>(row - free_from.begin());
   }
   return rows;
