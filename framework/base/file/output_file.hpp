@@ -13,8 +13,8 @@ namespace graphline {
 ///
 /// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
 /// fails leaves the previous result as it was, and one that a signal is about to end can remove
-/// the part (`remove_unfinished`). What
-/// cannot be renamed over (standard output, a pipe, a device) is written in place.
+/// the part (`remove_unfinished`). What cannot be renamed over (standard output, a pipe, a device)
+/// is written in place.
 class output_file {
  public:
   /// `path`: a file, or "-" for standard output.

@@ -75,7 +75,7 @@ document describe(const cost_summary& summary);
 document describe(const plan& p, const plan_target& target);
 
 /// What changed between two results of one kind: their tables by row and column, their facts by
-/// name, and the files they were made from. Throws an `input_error` where one of these is no YAML.
+/// name, and the lines of the files they were made from.
 /// `judged`: what stands in place of the tables and figures, where there are verdicts.
 struct judged_tables {
   std::string answer;

@@ -13,7 +13,7 @@
 
 namespace graphline::report {
 
-/// For a terminal: tables as wide as it is, charts in characters.
+/// For a terminal: tables as wide as it is, no charts.
 std::string as_text(const document& of, const terminal_style& as = {});
 
 /// For a pull request: GitHub's tables, no charts.
