@@ -119,6 +119,7 @@ class Workplace:
         for output in OUTPUTS.values():
             (self.folder / output).write_text("{}" if output.endswith("json") else "before")
         (self.folder / "e.trials").write_bytes(self.trials)
+        (self.folder / "e.trials.previous").unlink(missing_ok=True)
 
     def run(self, command, **faults):
         """The ended program, after faults of its calls."""
@@ -197,12 +198,12 @@ class Workplace:
             raise Trouble(f"{path.name} is not whole")
 
     def check_store(self):
-        """Trials from before, or those of a store begun anew, each of them whole; nothing where
-        --overwrite found no room for as much as its header."""
-        store = (self.folder / "e.trials").read_bytes()
-        if not store:
-            return
-        lines = store.split(b"\n")
+        """Trials from before, or those of a store begun anew, each of them whole. Where the new one
+        did not get as far as its header, those from before are in NAME.previous."""
+        path = self.folder / "e.trials"
+        if not path.exists() or not path.read_bytes():
+            path = self.folder / "e.trials.previous"
+        lines = path.read_bytes().split(b"\n")
         json.loads(lines[0])
         for line in lines[1:-1]:
             json.loads(line)

@@ -33,20 +33,28 @@ struct owned_descriptor {
   const int number;
 };
 
-/// Moves the trials of an experiment that has ended to NAME.previous, so that a disk without room
-/// for new ones costs none of them. Refuses those of one that has not ended.
-void make_way(const std::string& path) {
+void refuse_one_that_has_not_ended(const std::string& path, const store_outline& outline) {
+  if (outline.ended) return;
+  const json_part header(outline.header, quote(path, 200));
+  refuse_to_write(path, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
+                                    "has not ended; go on with it by --resume, or discard it by "
+                                    "--overwrite",
+                                    outline.trials, header.at("planned_trials").json().dump(),
+                                    printable(header.at("date").text())));
+}
+
+/// Moves the trials that are there to NAME.previous, so that a disk without room for new ones costs
+/// none of them. Unless told to overwrite, refuses a store that cannot be read and one of an
+/// experiment that has not ended.
+void make_way(const std::string& path, bool overwrite) {
   const owned_descriptor lock(open_locked(path, O_RDWR, path));
   if (!is_trial_store(path)) return;
-  const auto outline = outline_of(path);
-  if (outline.trials == 0) return;
-  if (!outline.ended) {
-    const json_part header(outline.header, quote(path, 200));
-    refuse_to_write(path, fmt::format("it holds {} of {} trials of an experiment begun on {} that "
-                                      "has not ended; go on with it by --resume, or discard it by "
-                                      "--overwrite",
-                                      outline.trials, header.at("planned_trials").json().dump(),
-                                      printable(header.at("date").text())));
+  try {
+    const auto outline = outline_of(path);
+    if (outline.trials == 0) return;
+    if (!overwrite) refuse_one_that_has_not_ended(path, outline);
+  } catch (const input_error&) {
+    if (!overwrite) throw;
   }
   const auto previous = path + ".previous";
   std::error_code none;
@@ -68,7 +76,7 @@ int open_store(const std::string& path, store_opening how) {
     throw input_error(fmt::format("there are no trials in {} to go on with; omit --resume to begin",
                                   quote(path, 200)));
   }
-  if (how == store_opening::fresh && exists) make_way(path);
+  if (!resumes && exists) make_way(path, how == store_opening::overwrite);
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 

@@ -12,9 +12,9 @@ namespace graphline {
 
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
-  fresh,      ///< refused where one has not ended; one that has moves to NAME.previous
+  fresh,      ///< what is there moves to NAME.previous; refused where it has not ended
   resume,     ///< goes on with it; refused when it belongs to another experiment or a file changed
-  overwrite,  ///< begins anew, whatever there was
+  overwrite,  ///< likewise, whether it has ended or not
 };
 
 /// The raw samples of an experiment's trials in a file of JSON lines, `graphline.trials/1`: a line

@@ -172,9 +172,10 @@ TEST_F(trial_store_test, keeps_an_ended_one_as_the_previous_when_it_begins_anew)
 
 TEST_F(trial_store_test, begins_anew_over_anything_of_its_own_when_told_to) {
   make(5);
+  const auto before = read(path_);
   EXPECT_EQ(refusal(store_opening::overwrite), "opened");
   EXPECT_EQ(resumed().size(), 0u);
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(read(path_ + ".previous"), before);
 }
 
 TEST_F(trial_store_test, holds_names_of_any_script) {
