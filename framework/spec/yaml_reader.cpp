@@ -224,7 +224,8 @@ class tree_converter {
   std::size_t values_ = 0;
 };
 
-/// Parses all of the text, of which `YAML::Load` reads the first document only.
+/// Parses the text once for its documents, of which `YAML::Load` reads the first only.
+/// `YAML::LoadAll` makes documents without end of some damaged texts, and does not return.
 void refuse_second_document(const std::shared_ptr<const source_text>& source) {
   struct counter final : YAML::EventHandler {
     std::size_t documents = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -25,18 +24,6 @@ struct requested_output {
   std::string_view option;  ///< "--json"
   std::string path;         ///< as it was given; empty: not asked for
 };
-
-/// About how many bytes a file takes for a frame, and for each of its stages.
-inline constexpr std::uint64_t json_bytes_each = 100;
-inline constexpr std::uint64_t csv_bytes_each = 180;
-inline constexpr std::uint64_t trace_bytes_each = 720;
-
-/// About how large a file of so many frames becomes, for reserving it on the disk.
-constexpr std::uint64_t expected_bytes(std::int64_t frames, std::size_t stages,
-                                       std::uint64_t bytes_each) {
-  constexpr std::uint64_t around = 1 << 15;  // settings, environment, names
-  return around + static_cast<std::uint64_t>(frames) * (1 + stages) * bytes_each;
-}
 
 /// The files that a command writes its results to: an option for each.
 class result_files {
