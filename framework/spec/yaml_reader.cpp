@@ -21,10 +21,15 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t deepest = 64;  // lists and mappings within each other
+constexpr std::size_t deepest = 64;           // lists and mappings within each other
+constexpr std::size_t most_values = 100'000;  // with what aliases repeat
 
 std::string too_deep() {
   return fmt::format("this is nested deeper than {} levels", deepest);
+}
+
+std::string too_many() {
+  return fmt::format("more than {} values, what aliases repeat among them", most_values);
 }
 
 bool is_forbidden(std::string_view text, std::size_t at) {
@@ -106,12 +111,8 @@ class tree_converter {
   /// `owner` is where a value that was left out is shown; `depth` counts the lists and mappings
   /// around the value.
   node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
-    constexpr std::size_t most_values = 100'000;
     place where = place_of(source_, from.Mark());
-    if (++values_ > most_values) {
-      throw unreadable_yaml{
-          where, fmt::format("more than {} values, what aliases repeat among them", most_values)};
-    }
+    if (++values_ > most_values) throw unreadable_yaml{where, too_many()};
     const bool text = is_text(from.Tag(), where);
     if (from.IsScalar()) {
       return node::scalar(from.Scalar(), text, token_at(std::move(where), from.Scalar()));
@@ -224,37 +225,47 @@ class tree_converter {
   std::size_t values_ = 0;
 };
 
-/// Parses the text once for its documents, of which `YAML::Load` reads the first only.
-/// `YAML::LoadAll` makes documents without end of some damaged texts, and does not return.
-void refuse_second_document(const std::shared_ptr<const source_text>& source) {
+/// Parses the text once without building its tree, which takes half a kilobyte a value: for too
+/// many values, and for a second document, which `YAML::Load` leaves unread. `YAML::LoadAll` makes
+/// documents without end of some damaged texts, and does not return.
+void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& source) {
   struct counter final : YAML::EventHandler {
-    std::size_t documents = 0;
-    YAML::Mark latest;
+    explicit counter(const std::shared_ptr<const source_text>& text) : source(text) {}
 
+    void count(const YAML::Mark& mark) {
+      if (++values > most_values) throw unreadable_yaml{place_of(source, mark), too_many()};
+    }
     void OnDocumentStart(const YAML::Mark& mark) override {
-      latest = mark;
-      ++documents;
+      if (++documents < 2) return;
+      throw unreadable_yaml{place_of(source, mark),
+                            "a second document begins here; put it into a file of its own"};
     }
     void OnDocumentEnd() override {}
-    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  const std::string&) override {}
-    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                         YAML::EmitterStyle::value) override {}
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+    void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  const std::string&) override {
+      count(mark);
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {
+      count(mark);
+    }
     void OnSequenceEnd() override {}
-    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                    YAML::EmitterStyle::value) override {}
+    void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {
+      count(mark);
+    }
     void OnMapEnd() override {}
+
+    const std::shared_ptr<const source_text>& source;
+    std::size_t documents = 0;
+    std::size_t values = 0;
   };
   std::istringstream stream(source->text());
   YAML::Parser parser(stream);
-  counter seen;
-  while (parser.HandleNextDocument(seen)) {
-    if (seen.documents < 2) continue;
-    throw unreadable_yaml{place_of(source, seen.latest),
-                          "a second document begins here; put it into a file of its own"};
-  }
+  counter seen(source);
+  while (parser.HandleNextDocument(seen)) continue;
 }
 
 /// The parser's messages name its own states; these name what the writer did.
@@ -315,7 +326,7 @@ node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
     return {};
   }
   try {
-    refuse_second_document(source);
+    refuse_what_cannot_be_loaded(source);
     return tree_converter(source, out).convert(YAML::Load(source->text()), {source});
   } catch (const unreadable_yaml& problem) {
     out.error(problem.where, problem.message);
