@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline::report {
@@ -14,9 +15,8 @@ namespace graphline::report {
 namespace {
 
 // {name} is a figure; {subject} the first subject in quotes, {subjects} all, {others} the rest;
-// {cases} the sentences of its cases; {s:one|many} depends on how many subjects there are; {@key}
-// is what several sentences have in common. What stands between [ and ] is left out unless all it
-// names is known.
+// {cases} the sentences of its cases; {@key} is what several sentences have in common. What stands
+// between [ and ] is left out unless all it names is known.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
@@ -25,9 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"deadline_missed",
      "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
      "them dropped]"},
-    {"slow_frames",
-     "the slowest 1 % of frames took {more} more than a typical one[: {pieces}][; other "
-     "pieces together took {others_less} less]"},
+    {"slow_frames", "the slowest 1 % of frames took {more} more than a typical one[: {pieces}]"},
     {"critical_path", "critical path {path}; {@lower_bound}"},
     {"cpu_cores", "limited by the {cores} cores for CPU stages: {subjects}; {@lower_bound}"},
     {"device",
@@ -59,14 +57,14 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"device_time_may_hold_waits",
      "{@enqueueing_takes}, its device time is {device}[, the worst of {stages} stages]; the device "
      "may have waited for the host, so the device time says little about the stage"},
-    {"enqueueing_takes", "stage {subject}[ in {configurations}]: enqueueing takes {enqueue}"},
+    {"enqueueing_takes", "stage {subject}: enqueueing takes {enqueue}"},
     {"overloaded",
      "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
      "second of load]"},
     {"overloaded_in", "overloaded: completed {cases}"},
     {"rates_of", "{rates} in {configurations}"},
     {"timing_adds_time",
-     "{method} adds {cost} to a frame ({change}), 95 % interval {low} to {high}"},
+     "{method} adds {cost} to a frame ({change})[, 95 % interval {low} to {high}]"},
     {"timing_cost_not_visible",
      "{method}: {cost} ({change}), 95 % interval {low} to {high} includes zero: no cost visible; "
      "more than {high} ({largest_change}) would show"},
@@ -74,32 +72,15 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{method}: {cost} ({change}), 95 % interval {low} to {high}: shorter than untimed, which no "
      "timing can cause by itself; it changes how the work is scheduled or what the processor does "
      "while it waits"},
-    {"timing_cost_of_few_blocks",
-     "{method}: {cost} ({change}); no interval and no verdict from {blocks} of at least {needed} "
-     "complete blocks"},
     {"sync_serializes_overlap",
      "work that overlapped is serialized under sync: its stages add up to {stages}, the untimed "
      "frame takes {untimed}"},
     {"host_times_launch",
      "host reports {launch} for {subject}: the time to launch it, not the {time} it takes "
      "({method})"},
-    {"sync_and_event_agree",
-     "sync and event agree on every device stage to within 2 %; {subject}: {sync} by sync, {event} "
-     "by event"},
-    {"sync_and_event_differ",
-     "sync and event differ most on {subject}: {sync} by sync, {event} by event ({ratio})"},
-    {"sweep_changes",
-     "from {parameter}={first} to {last}: FLOPs {flops}, bytes {bytes},[ time {time} ({time_first} "
-     "to {time_last}),] intensity {intensity_first} to {intensity_last}"},
-    {"sweep_bound", "{bound} bound at every {parameter}"},
-    {"sweep_bound_changes",
-     "{first_bound} bound up to {parameter}={last}, {second_bound} bound from {next} on"},
     {"no_outputs", "no output to compare: whatever stages write, other stages read"},
     {"same_outputs",
-     "all configurations computed the same outputs: {outputs} (last frame of {runs} runs)"},
-    {"same_outputs_as_baselines",
-     "every configuration computed the same outputs as its baseline (last frame of {runs} runs)"},
-    {"same_outputs_as", "{configurations} computed the same outputs as {reference}"},
+     "all configurations computed the same outputs as their baseline (last frame of {runs} runs)"},
     {"values_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "
      "most in {compared}[, {relative} of the largest]"},
@@ -111,9 +92,6 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"outputs_vary",
      "outputs of {configurations} differ from trial to trial: '{tensor}' has several checksums"},
     {"not_finite", "'{tensor}' holds NaN or infinity in {configurations}"},
-    {"slower_together",
-     "{subject}: p50 {alone} alone, {together} beside {others} ({change}[, 95 % interval {low} to "
-     "{high}])"},
     {"priorities_took_effect",
      "priorities took effect, {configurations} is {verdict}: {@with_priorities}"},
     {"priorities_changed_nothing",
@@ -121,8 +99,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"priorities_inconclusive",
      "no effect of priorities is visible for {configurations}, inconclusive: {@with_priorities}"},
     {"with_priorities",
-     "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})[; "
-     "priority levels of the device: {levels}]"},
+     "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
     {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
     {"no_overlap", "overlap did not happen in {cases}"},
@@ -144,8 +121,6 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{runs} runs together, {frames} frames"},
     {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
     {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
-    {"interval_with_one_end",
-     "the interval has one end only: rates on both sides of it were not found"},
     {"interval_too_wide",
      "the interval is {width} wide, not {within}[; --frames {frames} would make it about that "
      "narrow]"},
@@ -162,18 +137,16 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "longer than {frames} frames to build up; --frames {needed} would show it"},
     {"no_rate_possible",
      "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
-     "before them, {late} of {frames} are late[ and it is {alone}][ (95 % interval {low} to "
-     "{high})][; the highest rate that held is {held}][; {held_in_some} held in {held_runs} of "
-     "{of_runs} runs]"},
+     "before them, {late} of {frames} are late[ and it is {alone}]"},
     {"no_rate_judged", "no rate was judged"},
     {"no_rate_held",
      "no rate was found at which {percentile} is within {bound}; the lowest that was judged is "
-     "{lowest}[; {held_in_some} held in {held_runs} of {of_runs} runs]"},
+     "{lowest}"},
     {"every_rate_held",
      "{percentile} is within {bound} at every rate that was judged, up to {highest}"},
     {"search_ended_early",
-     "the search ended before there were runs to estimate the capacity from[; the highest rate "
-     "that held is {held}][; {held_in_some} held in {held_runs} of {of_runs} runs]"},
+     "the search ended before there were runs to estimate the capacity from; the highest rate that "
+     "held is {held}"},
     {"flops_not_known", "the total leaves out the MACs and FLOPs of {subjects}: not known"},
     {"bytes_not_known", "the total leaves out the parameters and bytes of {subjects}: not known"},
     {"calibration_interrupted", "INTERRUPTED: not all was measured, and nothing is kept of it"},
@@ -188,17 +161,6 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "measured {measured}, {bound} bound {roofline_time}, {ratio} roofline; "
      "{share_of_critical_path} of the critical path[; most of the excess of its parts is in "
      "'{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
-    {"parts_faster_than_stage",
-     "{@sum_of_parts}: one of the runs had other clocks or other work beside it; run again on a "
-     "quiet machine"},
-    {"parts_slower_than_stage",
-     "{@sum_of_parts}: timing them costs that much, or the run had other clocks or other work "
-     "beside it; run again on a quiet machine"},
-    {"sum_of_parts",
-     "{subject} took {measured}, but its parts took {sum_of_parts} together in their own run"},
-    {"near_roofline",
-     "{subjects} {s:is|are} within {ratio} roofline: only less work or another precision makes "
-     "{s:it|them} faster, not better code"},
     {"launch_bound",
      "{subject} is launch-bound: its roofline time of {roofline_time} is below the {launch} that a "
      "launch takes; larger batches or fewer operations help, faster ones do not"},
@@ -207,24 +169,13 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "fewer FLOPs than are counted (as Winograd's convolutions do), its bytes stay in a cache, or "
      "the calibration was made beside other work or is out of date; 'graphline calibrate' measures "
      "again[; so did {others}]"},
-    {"rate_not_calibrated",
-     "no {precision} rate was calibrated, so {subjects} {s:has|have} no roofline time"},
-    {"path_not_on_device",
-     "device stages are {share_of_critical_path} of the critical path; the rest is CPU work, "
-     "launches and waits, which have no ceiling"},
+    {"rate_not_calibrated", "no roofline time of {subjects}: no {precision} rate was calibrated"},
 };
 
-/// "'a', 'b' and 3 more".
-std::string listed(std::span<const std::string> names) {
-  constexpr std::size_t most_named = 4;
-  const auto named = names.size() > most_named ? most_named - 1 : names.size();
-  std::string text;
-  for (std::size_t i = 0; i < named; ++i) {
-    const bool last = i + 1 == names.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + quote(names[i]);
-  }
-  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
-  return text;
+std::string in_quotes(std::span<const std::string> names) {
+  std::vector<std::string> quoted;
+  for (const auto& name : names) quoted.push_back(quote(name));
+  return listed(quoted);
 }
 
 std::string in_a_row(std::span<const std::string> items) {
@@ -243,18 +194,10 @@ std::string text_of(const finding_item& of) {
   return text;
 }
 
-/// "'a' -> 'b'"; of a long path its ends.
+/// "'a' -> 'b'".
 std::string path_of(std::span<const std::string> stages) {
-  constexpr std::size_t most_named = 8;
-  const bool cut = stages.size() > most_named + 1;
   std::string text;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (cut && i == most_named / 2) {
-      text += fmt::format(" -> {} more", stages.size() - most_named);
-      i = stages.size() - most_named / 2;
-    }
-    text += (i == 0 ? "" : " -> ") + quote(stages[i]);
-  }
+  for (const auto& stage : stages) text += (text.empty() ? "" : " -> ") + quote(stage);
   return text;
 }
 
@@ -275,18 +218,14 @@ std::optional<std::string> sentence_by(std::string_view key, const finding& of);
 std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
   if (name == "subject" && !subjects.empty()) return quote(subjects.front());
-  if (name == "subjects") return listed(subjects);
+  if (name == "subjects") return in_quotes(subjects);
   if (name == "path") return path_of(subjects);
   if (name == "others") {
     if (subjects.size() < 2) return std::nullopt;
-    return listed(subjects.subspan(1));
+    return in_quotes(subjects.subspan(1));
   }
   if (name.starts_with('@')) return sentence_by(name.substr(1), of);
   if (name == "cases") return in_a_row(sentences_of(of.cases));
-  if (name.starts_with("s:")) {
-    const auto bar = name.find('|');
-    return std::string(subjects.size() == 1 ? name.substr(2, bar - 2) : name.substr(bar + 1));
-  }
   const auto* figure = of.find(name);
   return figure == nullptr ? std::nullopt : std::optional(text_of(*figure));
 }

@@ -8,7 +8,6 @@ namespace graphline {
 namespace {
 
 using samples::add_comparison;
-using samples::add_together;
 using samples::figures_of;
 using samples::findings;
 using samples::for_runs_of;
@@ -27,12 +26,11 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Priorities and several pipelines at once.
+// Priorities.
 
 experiment_record with_and_without_priorities() {
   auto record = made_experiment(
       "e", {made_of({{"priorities", "on"}}), made_of({{"priorities", "off"}}, taking(80 * ms))}, 6);
-  for_runs_of(record, 0, [](run_record& run) { run.device.priority_levels = 3; });
   for_runs_of(record, 1, [](run_record& run) { run.run.priorities = false; });
   return record;
 }
@@ -52,12 +50,9 @@ TEST(priority_findings, say_that_priorities_changed_nothing) {
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0.996, 1.004, verdict::same, {}});
   EXPECT_THAT(findings(record, summary),
-              Contains(AllOf(StartsWith("priorities_changed_nothing(priorities=off)"),
-                             Not(HasSubstr("levels")))));
+              Contains(StartsWith("priorities_changed_nothing(priorities=off)")));
   summary.comparisons.front().verdict = verdict::inconclusive;
-  for_runs_of(record, 1, [](run_record& run) { run.device.priority_levels = 1; });
-  EXPECT_THAT(findings(record, summary),
-              Contains(AllOf(StartsWith("priorities_inconclusive"), HasSubstr("levels=1"))));
+  EXPECT_THAT(findings(record, summary), Contains(StartsWith("priorities_inconclusive")));
 }
 
 TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
@@ -82,56 +77,6 @@ TEST(priority_findings, are_not_made_of_pairs_that_differ_in_more) {
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 1.07, 1.09, verdict::slower, {}});
   EXPECT_THAT(findings(record, summary), Each(Not(StartsWith("priorities"))));
-}
-
-TEST(together_findings, compare_each_pipeline_with_itself_alone) {
-  experiment_record record;
-  const made_configuration camera{"", {}, taking(12 * ms)};
-  const made_configuration beside{"", {}, taking(18 * ms)};
-  const made_configuration batch;
-  add_together(record, "camera alone", {{"camera", camera}});
-  add_together(record, "together", {{"camera", beside}, {"batch", batch}, {"log", batch}});
-  record.pairs = {{{1, 0}, {0, 0}}};
-  auto summary = figures_of(record);
-  add_comparison(summary, record, {0, figure::p50, 1.49, 1.51, verdict::slower, {}});
-  EXPECT_THAT(findings(record, summary),
-              Contains("slower_together(camera, batch, log) alone=12.0 ms together=18.0 ms "
-                       "change=+50.0 % low=+49.0 % high=+51.0 %"));
-}
-
-// Launches.
-
-made_configuration launched_slowly(std::string graphs, nanoseconds launch) {
-  auto result = made_of({{"graphs", std::move(graphs)}}, taking(10 * ms));
-  result.times.launch = launch;
-  return result;
-}
-
-TEST(launch_findings, name_the_configuration_where_a_stage_is_most_bound) {
-  const auto record =
-      made_experiment("e",
-                      {launched_slowly("off", 700'000), launched_slowly("stage", 780'000),
-                       launched_slowly("frame", 21'000)},
-                      3);
-  const auto said = findings(record);
-  EXPECT_THAT(said, Contains("device_time_may_hold_waits(head) enqueue=390 us device=400 us "
-                             "configurations=graphs=stage"));
-  EXPECT_THAT(said, Each(Not(HasSubstr("backbone"))));
-}
-
-TEST(launch_findings, name_the_worst_of_several_stages) {
-  auto slow = launched_slowly("off", 700'000);
-  slow.times.backbone = 720'000;
-  const auto said = findings(made_experiment("e", {slow}, 3));
-  EXPECT_THAT(said, Contains(StartsWith("device_time_may_hold_waits(backbone) enqueue=700 us "
-                                        "device=720 us stages=2 ")));
-  EXPECT_THAT(said, Each(Not(HasSubstr("(head)"))));
-}
-
-TEST(launch_findings, leave_out_stages_that_are_next_to_nothing_of_a_frame) {
-  auto slow = launched_slowly("off", 700'000);
-  slow.times.end_to_end = 30 * ms;
-  EXPECT_THAT(findings(made_experiment("e", {slow}, 3)), Each(Not(HasSubstr("(head)"))));
 }
 
 // Load and machine.

@@ -26,66 +26,8 @@ run_record trial_of(const made_configuration& of, std::size_t block) {
   auto run = run_of(of.timing, frames);
   run.outputs.front().values = {0.25};
   if (of.change) of.change(run);
+  run.processor_time = scaled(run.frames.back().end - run.frames.front().begin, 1.25);
   return run;
-}
-
-double throughput_of(const std::vector<const run_record*>& runs) {
-  double frames = 0;
-  double time = 0;
-  for (const auto* run : runs) {
-    frames += static_cast<double>(run->frames.size());
-    time += static_cast<double>(run->frames.back().end - run->frames.front().begin);
-  }
-  return frames * 1e9 / time;
-}
-
-member_summary member_of(const std::string& name, const std::vector<const run_record*>& runs,
-                         double tail) {
-  member_summary result;
-  result.name = name;
-  result.trials = runs.size();
-  if (runs.empty()) return result;
-  std::vector<nanoseconds> all;
-  std::vector<std::vector<nanoseconds>> stages(runs.front()->stages.size());
-  for (const auto* run : runs) {
-    const auto times = end_to_end_times(*run);
-    all.insert(all.end(), times.begin(), times.end());
-    result.trial_medians.push_back(static_cast<double>(distribution::of(times)->median()));
-    result.due += times.size() + run->load.dropped.size();
-    result.dropped += run->load.dropped.size();
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const auto& stage = run->stages[i];
-      const auto own = measures_of(stage.on, run->run);
-      if (own.empty()) continue;
-      const auto more = lengths(stamps_of(stage, own.front()));
-      stages[i].insert(stages[i].end(), more.begin(), more.end());
-    }
-  }
-  const auto& run = *runs.front();
-  if (run.run.deadline) {
-    std::vector<nanoseconds> late;
-    for (const auto time : all) {
-      if (time > *run.run.deadline) late.push_back(time - *run.run.deadline);
-    }
-    result.deadline = deadline_summary{*run.run.deadline, late.size(), {}, {}};
-    if (const auto by = distribution::of(late)) {
-      result.deadline->median_late = by->median();
-      result.deadline->worst_late = by->max();
-    }
-  }
-  result.end_to_end = distribution::of(std::move(all));
-  result.tail = result.end_to_end->percentile(tail);
-  result.throughput = throughput_of(runs);
-  result.between_trials = stddev_of(result.trial_medians);
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    auto times = distribution::of(std::move(stages[i]));
-    std::optional<measure> what;
-    if (times) what = measures_of(run.stages[i].on, run.run).front();
-    result.stages.push_back({run.stages[i].name, run.stages[i].on, what, std::move(times)});
-  }
-  result.device_bytes = run.memory.device_peak_bytes;
-  result.cores = 1.25;
-  return result;
 }
 
 }  // namespace
@@ -171,22 +113,10 @@ std::size_t add_together(experiment_record& to, std::string name,
 }
 
 experiment_summary figures_of(const experiment_record& record) {
-  experiment_summary summary;
-  summary.complete_blocks = record.trials.empty() ? 0 : record.trials.back().block + 1;
-  summary.counted_blocks = summary.complete_blocks;
-  for (std::size_t c = 0; c < record.configurations.size(); ++c) {
-    const auto& of = record.configurations[c];
-    auto& to = summary.configurations.emplace_back();
-    to.name = of.name;
-    for (std::size_t m = 0; m < of.members.size(); ++m) {
-      std::vector<const run_record*> runs;
-      for (const auto& trial : record.trials) {
-        const bool counts = trial.configuration == c && !trial.members[m].frames.empty();
-        if (counts) runs.push_back(&trial.members[m]);
-      }
-      to.members.push_back(member_of(of.members[m], runs, record.how.tail));
-    }
-  }
+  auto summary = summarize(record);
+  summary.comparisons.clear();
+  summary.stage_comparisons.clear();
+  summary.machine = {};
   return summary;
 }
 

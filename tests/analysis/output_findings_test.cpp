@@ -20,8 +20,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(output_findings, say_that_all_configurations_computed_the_same) {
-  EXPECT_THAT(findings(two_strategies()),
-              Contains("same_outputs runs=6 outputs=score 00c0ffee00c0ffee"));
+  EXPECT_THAT(findings(two_strategies()), Contains("same_outputs runs=6"));
 }
 
 TEST(output_findings, say_by_how_much_outputs_differ_and_from_which) {
@@ -110,7 +109,7 @@ TEST(output_findings, tell_of_values_that_are_not_finite) {
                                         "reference=")));
 }
 
-TEST(output_findings, know_configurations_that_agree_with_their_own_baseline_only) {
+TEST(output_findings, compare_each_configuration_with_its_own_baseline) {
   auto record = made_experiment(
       "e",
       {made_of({{"batch", "1"}, {"wait", "block"}}), made_of({{"batch", "1"}, {"wait", "yield"}}),
@@ -120,7 +119,7 @@ TEST(output_findings, know_configurations_that_agree_with_their_own_baseline_onl
   for (const std::size_t c : {2, 3}) {
     for_runs_of(record, c, [](run_record& run) { run.outputs.front().type.shape = {4, 1}; });
   }
-  EXPECT_THAT(findings(record), Contains("same_outputs_as_baselines runs=12"));
+  EXPECT_THAT(findings(record), Contains("same_outputs runs=12"));
 }
 
 }  // namespace

@@ -63,9 +63,8 @@ finding estimate_of(const capacity_estimate& estimate, const capacity_settings& 
 /// When the interval is not as narrow as asked for. Its width falls with the square root of the
 /// number of frames.
 std::optional<finding> width_of(const capacity_estimate& estimate, const capacity_settings& how) {
-  if (!estimate.enough) return found("interval_of_few_runs", how);
   const auto width = estimate.width();
-  if (!width) return found("interval_with_one_end", how);
+  if (!estimate.enough || !width) return found("interval_of_few_runs", how);
   if (*width <= how.within) return std::nullopt;
   auto made = found("interval_too_wide", how);
   made.with("width", *width, unit::share).with("within", how.within, unit::share);
@@ -76,51 +75,27 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
   return made;
 }
 
-bool held_in_all(const probe_summary& probe) {
-  return probe.held == probe.runs.size();
-}
-
-/// The highest rate that held; where none held in all of its runs, the highest that held in some.
-void add_highest_that_held(finding& to, const std::vector<probe_summary>& probes) {
-  const probe_summary* most = nullptr;
-  for (const auto& probe : probes) {
-    if (probe.held == 0) continue;
-    const auto order = [&](const probe_summary& p) { return std::pair(held_in_all(p), p.rate); };
-    if (most == nullptr || order(probe) > order(*most)) most = &probe;
-  }
-  if (most == nullptr) return;
-  if (held_in_all(*most)) {
-    to.with("held", most->rate, unit::frames_per_second);
-  } else {
-    to.with("held_in_some", most->rate, unit::frames_per_second).with("held_runs", most->held);
-    to.with("of_runs", most->runs.size());
-  }
-}
-
 /// Without an estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
-  if (summary.alone.verdict == bound_verdict::fails) {
+  const auto& alone = summary.alone;
+  if (alone.verdict == bound_verdict::fails) {
     auto made = found("no_rate_possible", how);
-    const auto& alone = summary.alone;
     made.with("alone", alone.value, unit::duration);
-    if (alone.low && alone.high) {
-      made.with("low", alone.low, unit::duration).with("high", alone.high, unit::duration);
-    }
-    made.with("late", alone.late).with("frames", alone.frames);
-    add_highest_that_held(made, summary.probes);
-    return made;
+    return made.with("late", alone.late).with("frames", alone.frames);
   }
   const auto& probes = summary.probes;
   if (probes.empty()) return found("no_rate_judged", how);
+  const auto held_in_all = [](const probe_summary& p) { return p.held == p.runs.size(); };
   const auto [lowest, highest] = std::ranges::minmax_element(probes, {}, &probe_summary::rate);
   if (std::ranges::all_of(probes, held_in_all)) {
     return found("every_rate_held", how).with("highest", highest->rate, unit::frames_per_second);
   }
-  const bool none = std::ranges::none_of(probes, held_in_all);
-  auto made = found(none ? "no_rate_held" : "search_ended_early", how);
-  made.with("lowest", lowest->rate, unit::frames_per_second);
-  add_highest_that_held(made, probes);
-  return made;
+  std::optional<double> held;
+  for (const auto& probe : probes) {
+    if (held_in_all(probe)) held = std::max(held.value_or(0), probe.rate);
+  }
+  if (held) return found("search_ended_early", how).with("held", *held, unit::frames_per_second);
+  return found("no_rate_held", how).with("lowest", lowest->rate, unit::frames_per_second);
 }
 
 }  // namespace

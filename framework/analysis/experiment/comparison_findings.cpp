@@ -13,13 +13,6 @@ finding found(std::string_view key, std::string subject) {
   return {key, finding_severity::note, {std::move(subject)}};
 }
 
-/// By how much a ratio is off 1, with its interval.
-void add_change(finding& to, double ratio, const std::optional<interval>& range) {
-  to.with("change", ratio - 1, unit::change);
-  if (range)
-    to.with("low", range->low - 1, unit::change).with("high", range->high - 1, unit::change);
-}
-
 // Timing methods.
 
 /// A configuration that differs from the untimed one by its timing method alone.
@@ -30,17 +23,16 @@ struct timed_configuration {
 };
 
 /// What a method adds to a frame's median time.
-finding cost_of(const timed_configuration& of, std::size_t blocks) {
+finding cost_of(const timed_configuration& of) {
   const auto& cost = of.cost;
   const auto& range = cost.difference_range;
-  finding made{"timing_cost_of_few_blocks"};
+  finding made{"timing_adds_time"};
   made.with("method", std::string(to_word(of.method)))
       .with("cost", cost.difference, unit::duration)
       .with("change", cost.difference / cost.reference, unit::change);
-  if (!range) return made.with("blocks", blocks).with("needed", least_blocks);
-  made.key = range->contains(0)    ? "timing_cost_not_visible"
-             : cost.difference < 0 ? "timing_shortens_frame"
-                                   : "timing_adds_time";
+  if (!range) return made;
+  if (cost.difference < 0) made.key = "timing_shortens_frame";
+  if (range->contains(0)) made.key = "timing_cost_not_visible";
   return made.with("low", range->low, unit::duration)
       .with("high", range->high, unit::duration)
       .with("largest_change", range->high / cost.reference, unit::change);
@@ -98,28 +90,6 @@ void add_launches(const std::vector<timed_configuration>& all, std::vector<findi
   }
 }
 
-/// How far `sync` and `event` are apart on the device stage they differ most on.
-void add_agreement(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
-  const auto* event = find_by(all, timing_method::event);
-  if (event == nullptr) return;
-  constexpr double near = 0.02;
-  std::optional<finding> worst;
-  double apart = 0;
-  for (const auto& stage : event->with->stages) {
-    const auto* by_sync = find_stage(find_by(all, timing_method::sync), stage.name);
-    if (stage.what != measure::device_time || by_sync == nullptr) continue;
-    if (!stage.times || p50_of(stage) <= 0) continue;
-    const double ratio = p50_of(*by_sync) / p50_of(stage);
-    if (worst && std::abs(ratio - 1) <= apart) continue;
-    apart = std::abs(ratio - 1);
-    worst = found(apart <= near ? "sync_and_event_agree" : "sync_and_event_differ", stage.name)
-                .with("sync", p50_of(*by_sync), unit::duration)
-                .with("event", p50_of(stage), unit::duration)
-                .with("ratio", ratio, unit::ratio);
-  }
-  if (worst) to.push_back(std::move(*worst));
-}
-
 /// The configurations of an experiment in which nothing but the timing method varies, against none;
 /// empty for any other.
 std::vector<timed_configuration> timed_configurations(const finding_source& from) {
@@ -152,16 +122,17 @@ const comparison* telling(const experiment_summary& summary, const compared_pair
 }
 
 /// `with`: whether what is compared runs with priorities, and its reference without.
-finding effect_of(const comparison& of, bool with, double tail, int priority_levels) {
+finding effect_of(const comparison& of, bool with, double tail) {
   finding made{decided(of.verdict)           ? "priorities_took_effect"
                : of.verdict == verdict::same ? "priorities_changed_nothing"
                                              : "priorities_inconclusive"};
   made.with("verdict", std::string(to_word(of.verdict)))
       .with("percentile", of.figure == figure::p50 ? "p50" : percentile_name(tail))
       .with("with", with ? of.value : of.reference, unit::duration)
-      .with("without", with ? of.reference : of.value, unit::duration);
-  add_change(made, of.ratio, of.ratio_range);
-  if (!decided(of.verdict) && priority_levels < 2) made.with("levels", priority_levels);
+      .with("without", with ? of.reference : of.value, unit::duration)
+      .with("change", of.ratio - 1, unit::change)
+      .with("low", of.ratio_range->low - 1, unit::change)
+      .with("high", of.ratio_range->high - 1, unit::change);
   return made;
 }
 
@@ -170,29 +141,11 @@ finding effect_of(const comparison& of, bool with, double tail, int priority_lev
 void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
   const auto all = timed_configurations(from);
   for (const auto& one : all) {
-    to.push_back(cost_of(one, from.summary.counted_blocks));
+    to.push_back(cost_of(one));
     if (one.method != timing_method::sync) continue;
     if (auto reason = lost_overlap(one)) to.push_back(std::move(*reason));
   }
   add_launches(all, to);
-  add_agreement(all, to);
-}
-
-void add_together_findings(const finding_source& from, std::vector<finding>& to) {
-  for (const auto& pair : from.record.pairs) {
-    if (!from.several_at_once(pair.what.configuration)) continue;
-    if (from.several_at_once(pair.reference.configuration)) continue;
-    const auto* p50 = find_comparison(from.summary, pair, figure::p50);
-    if (p50 == nullptr) continue;
-    const auto& members = from.record.configurations[pair.what.configuration].members;
-    auto made = found("slower_together", members[pair.what.member]);
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      if (m != pair.what.member) made.subjects.push_back(members[m]);
-    }
-    made.with("alone", p50->reference, unit::duration).with("together", p50->value, unit::duration);
-    add_change(made, p50->ratio, p50->ratio_range);
-    to.push_back(std::move(made));
-  }
 }
 
 void add_priority_findings(const finding_source& from, std::vector<finding>& to) {
@@ -208,8 +161,7 @@ void add_priority_findings(const finding_source& from, std::vector<finding>& to)
     const auto* compared = telling(from.summary, pair);
     if (compared == nullptr || !compared->ratio_range) continue;
     grouped_findings one;
-    one.add(effect_of(*compared, with, from.record.how.tail, what.front()->device.priority_levels),
-            pair.what);
+    one.add(effect_of(*compared, with, from.record.how.tail), pair.what);
     to.push_back(one.all(from.labels).front());
   }
 }

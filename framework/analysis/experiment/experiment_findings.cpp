@@ -109,58 +109,6 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
   cases.add_as_cases({"overloaded_in", finding_severity::failure}, from.labels, to);
 }
 
-/// Over all frames of all trials. Nothing for a stage that is not bound by its launches, was not
-/// timed that way, or is so short beside a frame that it matters to nobody, as copies of a few
-/// bytes are.
-std::optional<launch_times> bound_stage(const std::vector<const run_record*>& runs,
-                                        std::string_view name) {
-  std::vector<double> frame;
-  std::vector<double> enqueue;
-  std::vector<double> device;
-  bool busy = false;
-  const auto add = [](std::vector<double>& to, const std::vector<nanoseconds>& times) {
-    to.insert(to.end(), times.begin(), times.end());
-  };
-  for (const auto* run : runs) {
-    for (const auto& of : run->frames) frame.push_back(static_cast<double>(of.end - of.begin));
-    for (const auto& stage : run->stages) {
-      if (stage.name != name) continue;
-      add(enqueue, lengths(stage.enqueued));
-      add(device, device_times(stage));
-      busy = !stage.busy.empty();
-    }
-  }
-  if (enqueue.empty() || device.empty()) return std::nullopt;
-  const launch_times times{mean_of(enqueue), mean_of(device), busy};
-  constexpr double noticeable = 0.02;
-  const bool matters = std::max(times.enqueue, times.device) >= noticeable * mean_of(frame);
-  return matters && is_launch_bound(times) ? std::optional(times) : std::nullopt;
-}
-
-/// The stage whose device time is most bound by its launches, in the configuration where it is.
-void add_launch_findings(const finding_source& from, std::vector<finding>& to) {
-  std::optional<launch_times> worst;
-  std::string name;
-  configuration_member where;
-  std::set<std::string> bound;
-  for (const auto& who : from.labels.all()) {
-    const auto runs = from.runs_of(who);
-    if (runs.empty()) continue;
-    for (const auto& stage : runs.front()->stages) {
-      const auto times = bound_stage(runs, stage.name);
-      if (!times) continue;
-      bound.insert(stage.name);
-      if (worst && !is_more_launch_bound(*times, *worst)) continue;
-      worst = times;
-      name = stage.name;
-      where = who;
-    }
-  }
-  if (!worst) return;
-  to.push_back(launch_bound_finding(name, *worst, bound.size())
-                   .with("configurations", from.labels.of(where)));
-}
-
 /// A machine that did not keep still.
 void add_machine_findings(const finding_source& from, std::vector<finding>& to) {
   const auto& record = from.record;
@@ -212,12 +160,9 @@ std::vector<finding> findings_of(const experiment_record& record, const experime
   std::vector<finding> findings;
   add_overload_findings(from, findings);
   add_timing_findings(from, findings);
-  if (swept) add_findings(*swept, findings);
   add_output_findings(from, findings);
-  add_together_findings(from, findings);
   add_priority_findings(from, findings);
   add_overlap_findings(from, findings);
-  add_launch_findings(from, findings);
   add_machine_findings(from, findings);
   add_trial_warnings(from, findings);
   return findings;

@@ -14,12 +14,11 @@
 
 namespace graphline {
 
-/// What an experiment shows beside its figures: how arithmetic and time follow a parameter, whether
-/// all configurations computed the same, an overlap that did not happen, a priority that changed
-/// nothing or took effect, stages bound by their launches, a way of waiting that keeps a core busy,
-/// frames dropped or late, and a machine that did not keep still.
-/// Then what the trials' runs warned of, each once with all configurations in which they did.
-/// `swept`: what `sweep_of` answers of the two.
+/// What an experiment shows beside its figures: what timing costs, whether all configurations
+/// computed the same, an overlap that did not happen, a priority that changed nothing or took
+/// effect, frames dropped or late, and a machine that did not keep still. Then what the trials'
+/// runs warned of, each once with all configurations in which they did. `swept`: what `sweep_of`
+/// answers of the two.
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
                                  const std::optional<sweep>& swept);
 
@@ -51,7 +50,6 @@ struct finding_source {
 class grouped_findings {
  public:
   void add(finding what, const configuration_member& who);
-  std::size_t size() const noexcept { return groups_.size(); }
   std::vector<finding> all(const experiment_labels& labels) const;
 
   /// As cases of one finding, unless there is none.
@@ -61,12 +59,10 @@ class grouped_findings {
   std::vector<std::pair<finding, std::vector<configuration_member>>> groups_;
 };
 
-/// What one configuration's comparison with another shows: the cost of a timing method, of other
-/// pipelines that run at once and of a way of waiting, and the effect of priorities.
+/// What one configuration's comparison with another shows: the cost of a timing method, and the
+/// effect of priorities.
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
-void add_together_findings(const finding_source& from, std::vector<finding>& to);
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
-void add_waiting_findings(const finding_source& from, std::vector<finding>& to);
 
 /// Whether what was compared computed the same in the last frame of each trial.
 void add_output_findings(const finding_source& from, std::vector<finding>& to);

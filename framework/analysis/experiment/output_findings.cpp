@@ -55,140 +55,84 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
   return difference_in(*differs, type_of(differs->tensor, what));
 }
 
-/// What the trials of one pipeline ended with.
-struct trial_outputs {
-  std::vector<const run_record*> runs;
-  std::string unsteady;  ///< the tensor that differs between trials that end with the same frame
-  std::vector<std::string> not_finite;
-};
-
-trial_outputs outputs_of(std::vector<const run_record*> runs) {
-  trial_outputs result;
-  std::map<std::pair<std::string, std::size_t>, std::set<std::string>> checksums;
+/// The tensor whose checksums differ between trials that end with the same frame; empty for none.
+std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
+  std::map<std::pair<std::string, std::size_t>, std::string> checksums;
   for (const auto* run : runs) {
+    const auto last = last_frame(*run);
+    if (!last) continue;
     for (const auto& output : run->outputs) {
-      auto& known = result.not_finite;
-      if (!output.finite && std::find(known.begin(), known.end(), output.tensor) == known.end()) {
-        known.push_back(output.tensor);
-      }
-      if (const auto last = last_frame(*run)) {
-        checksums[{output.tensor, *last}].insert(output.checksum);
-      }
+      const auto& known =
+          checksums.try_emplace({output.tensor, *last}, output.checksum).first->second;
+      if (known != output.checksum) return output.tensor;
     }
   }
-  for (const auto& [key, different] : checksums) {
-    if (different.size() > 1) result.unsteady = key.first;
-  }
-  result.runs = std::move(runs);
-  return result;
+  return "";
 }
 
-class output_comparison {
- public:
-  explicit output_comparison(const finding_source& from) : from_(from) {
-    for (const auto& what : from.labels.all()) {
-      by_member_[{what.configuration, what.member}] = outputs_of(from.runs_of(what));
+/// Whether every trial has frames and none of them an output.
+bool has_no_outputs(const experiment_record& record) {
+  return !record.trials.empty() &&
+         std::ranges::all_of(record.trials, [](const trial_record& trial) {
+           return std::ranges::all_of(trial.members, [](const run_record& run) {
+             return !run.frames.empty() && !run.failure && run.outputs.empty();
+           });
+         });
+}
+
+/// What one pipeline's own trials say. Whether they all ended alike.
+bool add_own(const finding_source& from, const configuration_member& who, grouped_findings& to) {
+  const auto runs = from.runs_of(who);
+  const auto warn = [&](std::string_view key, const std::string& tensor) {
+    to.add(finding{key, finding_severity::warning}.with("tensor", tensor), who);
+  };
+  const auto unsteady = unsteady_tensor(runs);
+  if (!unsteady.empty()) warn("outputs_vary", unsteady);
+  std::set<std::string> not_finite;
+  for (const auto* run : runs) {
+    for (const auto& output : run->outputs) {
+      if (!output.finite) not_finite.insert(output.tensor);
     }
   }
-
-  void compare(std::vector<finding>& to) {
-    find_unsteady();
-    bool all_same = unsteady_.size() == 0;
-    // Other sizes are to compute something else.
-    const bool comparable = !from_.swept || !changes_cost(*from_.swept);
-    for (const auto& pair : from_.record.pairs) {
-      all_same = comparable && compare(pair) && all_same;
-    }
-    if (none()) {
-      to.push_back({"no_outputs"});
-    } else if (all_same && agreeing_.size() > 0) {
-      to.push_back(agreement());
-    } else {
-      add(agreeing_, to);
-    }
-    for (const auto* groups : {&disagreeing_, &unsteady_, &not_finite_}) add(*groups, to);
-  }
-
- private:
-  /// Whether every trial has frames and none of them an output.
-  bool none() const {
-    const auto& trials = from_.record.trials;
-    return !trials.empty() && std::ranges::all_of(trials, [](const trial_record& trial) {
-      return std::ranges::all_of(trial.members, [](const run_record& run) {
-        return !run.frames.empty() && !run.failure && run.outputs.empty();
-      });
-    });
-  }
-
-  const trial_outputs& outputs(const configuration_member& of) const {
-    return by_member_.at({of.configuration, of.member});
-  }
-
-  void add(const grouped_findings& groups, std::vector<finding>& to) const {
-    for (auto& one : groups.all(from_.labels)) to.push_back(std::move(one));
-  }
-
-  void find_unsteady() {
-    const auto add = [](grouped_findings& groups, std::string_view key, const std::string& tensor,
-                        const configuration_member& who) {
-      groups.add(finding{key, finding_severity::warning}.with("tensor", tensor), who);
-    };
-    for (const auto& what : from_.labels.all()) {
-      const auto& own = outputs(what);
-      for (const auto& tensor : own.not_finite) add(not_finite_, "not_finite", tensor, what);
-      if (!own.unsteady.empty()) add(unsteady_, "outputs_vary", own.unsteady, what);
-    }
-  }
-
-  /// Whether nothing stands against the two having computed the same.
-  bool compare(const compared_pair& pair) {
-    const auto& what = outputs(pair.what);
-    const auto& reference = outputs(pair.reference);
-    if (what.runs.empty() || reference.runs.empty()) return false;
-    const bool none = what.runs.front()->outputs.empty() && reference.runs.front()->outputs.empty();
-    if (none) return true;
-    if (!what.unsteady.empty() || !reference.unsteady.empty()) return false;
-    const auto name = from_.labels.of(pair.reference);
-    auto found = disagreement(*what.runs.front(), *reference.runs.front());
-    if (found) {
-      disagreeing_.add(found->with("reference", name), pair.what);
-    } else {
-      agreeing_.add(finding{"same_outputs_as"}.with("reference", name), pair.what);
-    }
-    return !found;
-  }
-
-  /// What all configurations computed, each as its own baseline did.
-  finding agreement() const {
-    const run_record* first = nullptr;
-    std::size_t count = 0;
-    bool one_for_all = true;
-    for (const auto& what : from_.labels.all()) {
-      const auto& runs = outputs(what).runs;
-      count += runs.size();
-      if (first == nullptr && !runs.empty()) first = runs.front();
-      one_for_all = one_for_all && !runs.empty() && !disagreement(*runs.front(), *first);
-    }
-    if (!one_for_all) return finding{"same_outputs_as_baselines"}.with("runs", count);
-    std::vector<std::string> tensors;
-    for (const auto& output : first->outputs) {
-      tensors.push_back(fmt::format("{} {}", output.tensor, output.checksum));
-    }
-    return finding{"same_outputs"}.with("runs", count).with("outputs", std::move(tensors));
-  }
-
-  const finding_source& from_;
-  std::map<std::pair<std::size_t, std::size_t>, trial_outputs> by_member_;
-  grouped_findings agreeing_;
-  grouped_findings disagreeing_;
-  grouped_findings unsteady_;
-  grouped_findings not_finite_;
-};
+  for (const auto& tensor : not_finite) warn("not_finite", tensor);
+  return unsteady.empty();
+}
 
 }  // namespace
 
 void add_output_findings(const finding_source& from, std::vector<finding>& to) {
-  output_comparison(from).compare(to);
+  if (has_no_outputs(from.record)) {
+    to.push_back({"no_outputs"});
+    return;
+  }
+  grouped_findings own;
+  std::map<std::pair<std::size_t, std::size_t>, bool> steady;
+  std::size_t count = 0;
+  for (const auto& who : from.labels.all()) {
+    steady[{who.configuration, who.member}] = add_own(from, who, own);
+    count += from.runs_of(who).size();
+  }
+  grouped_findings differing;
+  // Other sizes are to compute something else.
+  bool all_same = !from.record.pairs.empty() && !(from.swept && changes_cost(*from.swept));
+  if (all_same) {
+    for (const auto& [what, reference] : from.record.pairs) {
+      const auto runs = from.runs_of(what);
+      const auto others = from.runs_of(reference);
+      const bool comparable = !runs.empty() && !others.empty() &&
+                              steady[{what.configuration, what.member}] &&
+                              steady[{reference.configuration, reference.member}];
+      const auto found = comparable ? disagreement(*runs.front(), *others.front()) : std::nullopt;
+      if (found) {
+        differing.add(finding(*found).with("reference", from.labels.of(reference)), what);
+      }
+      all_same = all_same && comparable && !found;
+    }
+  }
+  if (all_same) to.push_back(finding{"same_outputs"}.with("runs", count));
+  for (const auto* groups : {&differing, &own}) {
+    for (auto& one : groups->all(from.labels)) to.push_back(std::move(one));
+  }
 }
 
 }  // namespace graphline

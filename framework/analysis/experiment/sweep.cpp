@@ -49,26 +49,15 @@ void add_cost(sweep_point& to, const run_record& run) {
   }
 }
 
-/// The measure that all device stages of a run have, where it is a time of the work itself.
-std::optional<measure> measure_of_work(const run_record& run) {
-  const auto measures = measures_of(side::device, run.run);
-  if (measures.empty() || std::ranges::none_of(run.stages, computes)) return std::nullopt;
-  const auto what = measures.front();
-  const bool of_work = what == measure::device_time || what == measure::synchronized_time;
-  return of_work ? std::optional(what) : std::nullopt;
-}
-
-/// Nothing where the runs differ in it.
+/// The measure that all device stages of the runs have, where it is a time of the work itself.
 std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
-  std::optional<measure> result;
   for (const auto& runs : all) {
-    for (const auto* run : runs) {
-      const auto what = measure_of_work(*run);
-      if (!what || (result && result != what)) return std::nullopt;
-      result = what;
-    }
+    if (runs.empty()) continue;
+    const auto measures = measures_of(side::device, runs.front()->run);
+    const bool of_work = !measures.empty() && measures.front() != measure::enqueue_time;
+    return of_work ? std::optional(measures.front()) : std::nullopt;
   }
-  return result;
+  return std::nullopt;
 }
 
 std::optional<double> p50_of(const std::optional<distribution>& times) {
@@ -180,62 +169,6 @@ bool changes_cost(const sweep& of) {
   return std::any_of(of.points.begin(), of.points.end(), [&](const sweep_point& point) {
     return point.flops != of.points.front().flops || point.bytes != of.points.front().bytes;
   });
-}
-
-namespace {
-
-finding found(std::string_view key, const sweep& of) {
-  return finding{key}.with("parameter", of.key);
-}
-
-/// The ends of the sweep beside each other.
-void add_changes(const sweep& of, std::vector<finding>& to) {
-  const auto known = [](const sweep_point& p) { return p.intensity.value_or(0) > 0; };
-  const auto first = std::ranges::find_if(of.points, known);
-  if (first == of.points.end()) return;
-  const auto last = *std::find_if(of.points.rbegin(), of.points.rend(), known);
-  const auto times = [](const auto& end, const auto& begin) {
-    return static_cast<double>(*end) / static_cast<double>(*begin);
-  };
-  auto made = found("sweep_changes", of).with("first", first->text).with("last", last.text);
-  made.with("flops", times(last.flops, first->flops), unit::ratio)
-      .with("bytes", times(last.bytes, first->bytes), unit::ratio)
-      .with("intensity_first", first->intensity, unit::flops_per_byte)
-      .with("intensity_last", last.intensity, unit::flops_per_byte);
-  if (first->time && last.time) {
-    made.with("time", times(last.time, first->time), unit::ratio)
-        .with("time_first", first->time, unit::duration)
-        .with("time_last", last.time, unit::duration);
-  }
-  to.push_back(std::move(made));
-}
-
-/// Which bound holds where; nothing without a calibration, and where bounds alternate.
-void add_bounds(const sweep& of, std::vector<finding>& to) {
-  if (!std::ranges::all_of(of.points, [](const sweep_point& p) { return p.by.has_value(); })) {
-    return;
-  }
-  const auto bound_of = [](const sweep_point& p) { return std::string(to_word(*p.by)); };
-  const auto differs = [](const sweep_point& a, const sweep_point& b) { return a.by != b.by; };
-  const auto turn = std::ranges::adjacent_find(of.points, differs);
-  if (turn == of.points.end()) {
-    to.push_back(found("sweep_bound", of).with("bound", bound_of(of.points.front())));
-    return;
-  }
-  const auto next = turn + 1;
-  if (std::adjacent_find(next, of.points.end(), differs) != of.points.end()) return;
-  to.push_back(found("sweep_bound_changes", of)
-                   .with("first_bound", bound_of(*turn))
-                   .with("last", turn->text)
-                   .with("second_bound", bound_of(*next))
-                   .with("next", next->text));
-}
-
-}  // namespace
-
-void add_findings(const sweep& of, std::vector<finding>& to) {
-  add_changes(of, to);
-  add_bounds(of, to);
 }
 
 }  // namespace graphline

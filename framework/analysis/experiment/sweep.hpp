@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
-#include "framework/analysis/finding.hpp"
 #include "framework/analysis/roofline/roofline.hpp"
 #include "framework/record/experiment_record.hpp"
 
@@ -45,9 +44,6 @@ struct sweep {
 /// `least_sweep_points` ran, where several pipelines run at once, and where it is not known what
 /// the device stages amount to.
 std::optional<sweep> sweep_of(const experiment_record& record, const experiment_summary& summary);
-
-/// How arithmetic and time follow the parameter, and what bounds them.
-void add_findings(const sweep& of, std::vector<finding>& to);
 
 /// Whether the parameter changes what is computed, not only how.
 bool changes_cost(const sweep& of);
