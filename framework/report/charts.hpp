@@ -47,10 +47,8 @@ struct frames_chart {
     std::vector<std::size_t> frames = {};
     std::vector<nanoseconds> times = {};
   };
-  std::size_t frames = 0;        ///< of the run
-  std::vector<series> list;      ///< end to end first
-  std::optional<series> median;  ///< of the end-to-end times, rolling
-  std::size_t reach = 0;         ///< frames on either side that the median is over
+  std::size_t frames = 0;    ///< of the run
+  std::vector<series> list;  ///< end to end first
   std::optional<nanoseconds> deadline;
 };
 

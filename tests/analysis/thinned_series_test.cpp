@@ -48,13 +48,6 @@ TEST(evenly_spread, has_the_first_and_the_last) {
   EXPECT_THAT(evenly_spread(0, 4), ElementsAre());
 }
 
-TEST(rolling_medians, are_of_as_many_on_either_side) {
-  const std::vector<nanoseconds> values = {9, 1, 5, 7, 100, 3};
-  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{1, 3, 4}, 1), ElementsAre(5, 7, 7));
-  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{2, 3}, 2), ElementsAre(7, 5));
-  EXPECT_THAT(rolling_medians(values, std::vector<std::size_t>{0, 5}, 0), ElementsAre(9, 3));
-}
-
 TEST(cumulative_steps, say_how_many_are_no_longer) {
   const auto steps = cumulative_steps({5, 3, 3, 8}, 16);
   ASSERT_EQ(steps.size(), 3u);

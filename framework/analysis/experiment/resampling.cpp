@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {
@@ -28,41 +29,13 @@ std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
   return counts;
 }
 
-/// The standard deviation of where the percentile falls in the draws, as a part of the sample: by
-/// how much the blocks differ in how many of their durations lie below it.
-double spread_of_level(const pooled_times& times, double p, nanoseconds percentile) {
-  const auto counts = counts_up_to({percentile}, times);
-  const auto all = static_cast<double>(times.count());
-  double squares = p * (1 - p) * all;
-  for (std::size_t b = 0; b < counts.size(); ++b) {
-    const double expected = p * static_cast<double>(times.blocks()[b].size());
-    squares += (counts[b] - expected) * (counts[b] - expected);
-  }
-  return std::sqrt(squares) / all;
-}
-
-/// `count` of the values at most, evenly from the first to the last, these two among them.
-void add_evenly(std::span<const nanoseconds> values, std::size_t count,
-                std::vector<nanoseconds>& to) {
-  count = std::min(count, values.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    to.push_back(values[count > 1 ? (values.size() - 1) * i / (count - 1) : 0]);
-  }
-}
-
-/// Values a draw's percentile is looked for among, ascending: some where nearly all draws fall, six
-/// of their standard deviations to either side, and some of all there are, since draws without a
-/// block that makes up a tail fall far away.
-std::vector<nanoseconds> candidates(const pooled_times& times, double p, nanoseconds percentile) {
-  const auto all = std::span(times.sorted());
-  const std::size_t middle = rank_of(p, all.size());
-  const double reach = 6 * spread_of_level(times, p, percentile) * static_cast<double>(all.size());
-  const auto ranks_away = static_cast<std::size_t>(reach) + 1;
-  const std::size_t low = middle - std::min(middle, ranks_away);
-  const std::size_t high = std::min(all.size() - 1, middle + ranks_away);
+/// Values a draw's percentile is looked for among, ascending: all there are, of very many some that
+/// are evenly spread.
+std::vector<nanoseconds> candidates(const pooled_times& times, nanoseconds percentile) {
+  constexpr std::size_t most = 16'384;
+  const auto& all = times.sorted();
   std::vector<nanoseconds> values = {percentile};
-  add_evenly(all.subspan(low, high - low + 1), 512, values);
-  add_evenly(all, 512, values);
+  for (const auto rank : evenly_spread(all.size(), most)) values.push_back(all[rank]);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -117,7 +90,7 @@ resampled_figure resample_percentile(const pooled_times& times, double p,
   const nanoseconds percentile = times.percentile(p);
   resampled_figure result{static_cast<double>(percentile), {}};
   if (draws.count() == 0) return result;
-  const auto values = candidates(times, p, percentile);
+  const auto values = candidates(times, percentile);
   const auto below = counts_up_to(values, times);
   const std::size_t blocks = times.blocks().size();
   result.draws.reserve(draws.count());

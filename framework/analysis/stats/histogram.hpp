@@ -19,10 +19,6 @@ struct histogram {
 
   std::size_t below = 0;   ///< shorter than `begin`
   std::size_t beyond = 0;  ///< from `end()` on
-  /// The percentile above which (and, mirrored, below which) the sample was cut off, since a few
-  /// far values would have squeezed the rest into a few bins; nothing where all of it is shown.
-  std::optional<double> cut_below;
-  std::optional<double> cut_beyond;
 
   nanoseconds begin_of(std::size_t bin) const noexcept {
     return begin + static_cast<nanoseconds>(bin) * width;
@@ -35,8 +31,8 @@ struct histogram {
 /// as many bins as Sturges counts (1 + log2 n) at least, `most_bins` (at least 4) at most, and
 /// then a round figure, mostly a narrower one.
 ///
-/// A tail is cut off at the highest of p99.9, p99 and p95 (mirrored: p0.1, p1, p5) from which it is
-/// no longer than five times the way from the median to p90 (p10), at p95 (p5) where none is.
+/// A tail is cut off where it lies five times as far from the median as p90 (p10), or as a
+/// hundredth of the median: a few far values would squeeze the rest into a few bins.
 std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size_t most_bins = 80);
 
 /// Another sample in the bins of `like`, for shapes that stand below each other.

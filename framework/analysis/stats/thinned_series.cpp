@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "framework/analysis/stats/distribution.hpp"
-
 namespace graphline {
 
 namespace {
@@ -57,17 +55,6 @@ std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most) {
   std::vector<std::size_t> kept(most);
   for (std::size_t i = 0; i < most; ++i) kept[i] = (count - 1) * i / (most - 1);
   return kept;
-}
-
-std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
-                                         std::span<const std::size_t> at, std::size_t reach) {
-  std::vector<nanoseconds> medians;
-  medians.reserve(at.size());
-  for (const auto index : at) {
-    const auto around = values.subspan(index - reach, 2 * reach + 1);
-    medians.push_back(lower_median({around.begin(), around.end()}));
-  }
-  return medians;
 }
 
 std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most) {

@@ -18,11 +18,6 @@ std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std
 /// `most` or fewer of the indices below `count`, evenly spread, the first and the last among them.
 std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 
-/// For each index of `at`, the lower median of it and of `reach` values on either side, which there
-/// must be.
-std::vector<nanoseconds> rolling_medians(std::span<const nanoseconds> values,
-                                         std::span<const std::size_t> at, std::size_t reach);
-
 /// A point of a cumulative distribution: `count` values are no longer than `time`.
 struct cumulative_point {
   nanoseconds time = 0;

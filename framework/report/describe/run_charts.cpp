@@ -22,20 +22,6 @@ frames_chart::series series_of(std::string name, const std::vector<nanoseconds>&
   return made;
 }
 
-/// A twentieth of the frames on either side, at least 5 and at most 500; too few frames have no
-/// median, and none stands where there are not as many on both sides.
-void add_median(frames_chart& to, const std::vector<nanoseconds>& times) {
-  constexpr std::size_t least_reach = 5;
-  constexpr std::size_t most_reach = 500;
-  constexpr std::size_t most_points = 300;
-  if (times.size() < 4 * least_reach) return;
-  to.reach = std::clamp(times.size() / 20, least_reach, most_reach);
-  auto at = evenly_spread(times.size() - 2 * to.reach, most_points);
-  for (auto& frame : at) frame += to.reach;
-  auto medians = rolling_medians(times, at, to.reach);
-  to.median = frames_chart::series{"rolling median", "", std::move(at), std::move(medians)};
-}
-
 chart frame_times(const run_record& record, const run_summary& summary) {
   constexpr std::size_t most_points = 16'000;  ///< of all stages together
   constexpr std::size_t most_of_one = 1200;
@@ -53,7 +39,6 @@ chart frame_times(const run_record& record, const run_summary& summary) {
     made.list.push_back(series_of(record.stages[i].name, times_of(record.stages[i], what), points));
     made.list.back().what = short_name(what);
   }
-  add_median(made, times);
   made.deadline = record.run.deadline;
   return {"frame_times", "Frame by frame", "", std::move(made)};
 }

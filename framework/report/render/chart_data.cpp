@@ -42,7 +42,7 @@ static void to_json(json& to, const roofline_chart::ceiling& of) {
 
 GRAPHLINE_MEMBERS(roofline_chart::point, stage, part, group, intensity, rate, share, words)
 GRAPHLINE_MEMBERS(frames_chart::series, name, what, frames, times)
-GRAPHLINE_MEMBERS(frames_chart, frames, list, median, reach, deadline)
+GRAPHLINE_MEMBERS(frames_chart, frames, list, deadline)
 GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, steps, marks)
 GRAPHLINE_MEMBERS(distributions_chart, list, deadline)
 GRAPHLINE_MEMBERS(timeline_chart::stage, name, parts, waits)

@@ -70,15 +70,6 @@ TEST(frames_chart, draws_every_spike_of_many) {
   }
 }
 
-TEST(frames_chart, has_a_median_where_there_are_frames_on_both_sides) {
-  const auto drawn = chart_of<frames_chart>(samples::two_models(timing_method::event, 300));
-  EXPECT_EQ(drawn.reach, 15u);
-  ASSERT_TRUE(drawn.median);
-  EXPECT_EQ(drawn.median->frames.front(), 15u);
-  EXPECT_EQ(drawn.median->frames.back(), 284u);
-  EXPECT_FALSE(chart_of<frames_chart>(samples::two_models(timing_method::event, 10)).median);
-}
-
 // ---- Distributions ------------------------------------------------------------------------------
 
 TEST(distributions_chart, counts_every_frame_however_many) {

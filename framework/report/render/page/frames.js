@@ -36,12 +36,6 @@ page.chart("frames", (data, figure) => {
       backgroundColor: page.color("frame"), pointBorderWidth: 0,
       pointRadius: dots ? 2 : 0, pointHitRadius: 12, pointHoverRadius: 4, clip: 5,
     }];
-    if (ofFrames && data.median) {
-      datasets.push({
-        label: "rolling median", data: pointsOf(data.median), keys: false, order: -1,
-        borderColor: page.color("accent"), borderWidth: 2, pointRadius: 0, pointHoverRadius: 0,
-      });
-    }
     // A deadline far beyond all frames would press them to the floor.
     const limit = ofFrames && data.deadline <= 1.5 * longest ? data.deadline : null;
     const marks = limit === null ? [] : [{ axis: "y", at: limit / unit.ns,
@@ -85,9 +79,6 @@ page.chart("frames", (data, figure) => {
     if (drawn < data.frames) {
       texts.push(`${counted(drawn, "point")} of ${whole.format(data.frames)} are drawn: ` +
         "the shortest and the longest of every stretch, so that each spike shows.");
-    }
-    if (chosen === 0 && data.median) {
-      texts.push(`The bold line is the median of ${2 * data.reach + 1} frames around each.`);
     }
     texts.push("The arrow keys move from frame to frame, with Shift in larger steps" +
       (document.getElementById("timeline") ? "; a click or Enter shows that frame in the timeline."
