@@ -33,7 +33,7 @@ finding disturbed_by(std::vector<std::string> what) {
   return finding{"disturbed", finding_severity::warning}.with("by", std::move(what));
 }
 
-TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
+TEST(disturbances, name_threads_that_ran_stages_and_waited_for_a_core) {
   run_record record;
   record.threads = {"main", "worker 1"};
   record.stages.resize(3);
@@ -49,37 +49,19 @@ TEST(disturbances, name_threads_that_waited_for_a_core_and_their_stages) {
                                 {"worker 1", 3 * second, second},
                                 {"watcher 1", 0, second},
                                 {device_thread_name, second, second}};
-  EXPECT_EQ(disturbance_finding(record),
+  EXPECT_EQ(disturbance_finding(record.conditions, record),
             disturbed_by({"thread 'worker 1' waited for a core 25 % of the time it wanted one, "
-                          "which lengthens 'work'",
+                          "which lengthens its stages",
                           "thread 'host device' waited for a core 50 % of the time it wanted one, "
-                          "which lengthens 'copy'"}));
+                          "which lengthens its stages"}));
   for (auto& thread : record.conditions->threads) thread.waited = second / 50;
-  EXPECT_FALSE(disturbance_finding(record));
-}
-
-TEST(disturbances, over_several_runs_are_told_by_the_threads_of_one) {
-  run_record one;
-  one.threads = {"main"};
-  one.stages.resize(1);
-  one.stages[0].name = "work";
-  one.stages[0].on = side::cpu;
-  one.stages[0].threads = {0};
-  EXPECT_FALSE(disturbance_finding(std::nullopt, one));
-  auto over = quiet();
-  EXPECT_FALSE(disturbance_finding(over, one));
-  over.others = 12 * second;
-  over.threads = {{"main", 3 * second, second}};
-  EXPECT_EQ(disturbance_finding(over, one),
-            disturbed_by({"other processes kept 1.20 of 4 cores busy",
-                          "thread 'main' waited for a core 25 % of the time it wanted one, which "
-                          "lengthens 'work'"}));
+  EXPECT_FALSE(disturbance_finding(record.conditions, record));
 }
 
 TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
   EXPECT_THAT(disturbances_of(quiet()), IsEmpty());
   EXPECT_THAT(disturbances_of({}), IsEmpty());
-  EXPECT_FALSE(disturbance_finding({}));
+  EXPECT_FALSE(disturbance_finding({}, {}));
 }
 
 TEST(disturbances, name_what_other_processes_took) {

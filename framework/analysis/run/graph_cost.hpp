@@ -19,8 +19,7 @@ struct graph_cost_summary {
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
-  /// What first launches took beyond later ones, 0 where these vary by as much; nothing
-  /// when too few later ones were measured.
+  /// What first launches took beyond later ones; nothing when too few later ones were measured.
   std::optional<nanoseconds> first_launch;
 
   /// Whether launching is quicker for the host than enqueueing operation by operation: only said

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
-#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -32,32 +31,14 @@ struct shared_set {
   nanoseconds time() const noexcept { return ready + own + after; }
 };
 
-/// When `cores` can be through with all jobs, none of which can be split: with the k * cores + 1
-/// longest of them, one core has k + 1.
-nanoseconds without_splitting(std::vector<nanoseconds> work, std::size_t cores) {
-  std::sort(work.begin(), work.end(), std::greater());
-  nanoseconds most = 0;
-  for (std::size_t last = cores; last < work.size(); last += cores) {
-    nanoseconds sum = 0;
-    for (std::size_t i = 0; i <= last / cores; ++i) sum += work[last - i];
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
 /// The earliest moment at which all jobs can be done, by their ready times.
 nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
   std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready > b.ready; });
   nanoseconds latest = 0;
   nanoseconds sum = 0;
-  std::vector<nanoseconds> work;
   for (const job& j : jobs) {
     sum += j.work;
-    work.push_back(j.work);
     latest = std::max(latest, j.ready + sum / static_cast<nanoseconds>(cores));
-  }
-  if (cores > 1 && !jobs.empty()) {
-    latest = std::max(latest, jobs.back().ready + without_splitting(std::move(work), cores));
   }
   return latest;
 }
@@ -86,11 +67,7 @@ class frame_stages {
     lower_bound result = critical_path();
     const nanoseconds longest_path = result.time;
     for (const auto& r : resources_) {
-      const auto raise = [&](const shared_set& set) {
-        result.time = std::max(result.time, set.time());
-      };
-      each_set(r, raise);
-      each_unsplit_set(r, raise);
+      each_set(r, [&](const shared_set& set) { result.time = std::max(result.time, set.time()); });
     }
     for (const auto& stage : stages_) {
       result.time = std::max(result.time, stage.ready + stage.work() + stage.after);
@@ -283,33 +260,6 @@ class frame_stages {
     }
   }
 
-  /// Calls `visit` for what cannot be split over the cores: of all stages of the resource, and of
-  /// those before each stage and after it, which `ready` and `after` may be made of.
-  template <typename Visit>
-  void each_unsplit_set(const resource& r, Visit visit) const {
-    if (r.cores < 2 || r.stages.size() <= r.cores) return;
-    const auto unsplit = [&](shared_set set, auto belongs) {
-      std::vector<nanoseconds> work;
-      for (const std::size_t s : r.stages) {
-        if (!belongs(s)) continue;
-        work.push_back(stages_[s].work());
-        set.ready = std::min(set.ready, stages_[s].ready);
-        set.after = std::min(set.after, stages_[s].after);
-      }
-      set.own = without_splitting(std::move(work), r.cores);
-      visit(set);
-    };
-    const auto& any = stages_[r.stages.front()];
-    unsplit({any.ready, 0, any.after}, [](std::size_t) { return true; });
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
-      const auto& stage = stages_[s];
-      unsplit({stage.ready, 0, stage.work() + stage.after},
-              [&](std::size_t other) { return stage.before[other]; });
-      unsplit({stage.ready + stage.work(), 0, stage.after},
-              [&](std::size_t other) { return stages_[other].before[s]; });
-    }
-  }
-
   std::vector<std::size_t> members(const resource& r, const shared_set& set) const {
     std::vector<std::size_t> result;
     for (const std::size_t s : r.stages) {
@@ -344,18 +294,14 @@ class frame_stages {
     const auto rounding = divided ? static_cast<nanoseconds>(stages_.size()) : nanoseconds{0};
     nanoseconds most = 0;
     for (const auto& r : resources_) {
-      bool named = false;
-      const auto consider = [&](const shared_set& set) {
+      each_set(r, [&](const shared_set& set) {
         if (set.own <= most || set.time() + rounding < bound.time) return;
         auto stages = members(r, set);
         if (set.own <= longest_path_of(stages)) return;
         most = set.own;
         bound.by = r.what;
         bound.stages = std::move(stages);
-        named = true;
-      };
-      each_set(r, consider);
-      if (!named) each_unsplit_set(r, consider);
+      });
     }
   }
 

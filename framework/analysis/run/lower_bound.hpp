@@ -44,9 +44,8 @@ struct lower_bound {
 /// The largest of: the longest path; and for each resource (the `cpu_cores` of the record; the
 /// device, where it does one thing at a time) and each set of its stages that become ready at `a`
 /// at the earliest and are followed by `b` at least, a + work / cores + b (Jackson 1955 for one
-/// machine; Carlier 1987 for several), and where stages cannot be split evenly over the cores, the
-/// k + 1 shortest of the k * cores + 1 longest. Ready times and what follows hold the same bounds
-/// of the stages before and after.
+/// machine; Carlier 1987 for several). Ready times and what follows hold the same bounds of the
+/// stages before and after.
 ///
 /// What is said to make it: the critical path where that is as long. Else of the sets that reach it
 /// and whose stages take longer on the resource than their longest path, the one with the most time

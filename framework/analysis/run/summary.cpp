@@ -23,12 +23,6 @@ load_summary load_of(const run_record& record) {
   return result;
 }
 
-std::string why_no_throughput(const run_record& record) {
-  const bool few = !record.frames.empty() && record.frames.size() < least_scheduled_frames;
-  if (!few || !is_scheduled(record.run)) return {};
-  return fmt::format("too few frames: on a schedule it needs {}", least_scheduled_frames);
-}
-
 std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
   std::vector<finding> result;
   const auto dropped = record.load.dropped.size();
@@ -64,8 +58,17 @@ stage_summary summarize(const stage_record& stage, const settings& run,
   return result;
 }
 
-std::optional<launch_times> launch_times_of(const stage_record& stage,
-                                            const stage_summary& summary) {
+/// Means in nanoseconds.
+struct launch_times {
+  std::size_t stage = 0;
+  double enqueue = 0;
+  double device = 0;
+};
+
+/// Of a stage whose enqueueing takes nearly as long as its device time or longer: the device may
+/// have waited for the next launch in the midst of it.
+std::optional<launch_times> launch_bound_times(std::size_t stage, const stage_summary& summary) {
+  constexpr double least_ratio = 0.8;
   const distribution* device = nullptr;
   const distribution* enqueue = nullptr;
   for (const auto& column : summary.columns) {
@@ -74,24 +77,29 @@ std::optional<launch_times> launch_times_of(const stage_record& stage,
     if (column.what == measure::enqueue_time) enqueue = &*column.times;
   }
   if (device == nullptr || enqueue == nullptr) return std::nullopt;
-  return launch_times{enqueue->mean(), device->mean(), !stage.busy.empty()};
+  if (enqueue->mean() < least_ratio * device->mean()) return std::nullopt;
+  return launch_times{stage, enqueue->mean(), device->mean()};
 }
 
-/// Of all stages that are bound by their launches.
+/// Of all stages that are bound by their launches the worst. Where the device does not tell how
+/// long it was at work, the stage's time may be the host's in disguise.
 std::optional<finding> launch_warning(const run_record& record,
                                       const std::vector<stage_summary>& stages) {
-  std::size_t bound = 0;
-  std::size_t worst = 0;
-  launch_times of_worst;
+  std::vector<launch_times> bound;
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const auto times = launch_times_of(record.stages[s], stages[s]);
-    if (!times || !is_launch_bound(*times)) continue;
-    if (++bound > 1 && !is_more_launch_bound(*times, of_worst)) continue;
-    worst = s;
-    of_worst = *times;
+    if (const auto times = launch_bound_times(s, stages[s])) bound.push_back(*times);
   }
-  if (bound == 0) return std::nullopt;
-  return launch_bound_finding(record.stages[worst].name, of_worst, bound);
+  if (bound.empty()) return std::nullopt;
+  const auto worst = *std::ranges::max_element(bound, [](const auto& a, const auto& b) {
+    return a.enqueue * b.device < b.enqueue * a.device;
+  });
+  const auto& stage = record.stages[worst.stage];
+  finding made{stage.busy.empty() ? "device_time_may_hold_waits" : "device_waits_for_host",
+               finding_severity::warning,
+               {stage.name}};
+  made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
+  if (bound.size() > 1) made.with("stages", bound.size());
+  return made;
 }
 
 }  // namespace
@@ -202,7 +210,6 @@ run_summary summarize(const run_record& record) {
   if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
   result.end_to_end = distribution::of(std::move(times));
   if (const auto period = frame_period(record)) result.throughput = 1e9 / *period;
-  result.why_no_throughput = why_no_throughput(record);
   if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.overload = overload_of(record);
   if (result.overload && result.overload->growth) {
@@ -215,29 +222,12 @@ run_summary summarize(const run_record& record) {
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
-  if (auto warning = disturbance_finding(record)) result.findings.push_back(std::move(*warning));
+  if (auto warning = disturbance_finding(record.conditions, record))
+    result.findings.push_back(std::move(*warning));
   if (auto warning = launch_warning(record, result.stages)) {
     result.findings.push_back(std::move(*warning));
   }
   return result;
-}
-
-bool is_launch_bound(const launch_times& times) noexcept {
-  constexpr double least_ratio = 0.8;
-  return times.enqueue >= least_ratio * times.device;
-}
-
-bool is_more_launch_bound(const launch_times& times, const launch_times& other) noexcept {
-  return times.enqueue * other.device > other.enqueue * times.device;
-}
-
-finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages) {
-  finding made{worst.busy ? "device_waits_for_host" : "device_time_may_hold_waits",
-               finding_severity::warning,
-               {std::move(stage)}};
-  made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
-  if (stages > 1) made.with("stages", stages);
-  return made;
 }
 
 std::vector<operation_summary> operations_of(const stage_record& stage) {

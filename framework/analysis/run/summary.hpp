@@ -70,7 +70,6 @@ struct run_summary {
   /// From due to end of each frame; unsettled where latency grows with the length of the run.
   std::optional<distribution> end_to_end;
   std::optional<double> throughput;   ///< frames completed in a second, as `completions_of`
-  std::string why_no_throughput;      ///< where a schedule had too few frames for one; else empty
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< nothing with `arrival: closed`
@@ -97,24 +96,6 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// The p50 of a CPU stage; nothing where too few frames were measured for one.
 std::optional<nanoseconds> median_cpu_time(const stage_record& stage);
-
-/// Of a stage: means in nanoseconds.
-struct launch_times {
-  double enqueue = 0;
-  double device = 0;
-  bool busy = false;  ///< `device` is what the device was at work, without what it waited
-};
-
-/// Whether the device may have waited for the next launch in the midst of the stage. Where it does
-/// not tell how long it was at work, the stage's time may be the host's in disguise.
-bool is_launch_bound(const launch_times& times) noexcept;
-
-/// Whether enqueueing takes a larger part of the device time than `other`'s does.
-bool is_more_launch_bound(const launch_times& times, const launch_times& other) noexcept;
-
-/// That a stage's device time is bound by its launches; of `stages` such stages, `stage` is the
-/// worst.
-finding launch_bound_finding(std::string stage, const launch_times& worst, std::size_t stages);
 
 /// What the traced runs of a stage tell of one of its operations.
 struct operation_summary {
