@@ -32,13 +32,12 @@ run_analysis analyze(const run_record& record) {
 }
 
 roofline_analysis analyze(const roofline_record& record) {
-  roofline_analysis result{summarize(record.stages),
-                           summarize(record.layers),
-                           evaluate_roofline(record.stages, &record.layers),
-                           {}};
+  roofline_analysis result{
+      summarize(record.stages), evaluate_roofline(record.stages, &record.layers), {}};
   if (result.roofline) result.findings = roofline_findings(record.stages, *result.roofline);
-  for (const auto* run : {&result.stages, &result.layers}) {
-    for (const auto& found : run->findings) {
+  const auto layers = summarize(record.layers);
+  for (const auto& findings : {result.stages.findings, layers.findings}) {
+    for (const auto& found : findings) {
       const bool known = std::ranges::find(result.findings, found) != result.findings.end();
       if (found.how == finding_severity::warning && !known) result.findings.push_back(found);
     }

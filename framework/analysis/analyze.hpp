@@ -35,7 +35,6 @@ struct analyzed_run {
 
 struct roofline_analysis {
   run_summary stages;
-  run_summary layers;
   std::optional<roofline_summary> roofline;  ///< nothing without a calibration to compare with
   std::vector<finding> findings;             ///< with the warnings of the two runs, each once
 };

@@ -36,19 +36,13 @@ struct finding_item {
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// Something the data show, as data: a report makes the sentence of it (sentences.cpp). Its special
-/// members stand in finding.cpp, as in each source they would cost compile time.
+/// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
 struct finding {
   using figure =
       std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;
 
   finding(std::string_view its_key, finding_severity severity = finding_severity::note,
           std::vector<std::string> about = {});
-  finding(const finding&);
-  finding(finding&&) noexcept;
-  finding& operator=(const finding&);
-  finding& operator=(finding&&) noexcept;
-  ~finding();
   friend bool operator==(const finding&, const finding&);
 
   /// A figure that is not known is left out.

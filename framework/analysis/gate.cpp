@@ -18,28 +18,10 @@ namespace {
 
 // ---- Conditions ---------------------------------------------------------------------------------
 
-std::vector<std::string> metrics_of(gated what) {
-  if (what == gated::comparison) return {"slower"};
-  std::vector<std::string> names;
-  for (const auto& [name, p] : shown_percentiles) names.emplace_back(name);
-  for (const char* name : {"mean", "max", "late"}) names.emplace_back(name);
-  return names;
-}
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(' ');
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-[[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
-}
-
-void check_metric(std::string_view text, const std::string& metric, gated what) {
-  const auto known = metrics_of(what);
-  if (std::ranges::find(known, metric) != known.end()) return;
-  refuse(text, fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
 }
 
 // ---- Runs ---------------------------------------------------------------------------------------
@@ -153,32 +135,42 @@ std::string range_text(const interval& of) {
 }  // namespace
 
 gate parse_gate(std::string_view text, gated what) {
-  const auto greater = text.find('>');
+  const auto refuse = [&](const std::string& why) {
+    throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
+  };
   const bool of_run = what == gated::run;
+  const auto greater = text.find('>');
   if (greater == text.npos) {
-    const auto* example = of_run ? "p99>20ms" : "slower>5%";
-    refuse(text, fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'", example));
+    refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
+                       of_run ? "p99>20ms" : "slower>5%"));
   }
+  std::vector<std::string> known;
+  for (const auto& [name, p] : shown_percentiles) known.emplace_back(name);
+  known.insert(known.end(), {"mean", "max", "late"});
+  if (!of_run) known = {"slower"};
   const std::string metric(trimmed(text.substr(0, greater)));
   const std::string limit(trimmed(text.substr(greater + 1)));
-  check_metric(text, metric, what);
+  if (std::ranges::find(known, metric) == known.end()) {
+    refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
+  }
   gate result{metric + '>' + limit, metric, 0};
   if (of_run && metric != "late") {
-    const auto time = parse_duration(limit);
-    if (!time || *time <= 0) {
-      refuse(text, fmt::format("expected a time above zero with its unit, ns, us, ms or s, after "
-                               "'>', found {}: {}>20ms",
-                               quote(limit), metric));
+    const auto time = parse_duration(limit).value_or(0);
+    if (time <= 0) {
+      refuse(
+          fmt::format("expected a time above zero with its unit, ns, us, ms or s, after '>', "
+                      "found {}: {}>20ms",
+                      quote(limit), metric));
     }
-    result.limit = static_cast<double>(*time);
+    result.limit = static_cast<double>(time);
     return result;
   }
-  const auto part = parse_percent(limit);
-  if (!part || (of_run && *part >= 1)) {
-    refuse(text, fmt::format("expected a percentage{} after '>', found {}: {}>5%",
-                             of_run ? " below 100%" : "", quote(limit), metric));
+  const auto part = parse_percent(limit).value_or(-1);
+  if (part < 0 || (of_run && part >= 1)) {
+    refuse(fmt::format("expected a percentage{} after '>', found {}: {}>5%",
+                       of_run ? " below 100%" : "", quote(limit), metric));
   }
-  result.limit = *part;
+  result.limit = part;
   return result;
 }
 

@@ -19,39 +19,9 @@ std::string interval_text(const estimate& of) {
   return fmt::format("95 % interval {} to {}", low, high);
 }
 
-cell::cell() noexcept = default;
-cell::cell(const cell&) = default;
-cell::cell(cell&&) noexcept = default;
-cell& cell::operator=(const cell&) = default;
-cell& cell::operator=(cell&&) noexcept = default;
-cell::~cell() = default;
-cell::cell(content of) : value(std::move(of)) {}
-cell::cell(std::string_view text) : value(std::string(text)) {}
-cell::cell(const std::string& text) : value(text) {}
-cell::cell(const char* text) : value(std::string(text)) {}
-cell::cell(std::vector<std::string> list) : value(std::move(list)) {}
-cell::cell(whole_numbers list) : value(std::move(list)) {}
-cell::cell(bool yes) : value(yes) {}
-cell::cell(quantity of) : value(of) {}
-cell::cell(const estimate& of) : value(of) {}
-cell::cell(const span_of& of) : value(of) {}
-cell::cell(judgment of) : value(std::move(of)) {}
-cell::cell(sampled of) : value(std::move(of)) {}
-cell::cell(std::vector<named_value> values) : value(std::move(values)) {}
 cell::cell(const named_value& of) {
   std::visit([this](const auto& some) { value = some; }, of.value);
 }
-
-chart::chart(std::string its_key, std::string its_title, std::string its_help, content draws)
-    : key(std::move(its_key)),
-      title(std::move(its_title)),
-      help(std::move(its_help)),
-      drawn(std::move(draws)) {}
-chart::chart(const chart&) = default;
-chart::chart(chart&&) noexcept = default;
-chart& chart::operator=(const chart&) = default;
-chart& chart::operator=(chart&&) noexcept = default;
-chart::~chart() = default;
 
 sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
   return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};

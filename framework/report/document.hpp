@@ -73,32 +73,20 @@ struct sampled {
   std::vector<percentile_interval> intervals = {};
 };
 
-/// A value, or nothing where it is not known. Like a chart and a finding it is copied and destroyed
-/// by one source's code, which spares the many sources that hold documents compile time.
+/// A value, or nothing where it is not known.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
                    sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
-  cell() noexcept;
-  cell(const cell&);
-  cell(cell&&) noexcept;
-  cell& operator=(const cell&);
-  cell& operator=(cell&&) noexcept;
-  ~cell();
-  cell(content of);
-  cell(std::string_view text);
-  cell(const std::string& text);
-  cell(const char* text);
-  cell(std::vector<std::string> list);
-  cell(whole_numbers list);
-  cell(bool yes);
-  cell(quantity of);
-  cell(const estimate& of);
-  cell(const span_of& of);
-  cell(judgment of);
-  cell(sampled of);
-  cell(std::vector<named_value> values);
+  cell() = default;
+  /// One of the alternatives.
+  template <class T>
+  requires(std::is_class_v<T>&& std::constructible_from<content, T>) cell(T of)
+      : value(std::move(of)) {}
+  cell(std::string_view text) : value(std::string(text)) {}
+  cell(const char* text) : value(std::string(text)) {}
+  cell(bool yes) : value(yes) {}
   cell(const named_value& of);
 
   template <class T>
@@ -158,9 +146,7 @@ struct column {
   int rank = 0;
   std::string help = {};  ///< what it is, for the notes
   unsigned where = everywhere;
-  bool compared = false;  ///< between two results
-  /// The columns that hold its range; beyond each other's, two values differ by more than that.
-  std::pair<std::string, std::string> range = {};
+  bool compared = false;      ///< between two results
   bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
   bool is_signed = false;     ///< its times are differences
   bool decides = false;       ///< words: where two rows differ in it, no change is given of them
@@ -225,13 +211,6 @@ table table_of(table made, const std::vector<column_of<Item>>& list,
 struct chart {
   using content = std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
                                critical_path_chart, comparisons_chart, sweep_chart, trials_chart>;
-
-  chart(std::string its_key, std::string its_title, std::string its_help, content draws);
-  chart(const chart&);
-  chart(chart&&) noexcept;
-  chart& operator=(const chart&);
-  chart& operator=(chart&&) noexcept;
-  ~chart();
 
   std::string key;
   std::string title;

@@ -28,7 +28,8 @@ std::string refusal(std::string_view text, gated what = gated::run) {
 
 TEST(parse_gate, takes_every_metric_of_a_run) {
   for (const char* metric : {"p50", "p90", "p95", "p99", "p99.9", "mean", "max"}) {
-    const auto made = parse_gate(std::string(metric) + ">1.5us", gated::run);
+    const auto made = parse_gate(std::string(" ") + metric + " > 1.5us ", gated::run);
+    EXPECT_EQ(made.text, std::string(metric) + ">1.5us");
     EXPECT_EQ(made.metric, metric);
     EXPECT_EQ(made.limit, 1500);
   }
@@ -37,31 +38,19 @@ TEST(parse_gate, takes_every_metric_of_a_run) {
   EXPECT_EQ(parse_gate("slower>0%", gated::comparison).limit, 0);
 }
 
-TEST(parse_gate, takes_spaces_around_the_parts) {
-  const auto made = parse_gate("  p99 >  20 ms ", gated::run);
-  EXPECT_EQ(made.text, "p99>20 ms");
-  EXPECT_EQ(made.limit, 20 * ms);
-}
-
 TEST(parse_gate, names_the_option_and_what_would_be_right) {
   EXPECT_EQ(refusal("p98>20ms"),
             "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, mean, "
             "max, late)");
-  EXPECT_THAT(refusal("maen>20ms"), HasSubstr("'maen' (did you mean 'mean'?)"));
   EXPECT_EQ(refusal("p99"),  // all that a shell leaves of p99>20ms
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
-  EXPECT_THAT(refusal(">20ms"), HasSubstr("unknown metric ''"));
-}
-
-TEST(parse_gate, takes_no_limit_that_means_nothing) {
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));
   }
   for (const char* limit : {"", "1", "100%", "-1%", "nan%", "inf%", "1%%", "1ms"}) {
     EXPECT_THAT(refusal(std::string("late>") + limit), HasSubstr("a percentage below 100%"));
   }
-  EXPECT_THAT(refusal("slower>5", gated::comparison), HasSubstr("a percentage after '>'"));
 }
 
 gate_result of_run(const std::string& condition, const run_record& record) {

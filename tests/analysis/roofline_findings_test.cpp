@@ -84,41 +84,6 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   EXPECT_EQ(find(findings(made, &layers), "far_from_roofline").value().find("part"), nullptr);
 }
 
-TEST(roofline_findings, say_where_the_times_of_parts_are_of_another_run) {
-  const auto made = in_two_parts();  // 1 ms
-  auto layers = made.record;
-  const auto parts_take = [&](nanoseconds first, nanoseconds second) {
-    layers.stages[0].parts[0].device = five_times(first);
-    layers.stages[0].parts[1].device = five_times(second);
-    return findings(made, &layers);
-  };
-  const auto faster = find(parts_take(410 * us, 290 * us), "parts_faster_than_stage");
-  ASSERT_TRUE(faster);
-  EXPECT_THAT(figure_of(*faster, "measured"), Optional(DoubleEq(1 * ms)));
-  EXPECT_THAT(figure_of(*faster, "sum_of_parts"), Optional(DoubleEq(700 * us)));
-  const auto slower = find(parts_take(810 * us, 690 * us), "parts_slower_than_stage");
-  ASSERT_TRUE(slower);
-  EXPECT_THAT(figure_of(*slower, "sum_of_parts"), Optional(DoubleEq(1.5 * ms)));
-  const auto agreed = parts_take(410 * us, 690 * us);
-  EXPECT_FALSE(find(agreed, "parts_faster_than_stage") || find(agreed, "parts_slower_than_stage"));
-}
-
-TEST(roofline_findings, say_where_better_code_would_not_help) {
-  auto made = one_after_another({{"x", 1100 * us}});
-  made.record.stages[0].cost = work(0, 1'000'000'000);
-  const auto found = findings(made);
-  ASSERT_THAT(keys(found), ElementsAre("near_roofline"));
-  EXPECT_THAT(found[0].subjects, ElementsAre("x"));
-  EXPECT_THAT(figure_of(found[0], "ratio"), Optional(DoubleEq(1.1)));
-}
-
-TEST(roofline_findings, leave_what_is_below_its_roofline_out_of_what_is_near_it) {
-  auto made = one_after_another({{"x", 1100 * us}, {"y", 1100 * us}, {"z", 1100 * us}});
-  made.record.stages[0].cost = made.record.stages[1].cost = work(0, 1'000'000'000);
-  made.record.stages[2].cost = work(0, 10'000'000'000);
-  EXPECT_THAT(find(findings(made), "near_roofline").value().subjects, ElementsAre("x", "y"));
-}
-
 TEST(roofline_findings, say_what_is_launch_bound) {
   auto made = one_after_another({{"small", 40 * us}});
   made.record.stages[0].cost = work(1'000, 1'000'000);
@@ -179,20 +144,6 @@ TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
   ASSERT_TRUE(found);
   EXPECT_THAT(std::get<std::vector<std::string>>(*found.value().find("ceilings")),
               ElementsAre("memory, read (30 %)"));
-}
-
-TEST(roofline_findings, say_that_most_of_a_frame_is_not_the_devices) {
-  auto made = made_run(strategy::async, timing_method::event)
-                  .device_stage("x")
-                  .cpu_stage("after", {{0, satisfied_by::completion}});
-  made.frame(0, 10 * ms).launch(0, 0, 0).device(0, 0, 1 * ms).cpu(1, 1 * ms, 10 * ms);
-  made.record.stages[0].cost = work(0, 1'000'000'000);
-  made.record.calibration = round_calibration();
-  const auto found = find(findings(made), "path_not_on_device");
-  ASSERT_TRUE(found);
-  EXPECT_THAT(figure_of(*found, "share_of_critical_path"),
-              Optional(testing::DoubleNear(0.1, 1e-3)));
-  EXPECT_THAT(found->subjects, IsEmpty());
 }
 
 }  // namespace

@@ -133,16 +133,10 @@ std::vector<std::string> stale_reasons(const calibration_record& record,
                                        const named_values& environment) {
   std::vector<std::string> reasons;
   const device_properties& then = record.device;
-  if (then.backend != device.backend) {
-    reasons.push_back(fmt::format("the backend was {}, is {}", then.backend, device.backend));
-  }
-  if (then.name != device.name) {
-    reasons.push_back(fmt::format("the device was {}, is {}", then.name, device.name));
-  }
-  if (then.compute_threads != device.compute_threads) {
-    reasons.push_back(fmt::format("compute threads were {}, are {}", then.compute_threads,
-                                  device.compute_threads));
-  }
+  compare({{"the backend", then.backend}, {"the device", then.name}},
+          {{"the backend", device.backend}, {"the device", device.name}}, reasons);
+  compare({{"the number of compute threads", std::to_string(then.compute_threads)}},
+          {{"the number of compute threads", std::to_string(device.compute_threads)}}, reasons);
   compare(then.details, device.details, reasons);
   compare(record.environment, environment, reasons);
   const auto measured = seconds_of(value_of(record.environment, "date"));

@@ -14,9 +14,6 @@ constexpr double worth_a_word = 0.05;
 // Nearer to its roofline than this there is little to gain from other code for the same work.
 constexpr double near_roofline = 1.3;
 
-// Times of two runs that differ by more than this are not of the same thing.
-constexpr double apart = 1.3;
-
 bool matters(const roofline_stage& stage) {
   return stage.share_of_path.value_or(0) >= worth_a_word;
 }
@@ -30,15 +27,6 @@ void add_times(finding& to, const roofline_metrics& of, bool part = false) {
   to.with(part ? "part_measured" : "measured", of.measured, unit::duration);
   if (of.by) to.with(part ? "part_bound" : "bound", std::string(to_word(*of.by)));
   to.with(part ? "part_roofline_time" : "roofline_time", of.roofline_time, unit::duration);
-}
-
-std::optional<double> time_of_parts(const roofline_stage& stage) {
-  double sum = 0;
-  for (const auto& part : stage.parts) {
-    if (!part.measured) return std::nullopt;
-    sum += *part.measured;
-  }
-  return sum;
 }
 
 /// The part that makes up most of what all parts take above their rooflines, where one does.
@@ -63,12 +51,9 @@ class collector {
   std::vector<finding> all() && {
     add_calibration();
     add_far();
-    add_disagreement();
-    add_near();
     add_launch_bound();
     add_below_roofline();
     add_without_rate();
-    add_rest_of_path();
     return std::move(to_);
   }
 
@@ -109,35 +94,6 @@ class collector {
       }
       first = false;
     }
-  }
-
-  /// Where the parts of a stage add up to another time than it took in the run without them.
-  void add_disagreement() {
-    for (const auto& stage : summary_.stages) {
-      const auto& whole = stage.figures.measured;
-      const auto together = time_of_parts(stage);
-      if (!matters(stage) || !whole || !together || stage.parts.size() < 2) continue;
-      const bool less = *together * apart < *whole;
-      if (!less && *together < *whole * apart) continue;
-      add(less ? "parts_faster_than_stage" : "parts_slower_than_stage", {name_of(stage)},
-          finding_severity::warning)
-          .with("measured", whole, unit::duration)
-          .with("sum_of_parts", together, unit::duration);
-    }
-  }
-
-  void add_near() {
-    std::vector<std::string> names;
-    double furthest = 1.01;
-    for (const auto& stage : summary_.stages) {
-      const auto& of = stage.figures;
-      // Of one below its roofline nothing is known but that a figure does not hold.
-      if (!matters(stage) || of.below_roofline || !of.ratio || *of.ratio > near_roofline) continue;
-      names.push_back(name_of(stage));
-      furthest = std::max(furthest, *of.ratio);
-    }
-    if (names.empty()) return;
-    add("near_roofline", std::move(names)).with("ratio", quantity{furthest, unit::ratio});
   }
 
   void add_launch_bound() {
@@ -188,17 +144,6 @@ class collector {
       if (names.empty()) continue;
       add("rate_not_calibrated", std::move(names)).with("precision", std::string(word));
     }
-  }
-
-  /// Where device stages are not what a frame waits for.
-  void add_rest_of_path() {
-    double on_device = 0;
-    for (const auto& stage : summary_.stages) {
-      if (!stage.share_of_path) return;
-      on_device += *stage.share_of_path;
-    }
-    if (summary_.stages.empty() || on_device >= 0.5) return;
-    add("path_not_on_device").with("share_of_critical_path", quantity{on_device, unit::share});
   }
 
   const run_record& record_;

@@ -79,7 +79,7 @@ const std::vector<column_of<ceiling_row>>& ceiling_columns() {
       {{"how", "measured by", {}, 0, "", not_in_text, true},
        [](r x) { return x.from ? cell(x.from->how) : cell(); }},
       {data_column("unit"), [](r x) { return symbol_of(x.in); }},
-      {{"value", "median", none, 0, "", everywhere, true, {"worst", "best"}},
+      {{"value", "median", none, 0, "", everywhere, true},
        [](r x) { return cell(x.of.value, x.in); }},
       {{"spread", "spread", share, 0, "of the times, p10 to p90, in %", shown},
        [](r x) { return cell(spread_of(x.of), share); }},
@@ -112,21 +112,6 @@ table peak_table(const std::vector<theoretical_peak>& peaks) {
       peaks);
   if (peaks.empty()) made.where = in_data;
   return made;
-}
-
-fact clock_of(const calibration_record& record, const calibration_notes& notes) {
-  fact clock{"clock", "clock of the peaks", {}};
-  for (const auto& [name, value] : record.device.details) {
-    if (name == "core clock, at most") {
-      clock.value = value;
-      clock.note = "the highest that the device states";
-    }
-  }
-  if (notes.clock_mhz) {
-    clock.value = fmt::format("{:g} MHz", *notes.clock_mhz);
-    clock.note = "as given";
-  }
-  return clock;
 }
 
 }  // namespace
@@ -165,10 +150,9 @@ document describe(const calibration_record& record, const calibration_notes& not
   made.parts.push_back(ceiling_table(figures, &record.ceilings, peaks));
   if (figures.empty()) made.parts.push_back(note{"Nothing was measured."});
   made.parts.push_back(peak_table(peaks));
-  facts more{"", "Notes", {}, shown};
-  if (!peaks.empty()) more.list.push_back(clock_of(record, notes));
-  if (!notes.kept_in.empty()) more.list.push_back({"kept_in", "kept in", notes.kept_in});
-  if (!more.list.empty()) made.parts.push_back(std::move(more));
+  if (!notes.kept_in.empty()) {
+    made.parts.push_back(facts{"", "Notes", {{"kept_in", "kept in", notes.kept_in}}, shown});
+  }
   made.parts.push_back(facts{"", "", {{"interrupted", "", record.interrupted}}, in_data});
   add_warnings(made.findings, record.warnings);
   return made;

@@ -87,21 +87,6 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-double number_in(const row& of, const table& in, const std::string& key) {
-  const auto at = std::ranges::find(in.columns, key, &column::key) - in.columns.begin();
-  return number_of(of.cells[static_cast<std::size_t>(at)]).value_or(0);
-}
-
-/// Whether the ranges of two values lie apart.
-bool beyond_range(const column& of, const table& in, const row& before, const row& after) {
-  const auto ends = [&](const row& one) -> std::pair<double, double> {
-    return std::minmax({number_in(one, in, of.range.first), number_in(one, in, of.range.second)});
-  };
-  const auto first = ends(before);
-  const auto second = ends(after);
-  return first.second < second.first || second.second < first.first;
-}
-
 /// Whether the words that decide it are the same in both: else their numbers are of two kinds.
 bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
@@ -123,16 +108,13 @@ table diff_of(const table& before, const table& after) {
     made.columns.push_back({column.key + "_before", column.title + " before", column.in});
     made.columns.push_back({column.key + "_after", "after", column.in});
     made.columns.push_back({column.key + "_change", "change %", unit::change});
-    if (column.range.first.empty()) continue;
-    made.columns.push_back({column.key + "_beyond_range", "beyond spread"});
   }
   const auto rows_before = named_rows(before);
   const auto rows_after = named_rows(after);
   for (const auto& pair : joined(rows_before, rows_after, &named_row::name)) {
     const auto* first = pair.before ? pair.before->of : nullptr;
     const auto* second = pair.after ? pair.after->of : nullptr;
-    const bool in_both = first != nullptr && second != nullptr;
-    const bool same_kind = in_both && is_of_one_kind(before, *first, *second);
+    const bool same_kind = first && second && is_of_one_kind(before, *first, *second);
     row line{{pair.either().of->cells.front()}, pair.either().of->level};
     for (std::size_t c = 0; c < before.columns.size(); ++c) {
       const auto& column = before.columns[c];
@@ -140,8 +122,6 @@ table diff_of(const table& before, const table& after) {
       line.cells.push_back(first ? first->cells[c] : cell());
       line.cells.push_back(second ? second->cells[c] : cell());
       line.cells.push_back(same_kind ? change_of(first->cells[c], second->cells[c]) : cell());
-      if (column.range.first.empty()) continue;
-      line.cells.push_back(in_both ? cell(beyond_range(column, before, *first, *second)) : cell());
     }
     made.rows.push_back(std::move(line));
   }

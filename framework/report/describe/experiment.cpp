@@ -197,10 +197,8 @@ void add_restrictions(document& to, const experiment_view& of) {
   if (summary.complete_blocks == 0) {
     to.findings.push_back(warning("no_complete_block"));
   } else if (to_compare && summary.counted_blocks < least_blocks) {
-    const bool counts_less = summary.counted_blocks < summary.complete_blocks;
     to.findings.push_back(warning("too_few_blocks")
-                              .with("blocks", counted(summary.counted_blocks,
-                                                      counts_less ? "block" : "complete block"))
+                              .with("blocks", counted(summary.counted_blocks, "block"))
                               .with("needed", std::to_string(least_blocks)));
   }
 }

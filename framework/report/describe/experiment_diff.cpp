@@ -57,9 +57,8 @@ note notes_of(const experiment_diff& found) {
   if (intervals > 0) {
     text += fmt::format(
         "95 % interval: of the change{}; by bootstrap over the trials of either result, and "
-        "Welch's t\nsame: the whole interval lies within {:g} % of no change\nAn interval knows "
-        "how trials differ within each of the two, and nothing of what changed between them "
-        "besides, such as clocks or other load on the machine.\n",
+        "Welch's t; it knows nothing of what else changed between the two, such as clocks\nsame: "
+        "the whole interval lies within {:g} % of no change\n",
         intervals > 1 ? fmt::format(", simultaneous for all {}", intervals) : "",
         100 * found.margin);
   }

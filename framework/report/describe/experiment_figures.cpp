@@ -33,7 +33,7 @@ cell share_of(std::size_t some, std::size_t all) {
 const std::vector<column_of<member_summary>>& member_figures() {
   using s = const member_summary&;
   static const std::vector<column_of<member_summary>> columns = {
-      {{"trials", "trials", none}, [](s x) { return x.trials; }},
+      {data_column("trials"), [](s x) { return x.trials; }},
       {data_column("end_to_end"), [](s x) { return samples_of(x.end_to_end); }},
       {data_column("tail_ms"), [](s x) { return in_ms(x.tail); }},
       {data_column("stddev_over_trials_ms"), [](s x) { return in_ms(x.between_trials); }},
@@ -56,7 +56,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
                                            : cell();
        }},
       {{"dropped_share", "dropped %", share, 0, "", shown},
-       [](s x) { return share_of(x.dropped, x.due); }}};
+       [](s x) { return x.dropped > 0 ? share_of(x.dropped, x.due) : cell(); }}};
   return columns;
 }
 
@@ -104,18 +104,10 @@ table stage_times(const experiment_view& of) {
 
 void add_costs(document& to, const experiment_view& of) {
   const auto members = of.labels.all();
-  // As many for each where all blocks are complete; the heading says how many.
-  const bool same_trials = std::ranges::all_of(
-      members, [&](const auto& who) { return of.of(who).trials == of.of(members.front()).trials; });
-  const bool none_dropped =
-      std::ranges::all_of(members, [&](const auto& who) { return of.of(who).dropped == 0; });
   auto columns = of.names();
   const auto names = static_cast<std::ptrdiff_t>(columns.size());
   for (const auto& one : member_figures()) {
-    if ((one.is.where & shown) == 0 || (same_trials && one.is.key == "trials") ||
-        (none_dropped && one.is.key == "dropped_share")) {
-      continue;
-    }
+    if ((one.is.where & shown) == 0) continue;
     columns.push_back(
         {one.is, [&of, &one](const compared_member& x) { return one.value(of.of(x.who)); }});
   }

@@ -49,22 +49,13 @@ const comparison* comparison_of(const experiment_view& of, const compared_member
   return member.pair == nullptr ? nullptr : find_comparison(of.summary, *member.pair, what);
 }
 
-/// What the tables of the answer say of a metric.
-struct shown_metric {
-  figure what;
-  bool with_change = true;
-  bool with_interval = false;
-};
-
-void add_metric(member_columns& to, const experiment_view& of, const shown_metric& metric) {
+/// A metric with its change and the verdict on it; of the main one the interval of the change too.
+void add_metric(member_columns& to, const experiment_view& of, figure what, bool main = false) {
   using m = const compared_member&;
-  const auto what = metric.what;
   const std::string key(to_word(what));
-  const auto& comparisons = of.summary.comparisons;
-  const bool compares = !comparisons.empty();
   // Of what is not compared nothing is missing.
   const bool intervals = std::ranges::any_of(
-      comparisons, [](const comparison& one) { return one.ratio_range.has_value(); });
+      of.summary.comparisons, [](const comparison& one) { return one.ratio_range.has_value(); });
   const auto otherwise = [intervals](m x) { return x.pair || !intervals ? cell() : cell(""); };
   const auto judged = [&of, what](m x) {
     const auto* found = comparison_of(of, x, what);
@@ -73,19 +64,15 @@ void add_metric(member_columns& to, const experiment_view& of, const shown_metri
   to.push_back({{key, what == figure::throughput ? "frame/s" : name_of(what, of.record.how.tail),
                  unit_of(what)},
                 [&of, what](m x) { return value_of(what, of.of(x.who)); }});
-  if (metric.with_change) {
-    const bool says_baseline = metric.with_interval && compares;
-    to.push_back({{key + "_change", "change %", change, 0,
-                   metric.with_interval ? "against the baseline" : ""},
-                  [=, &of](m x) {
-                    if (const auto* found = comparison_of(of, x, what)) {
-                      return cell(found->ratio - 1, change);
-                    }
-                    const bool baseline = says_baseline && !x.pair && of.is_baseline(x.who);
-                    return baseline ? cell("baseline") : otherwise(x);
-                  }});
-  }
-  if (metric.with_interval) {
+  to.push_back(
+      {{key + "_change", "change %", change, 0, main ? "against the baseline" : ""}, [=, &of](m x) {
+         if (const auto* found = comparison_of(of, x, what)) {
+           return cell(found->ratio - 1, change);
+         }
+         const bool baseline = main && !of.summary.comparisons.empty() && !x.pair;
+         return baseline && of.is_baseline(x.who) ? cell("baseline") : otherwise(x);
+       }});
+  if (main) {
     to.push_back({{key + "_interval", "95 % interval", change, 0,
                    fmt::format("of the change, by bootstrap over {} blocks; simultaneous 95 % "
                                "intervals of all comparisons",
@@ -95,16 +82,10 @@ void add_metric(member_columns& to, const experiment_view& of, const shown_metri
                     return found ? change_cell(found->ratio_range) : otherwise(x);
                   }});
   }
-  to.push_back({{key + "_verdict",
-                 "verdict",
-                 {},
-                 metric.with_change ? 0 : 1,
-                 metric.with_interval
-                     ? fmt::format("same: the whole interval is within {:g} %; inconclusive: the "
-                                   "blocks do not tell",
-                                   100 * of.record.how.margin)
-                     : ""},
-                [=](m x) {
+  const auto help =
+      fmt::format("same: the whole interval is within {:g} %; inconclusive: the blocks do not tell",
+                  100 * of.record.how.margin);
+  to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=](m x) {
                   const auto* found = judged(x);
                   return found ? verdict_cell(found->verdict) : otherwise(x);
                 }});
@@ -112,11 +93,8 @@ void add_metric(member_columns& to, const experiment_view& of, const shown_metri
 
 table answer(const experiment_view& of) {
   using m = const compared_member&;
-  const bool all = of.summary.comparisons.empty() || of.labels.many();  // in one table
   auto columns = of.names();
-  add_metric(columns, of, {figure::p50, true, true});
-  if (all) add_metric(columns, of, {figure::tail, false});
-  if (all) add_metric(columns, of, {figure::throughput, false});
+  add_metric(columns, of, figure::p50, true);
   columns.push_back(
       {{"more_trials", "more trials", none, 0,
         "about so many further trials of each configuration would decide what is inconclusive"},
@@ -132,13 +110,13 @@ table answer(const experiment_view& of) {
         .where = of.labels.many() ? in_page : everywhere,  // histograms are for few rows
         .shared_scale = true},
        [&of](m x) { return samples_of(of.of(x.who).end_to_end); }});
-  return member_table(of, "answer", all ? "end to end" : "end to end, the median frame", columns);
+  return member_table(of, "answer", "end to end, the median frame", columns);
 }
 
 table slow_frames_and_throughput(const experiment_view& of) {
   auto columns = of.names();
-  add_metric(columns, of, {figure::tail});
-  add_metric(columns, of, {figure::throughput});
+  add_metric(columns, of, figure::tail);
+  add_metric(columns, of, figure::throughput);
   return member_table(of, "slow_frames", "slow frames, and throughput", columns);
 }
 
@@ -266,9 +244,7 @@ table comparison_table(const experiment_view& of) {
 void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
   to.parts.push_back(answer(of));
-  if (!of.summary.comparisons.empty() && !of.labels.many()) {
-    to.parts.push_back(slow_frames_and_throughput(of));
-  }
+  to.parts.push_back(slow_frames_and_throughput(of));
 }
 
 void add_stages(document& to, const experiment_view& of) {
@@ -278,20 +254,12 @@ void add_stages(document& to, const experiment_view& of) {
       if (std::ranges::find(pipelines, name) == pipelines.end()) pipelines.push_back(name);
     }
   }
-  bool timed = false;
   for (std::size_t i = 0; i < pipelines.size(); ++i) {
     auto made = stage_table(of, pipelines[i], i + 1);
-    timed = timed || !made.rows.empty();
     if (of.labels.many()) made.where = in_page;
     to.parts.push_back(std::move(made));
   }
-  auto changed = stage_comparisons(of);
-  const auto is_shown = [](const row& one) { return one.where == everywhere; };
-  if (timed && of.labels.many() && std::ranges::none_of(changed.rows, is_shown)) {
-    to.parts.push_back(
-        note{"stages: none is known to have changed; --json and --html have their times"});
-  }
-  to.parts.push_back(std::move(changed));
+  to.parts.push_back(stage_comparisons(of));
 }
 
 }  // namespace graphline::report

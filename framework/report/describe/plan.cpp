@@ -1,36 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "framework/base/units.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
-#include "framework/spec/settings_table.hpp"
 
 namespace graphline::report {
 
 namespace {
-
-/// "graphs=stage", "priorities=on": what the settings say in this run.
-std::vector<std::string> words_of(const settings& run) {
-  std::vector<std::string> words;
-  each_setting([&](auto member, const setting_entry& of) {
-    const std::string key = of.key;
-    std::string value = written(run.*member);
-    if (key == "arrival") value = run.arrival == arrival::closed ? "" : arrival_of(run);
-    if (key == "threads" && run.threads == 0) value = "";
-    if (key == "in_flight") {
-      words.push_back(value + " in flight");
-    } else if (key == "frames") {
-      words.push_back(fmt::format("{} frames after {} of warm-up", value, run.warmup));
-    } else if (key != "warmup" && key != "rate" && !value.empty() && applies(of, run)) {
-      words.push_back(key + "=" + value);
-    }
-  });
-  return words;
-}
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
   if (stage.on == side::cpu && p.run.graphs != graph_mode::frame) return "cpu";
@@ -167,7 +145,8 @@ document describe(const plan& p, const plan_target& target) {
     device += fmt::format(", {} of memory", format_bytes(target.device_memory_bytes));
   }
   made.lines = {p.pipeline, p.description, device, parameters_of(p.parameters),
-                fmt::format("{}", fmt::join(words_of(p.run), ", "))};
+                fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run),
+                            counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
   std::erase(made.lines, "");
   made.parts.push_back(stage_table(p));
   if (p.run.graphs == graph_mode::frame) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -14,32 +13,6 @@ namespace {
 std::optional<double> rate_over(const cost_record& cost, const std::optional<double>& ns) {
   if (!cost.flops || *cost.flops <= 0 || !ns || *ns <= 0) return std::nullopt;
   return static_cast<double>(*cost.flops) * 1e9 / *ns;
-}
-
-/// Of a part, as its stage's share by its part of the stage's time.
-std::optional<double> share_of_part(const roofline_stage& held, const run_summary& layers,
-                                    std::size_t part) {
-  if (!held.share_of_path || held.stage >= layers.stages.size()) return std::nullopt;
-  const auto& parts = layers.stages[held.stage].parts;
-  if (parts.size() != held.parts.size() || !parts[part].share) return std::nullopt;
-  return *held.share_of_path * *parts[part].share;
-}
-
-/// The rates of the precisions that stages and parts compute in; all where none computes.
-std::vector<compute_ceiling> rates_used(const roofline_summary& summary) {
-  std::set<precision> found;
-  const auto add = [&](const roofline_metrics& of) {
-    if (of.cost.flops.value_or(0) > 0) found.insert(of.cost.arithmetic);
-  };
-  for (const auto& stage : summary.stages) {
-    if (stage.parts.empty()) add(stage.figures);
-    for (const auto& part : stage.parts) add(part);
-  }
-  auto rates = summary.compute;
-  std::erase_if(rates, [&](const compute_ceiling& of) {
-    return !found.empty() && !found.contains(of.arithmetic);
-  });
-  return rates;
 }
 
 // ---- Stages and parts ---------------------------------------------------------------------------
@@ -104,8 +77,7 @@ roofline_metrics cpu_metrics(const stage_record& stage) {
   return only_measured;
 }
 
-table stage_table(const run_record& run, const roofline_summary& summary,
-                  const run_summary& layers) {
+table stage_table(const run_record& run, const roofline_summary& summary) {
   const auto& columns = piece_columns();
   table made{"stages", "Stages and parts", "stage", "part", columns_of(columns), {}};
   auto next = summary.stages.begin();
@@ -120,9 +92,7 @@ table stage_table(const run_record& run, const roofline_summary& summary,
         row_of(piece{stage.name, stage, nullptr, held.figures, held.share_of_path}, columns));
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
       const auto& part = stage.parts[p];
-      made.rows.push_back(
-          row_of(piece{part.name, stage, &part, held.parts[p], share_of_part(held, layers, p)},
-                 columns, 1));
+      made.rows.push_back(row_of(piece{part.name, stage, &part, held.parts[p]}, columns, 1));
     }
   }
   return made;
@@ -162,7 +132,7 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
   facts made{"", "Ceilings", {}, shown};
   made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
                        label_of(summary.bandwidth.what, precision::float32)});
-  for (const auto& of : rates_used(summary)) {
+  for (const auto& of : summary.compute) {
     const auto name = std::string(to_word(of.arithmetic));
     made.list.push_back({name, name, cell(of.rate.value, unit::flops_per_second),
                          fmt::format("{}; ridge point {}", label_of(of.rate.what, of.arithmetic),
@@ -174,26 +144,18 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
 
 // ---- The chart ----------------------------------------------------------------------------------
 
-/// All that is known of a point.
-std::string words_of(const roofline_metrics& of, const std::optional<double>& of_path,
-                     double rate) {
+/// What is known of a point.
+std::string words_of(const roofline_metrics& of, double rate) {
   using enum unit;
-  std::string text = fmt::format(
-      "{} in {}, {}: {} · {} · {} measured", to_text({static_cast<double>(*of.cost.flops), flops}),
-      to_word(of.cost.arithmetic), to_text({static_cast<double>(*bytes_of(of.cost)), bytes}),
-      to_text({*of.intensity, flops_per_byte}), to_text({rate, flops_per_second}),
-      to_text({*of.measured, duration}));
-  if (of.roofline_time) {
-    text += fmt::format(" · {} roofline time", to_text({*of.roofline_time, duration}));
-  }
+  auto text = fmt::format("{} in {}: {} · {} · {} measured",
+                          to_text({static_cast<double>(*of.cost.flops), flops}),
+                          to_word(of.cost.arithmetic), to_text({*of.intensity, flops_per_byte}),
+                          to_text({rate, flops_per_second}), to_text({*of.measured, duration}));
   if (of.ratio) text += fmt::format(" · {} roofline", to_text({*of.ratio, ratio}));
-  if (of.by) text += fmt::format(" · {}-bound", to_word(*of.by));
-  if (of_path) text += fmt::format(" · {} of the critical path", to_text({*of_path, share}));
-  if (of.below_roofline) text += " · below its roofline: the cost or the calibration is wrong";
   return text;
 }
 
-chart chart_of(const run_record& run, const roofline_summary& summary, const run_summary& layers) {
+chart chart_of(const run_record& run, const roofline_summary& summary) {
   roofline_chart drawn;
   drawn.bandwidth = summary.bandwidth.value;
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
@@ -205,16 +167,16 @@ chart chart_of(const run_record& run, const roofline_summary& summary, const run
       const auto rate = rate_over(of.cost, of.measured);
       if (!rate || of.intensity.value_or(0) <= 0) return false;
       drawn.points.push_back(
-          {stage.name, part, i, *of.intensity, *rate, share, words_of(of, share, *rate)});
+          {stage.name, part, i, *of.intensity, *rate, share, words_of(of, *rate)});
       return true;
     };
     if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
     if (held.parts.size() < 2) continue;  // one part is the stage again
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
-      add(held.parts[p], share_of_part(held, layers, p), stage.parts[p].name);
+      add(held.parts[p], {}, stage.parts[p].name);
     }
   }
-  for (const auto& of : rates_used(summary)) {
+  for (const auto& of : summary.compute) {
     drawn.ceilings.push_back({std::string(to_word(of.arithmetic)), of.rate.value, of.ridge_point});
   }
   std::ranges::sort(drawn.ceilings, {}, &roofline_chart::ceiling::rate);
@@ -243,7 +205,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
   }
   if (analysis.roofline) {
     const auto& summary = *analysis.roofline;
-    made.parts.push_back(stage_table(run, summary, analysis.layers));
+    made.parts.push_back(stage_table(run, summary));
     const auto least = samples_needed(0.5);
     const auto measured = record.layers.frames.size();
     if (run.frames.size() < least || (parts && measured < least)) {
@@ -251,7 +213,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     }
     made.parts.push_back(totals(analysis));
     made.parts.push_back(ceilings_used(summary, *run.calibration));
-    made.parts.push_back(chart_of(run, summary, analysis.layers));
+    made.parts.push_back(chart_of(run, summary));
     auto ceilings = ceiling_table(run.calibration->ceilings);
     ceilings.where = not_in_text;
     made.parts.push_back(std::move(ceilings));

@@ -27,12 +27,7 @@ fact throughput_fact(const run_summary& summary) {
   if (summary.load && summary.load->offered) {
     offered = fmt::format("of {} offered", to_text({*summary.load->offered, frames_per_second}));
   }
-  if (summary.throughput) {
-    return {"throughput", "throughput", quantity{*summary.throughput, frames_per_second}, offered};
-  }
-  const auto& why = summary.why_no_throughput;
-  return {"throughput", "throughput", why.empty() ? cell() : cell("-"),
-          why + (why.empty() || offered.empty() ? "" : "; ") + offered};
+  return {"throughput", "throughput", cell(summary.throughput, frames_per_second), offered};
 }
 
 fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::size_t dropped) {
@@ -189,9 +184,6 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
   add("", {{"end_to_end", "", std::move(times)}});
   add("throughput",
       {{"unit", "", "frame/s"}, {"value", "", cell(summary.throughput, frames_per_second)}});
-  if (const auto& why = summary.why_no_throughput; !why.empty()) {
-    std::get<facts>(to.parts.back()).list.push_back({"why_absent", "", why});
-  }
   if (const auto& deadline = summary.deadline) {
     add("deadline", {{"limit", "", cell(deadline->limit, duration)},
                      {"missed", "", deadline->missed},

@@ -50,19 +50,6 @@ TEST(describe_capacity, tells_of_interruption_and_failure) {
                     HasSubstr("FAILED after 480 of 480 frames: stage 'noise' failed in frame 3")));
 }
 
-TEST(describe_capacity, fits_the_terminal_with_dropped_frames_too) {
-  auto record = two_models_capacity({6, 33.33});
-  record.runs.front().record.load.dropped = {1, 2, 3};
-  record.runs.back().cut_off = true;
-  const auto text = text_of(record);
-  EXPECT_THAT(text, HasSubstr("dropped"));
-  EXPECT_LE(widest_line(text), 80U) << text;
-}
-
-TEST(describe_capacity, of_nothing_says_so) {
-  EXPECT_THAT(text_of({}), HasSubstr("no rate was judged"));
-}
-
 TEST(describe_capacity, holds_the_rate_every_probe_and_every_sample) {
   const auto text = result_json(two_models_capacity({6, 33.33}));
   const auto json = nlohmann::json::parse(text);

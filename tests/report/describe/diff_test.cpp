@@ -113,27 +113,6 @@ TEST(diff, says_what_ended_early) {
                   HasSubstr("new.json: no roofline")));
 }
 
-TEST(diff, shows_in_text_what_its_results_show_there) {
-  const auto says = diff_of(two_models_roofline(45), later_roofline());
-  EXPECT_EQ(part_of<table>(says, "ceilings").where, in_page | in_data);
-}
-
-TEST(diff, has_its_rows_as_json) {
-  const auto text = text_by([](text_sink& to, const document& of) { write_json(to, of); },
-                            diff_of(two_models_roofline(45), later_roofline()));
-  const auto result = nlohmann::ordered_json::parse(text);
-  EXPECT_EQ(result["schema"], "graphline.diff/1");
-  EXPECT_EQ(result["of"], "graphline.roofline/1");
-  ASSERT_EQ(result["stages"].size(), 4u);
-  EXPECT_EQ(result["stages"][2]["name"], "head");
-  EXPECT_NEAR(result["stages"][2]["measured_change"].get<double>(), -0.5, 1e-3);
-  EXPECT_TRUE(result["stages"][1]["ratio_before"].is_null());
-  ASSERT_EQ(result["findings"].size(), 2u);
-  EXPECT_EQ(result["findings"][0]["severity"], "failure");
-  EXPECT_EQ(result["findings"][0]["figures"]["file"], "new.json");
-  EXPECT_EQ(result["findings"][1]["severity"], "warning");
-}
-
 // ---- Of runs ------------------------------------------------------------------------------------
 
 /// `count` frames of the sample pipeline that take `part` of their usual time.
@@ -195,17 +174,6 @@ TEST(run_diff, says_first_what_became_of_the_median_frame) {
               StartsWith("different subjects: two_models before, one_model after"));
 }
 
-TEST(run_diff, says_which_of_the_two_was_disturbed) {
-  const auto quiet = sample_run(5, 1);
-  auto busy = quiet;
-  busy.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
-  busy.conditions->others = 17'000'000'000;
-  EXPECT_THAT(line(quiet, quiet), Not(HasSubstr("disturbed")));
-  EXPECT_THAT(line(busy, quiet), HasSubstr("warning: old.json: disturbed (machine noise): other "
-                                           "processes kept 1.70 of 2 cores busy"));
-  EXPECT_THAT(line(quiet, busy), HasSubstr("warning: new.json: disturbed"));
-}
-
 TEST(run_diff, gives_no_change_between_times_of_two_kinds) {
   const auto says =
       diff_of(two_models(timing_method::sync, 5), two_models(timing_method::event, 5));
@@ -214,14 +182,6 @@ TEST(run_diff, gives_no_change_between_times_of_two_kinds) {
   EXPECT_TRUE(cell_of(stages, "backbone", "p50_after").known());
   EXPECT_FALSE(cell_of(stages, "backbone", "p50_change").known());
   EXPECT_TRUE(cell_of(stages, "noise", "p50_change").known());
-}
-
-TEST(run_diff, compares_missed_deadlines) {
-  auto before = sample_run(50, 1);
-  auto after = sample_run(50, 0.5);
-  before.run.deadline = 1'000'000;
-  after.run.deadline = 1'000'000'000;
-  EXPECT_THAT(line(before, after), HasSubstr("deadline missed 50 0 -100"));
 }
 
 TEST(run_diff, says_by_how_much_outputs_differ) {
@@ -243,31 +203,6 @@ TEST(run_diff, says_by_how_much_outputs_differ) {
   EXPECT_THAT(output_words(before, after), StartsWith("of another shape or type"));
   after.outputs[0].tensor = "rank";
   EXPECT_EQ(output_words(before, after), "only before");
-}
-
-TEST(run_diff, says_how_runs_ended) {
-  auto before = sample_run(3, 1);
-  before.interrupted = true;
-  auto after = sample_run(0, 1);
-  after.failure = "stage 'noise', frame 0: no more memory";
-  EXPECT_THAT(line(before, after),
-              AllOf(HasSubstr("old.json: INTERRUPTED after 3 of 3 frames"),
-                    HasSubstr("new.json: FAILED after 0 of 0 frames: stage 'noise', frame 0: no")));
-}
-
-TEST(run_diff, keeps_to_narrow_widths_and_lets_no_control_character_through) {
-  auto before = sample_run(45, 1);
-  auto after = sample_run(60, 0.8);
-  before.pipeline = "a \"b\"\n\x1b[31mc";
-  before.stages[0].name = after.stages[0].name = "a rather long name of a stage\t, and 画像処理";
-  after.environment = {{"compiler", "a compiler whose version is longer than a column is wide"},
-                       {"flags", std::string(60, 'f')}};
-  before.outputs[0].tensor = "o\x07";
-  for (const std::size_t width : {40, 60, 80, 120}) {
-    const auto text = as_text(diff_of(before, after), {.width = width});
-    EXPECT_LE(widest_line(text), width) << text;
-    for (const char c : text) EXPECT_FALSE(c != '\n' && c >= 0 && c < ' ') << static_cast<int>(c);
-  }
 }
 
 }  // namespace

@@ -99,14 +99,5 @@ TEST(experiment_diff, leaves_out_blocks_that_were_repeated) {
   EXPECT_THAT(counted_in(record), Each(11));
 }
 
-TEST(experiment_diff, names_pipelines_that_ran_at_once) {
-  auto record = methods(74 * ms, 90 * ms, 5);
-  samples::add_together(record, "together", {{"camera", made_of({})}, {"batch", made_of({})}});
-  const auto changes = compare(record, record, {}).changes;
-  ASSERT_THAT(changes, SizeIs(12));
-  EXPECT_EQ(changes[6].name, "together: camera");
-  EXPECT_EQ(changes[9].name, "together: batch");
-}
-
 }  // namespace
 }  // namespace graphline::report

@@ -59,14 +59,6 @@ TEST(describe_roofline, puts_stages_and_parts_under_the_ceilings) {
   EXPECT_EQ(std::get<bool>(cell_of(stages, "9.conv2d+relu", "below_roofline").value), true);
 }
 
-TEST(describe_roofline, gives_parts_their_part_of_the_share_of_their_stage) {
-  const auto says = describe(samples::calibrated_two_models());
-  const auto& stages = part_of<table>(says, "stages");
-  const auto share = [&](std::size_t row) { return *number(stages.rows[row].cells.back()); };
-  EXPECT_EQ(stages.rows[1].level, 1);
-  EXPECT_NEAR(share(1), 0.75 * share(0), 1e-6);
-}
-
 TEST(describe_roofline, draws_what_computes_and_was_measured) {
   const auto says = describe(samples::calibrated_gpu());
   const auto& drawn = chart_in(says);
@@ -75,32 +67,13 @@ TEST(describe_roofline, draws_what_computes_and_was_measured) {
                                     [](const auto& p) { return p.stage == "product"; });
   ASSERT_NE(product, drawn.points.end());
   for (const auto* words :
-       {"123 MFLOP in float32, 251 MB: 0.49 FLOP/B", "3.94 ms measured", "59.7 us roofline time",
-        "66.0x roofline", "memory-bound", "% of the critical path"}) {
+       {"123 MFLOP in float32: 0.49 FLOP/B", "3.94 ms measured", "66.0x roofline"}) {
     EXPECT_THAT(product->words, HasSubstr(words));
   }
   EXPECT_NEAR(drawn.bandwidth, 4.21e12, 1);
-  // The ceilings that are used, lowest first.
-  ASSERT_EQ(drawn.ceilings.size(), 3u);
+  EXPECT_TRUE(std::ranges::is_sorted(drawn.ceilings, {}, &roofline_chart::ceiling::rate));
   EXPECT_EQ(drawn.ceilings[0].name, "float32");
   EXPECT_NEAR(drawn.ceilings[0].ridge_point, 51.0 / 4.21, 1e-9);
-  EXPECT_EQ(drawn.ceilings[2].name, "float16");
-}
-
-TEST(describe_roofline, says_of_a_point_above_its_ceiling_that_something_is_wrong) {
-  const auto says = describe(samples::calibrated_two_models());
-  for (const auto& point : chart_in(says).points) {
-    EXPECT_EQ(point.words.find("below its roofline") != std::string::npos, point.stage == "head")
-        << point.words;
-  }
-}
-
-TEST(describe_roofline, adds_up_the_device_stages) {
-  const auto says = describe(samples::calibrated_two_models());
-  const auto& totals = part_of<facts>(says, "totals");
-  EXPECT_EQ(to_text(std::get<quantity>(fact_of(totals, "roofline_time").value.value)), "62.9 ms");
-  EXPECT_EQ(to_text(std::get<quantity>(fact_of(totals, "ratio").value.value)), "1.12x");
-  EXPECT_EQ(std::get<quantity>(fact_of(totals, "measured").value.value).in, unit::duration);
 }
 
 TEST(describe_roofline, has_the_ceilings) {
@@ -171,15 +144,6 @@ TEST(describe_roofline, reports_failures_first_and_warnings_of_both_runs_once) {
       sentences_of(says, finding_severity::failure),
       ElementsAre(
           "FAILED after 5 of 5 frames under timing layers: stage 'head', frame 3: out of memory"));
-}
-
-TEST(describe_roofline, takes_layers_that_do_not_fit_the_stages) {
-  auto record = samples::calibrated_two_models();
-  record.layers.stages.clear();
-  const auto says = describe(record);
-  const auto& stages = part_of<table>(says, "stages");
-  ASSERT_EQ(stages.rows.size(), 5u);
-  EXPECT_FALSE(stages.rows[1].cells.back().known());
 }
 
 }  // namespace

@@ -73,29 +73,6 @@ TEST(describe_run, says_overload_first_and_shows_no_percentile_of_it) {
   EXPECT_TRUE(cell_of(times, "300 frames", "max").known());
 }
 
-TEST(describe_run, shows_no_queue_wait_that_grows_with_the_run) {
-  const auto text = shown(samples::overloaded_two_models(300));
-  EXPECT_THAT(text, HasSubstr("\nbegin to end "));
-  EXPECT_THAT(text, Not(HasSubstr("the frame   queue wait")));
-  EXPECT_THAT(text,
-              HasSubstr("\nwithout queue wait: overloaded: latency grows with the run's length\n"));
-}
-
-TEST(describe_run, says_which_frames_waited_outside_a_full_queue) {
-  auto record = samples::two_models_on_schedule(45);
-  record.run.when_full = queue_policy::block;
-  record.run.queue = 16;
-  record.load = {};
-  record.load.longest_queue = 172;
-  record.load.found_full = 362;
-  const auto says = describe(record);
-  const auto& dropped = fact_of(part_of<facts>(says, "summary"), "dropped");
-  EXPECT_EQ(shown_value(dropped.value), "0");
-  EXPECT_THAT(dropped.note,
-              StartsWith("of 45 due; 362 arrivals found the queue full; at most 172 frames waited "
-                         "at once, 16 of them in the queue and 156 outside it"));
-}
-
 TEST(describe_run, shows_how_long_frames_waited_in_the_queue) {
   const auto waits = [](const run_record& record, const char* column) {
     const auto says = describe(record);
@@ -129,29 +106,6 @@ TEST(describe_run, has_p99_9_where_it_is_carried) {
   EXPECT_THAT(shown(two_models(timing_method::none, 2995)), HasSubstr("  p99.9  "));
 }
 
-TEST(describe_run, has_no_ratio_where_there_are_too_few_times_for_a_p50) {
-  auto record = samples::calibrated_two_models().layers;
-  EXPECT_THAT(shown(record), HasSubstr("ratio"));
-  for (auto& stage : record.stages) {
-    stage.device.resize(std::min<std::size_t>(stage.device.size(), 4));
-    for (auto& part : stage.parts) part.device.resize(4);
-  }
-  const auto text = shown(record);
-  EXPECT_THAT(text, Not(HasSubstr("ratio")));
-  EXPECT_THAT(text, HasSubstr("bound"));
-}
-
-TEST(describe_run, has_no_roofline_without_a_calibration_whatever_costs_are_known) {
-  auto record = samples::uncalibrated().layers;
-  const auto text = shown(record);
-  for (auto& stage : record.stages) {
-    stage.cost = {};
-    for (auto& part : stage.parts) part.cost = {};
-  }
-  EXPECT_EQ(shown(record), text);
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("ratio")), Not(HasSubstr("bound:"))));
-}
-
 TEST(describe_run, shows_no_parts_where_they_were_not_timed) {
   auto record = samples::two_models_in_parts(5);
   EXPECT_THAT(shown(record), HasSubstr("  0.conv2d"));
@@ -159,14 +113,6 @@ TEST(describe_run, shows_no_parts_where_they_were_not_timed) {
   EXPECT_THAT(shown(record), Not(HasSubstr("  0.conv2d")));
   EXPECT_EQ(json::parse(result_json(record))["stages"][0]["parts"][0]["kernel"],
             "cuDNN engine 8, workspace 2 MiB");
-}
-
-TEST(describe_run, says_nothing_of_a_clock_that_no_time_was_taken_from) {
-  auto record = two_models(timing_method::none, 5);
-  EXPECT_THAT(shown(record), Not(HasSubstr("clock:")));
-  record = two_models(timing_method::event, 5);
-  record.clock_error = 0;
-  EXPECT_THAT(shown(record), Not(HasSubstr("clock:")));
 }
 
 TEST(describe_run, says_when_graphs_never_pay_or_cannot_be_told_from_none) {
@@ -184,11 +130,6 @@ TEST(describe_run, says_when_graphs_never_pay_or_cannot_be_told_from_none) {
               HasSubstr("graph launch takes the host 14.0 ns more per frame than enqueueing"));
   EXPECT_THAT(said({9, 9, 9}, {9, 9, 10}), HasSubstr("no measurable saving from graph launch"));
   EXPECT_THAT(said({9, 9}, {1, 1}), HasSubstr("too few launches measured"));
-}
-
-TEST(describe_run, of_one_frame_has_no_spread_and_says_so) {
-  EXPECT_THAT(shown(two_models(timing_method::event, 1)),
-              HasSubstr("p50 needs 5, p90 needs 29, p95 needs 59, p99 needs 299"));
 }
 
 TEST(describe_run, compares_slow_frames_only_with_enough_typical_ones) {

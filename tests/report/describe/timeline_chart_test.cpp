@@ -92,12 +92,6 @@ TEST(timeline_chart, has_pieces_that_add_up_to_each_frame_with_its_residual) {
   }
 }
 
-TEST(timeline_chart, keeps_all_frames_where_there_is_room) {
-  const auto data = drawn_of(samples::two_models(timing_method::event, 300));
-  EXPECT_EQ(data.total, 300U);
-  EXPECT_EQ(data.frames.size(), 300U);
-}
-
 TEST(timeline_chart, stays_within_its_budget_and_spreads_what_it_keeps) {
   constexpr std::size_t total = 20'000;
   constexpr std::size_t most = 30'000;
