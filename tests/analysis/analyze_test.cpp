@@ -27,15 +27,6 @@ TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames)
   EXPECT_EQ(analysis.roofline->stages[1].share_of_path, alone->stages[1].share_of_path);
 }
 
-TEST(run_analysis, knows_neither_path_nor_roofline_of_a_run_without_them) {
-  auto made = one_after_another({{"net", 1 * ms}});
-  made.record.calibration.reset();
-  made.record.run.timing = timing_method::none;
-  const auto analysis = analyze(made.record);
-  EXPECT_FALSE(analysis.attribution);
-  EXPECT_FALSE(analysis.roofline);
-}
-
 TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_with_the_run) {
   auto record = samples::overloaded_two_models(300);
   record.frames.back().end += 6 * ms;

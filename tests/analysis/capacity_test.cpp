@@ -221,12 +221,6 @@ TEST(capacity, tells_frames_that_are_late_without_any_queue) {
   EXPECT_EQ(figure_of(says[0], "frames"), 240);
 }
 
-TEST(capacity, takes_frames_beside_others_for_no_measure_of_frames_alone) {
-  auto record = record_of({});
-  for (auto& frame : record.closed_loop.frames) frame.begin -= 500'000;
-  EXPECT_EQ(summarize(record).alone.frames, 0U);
-}
-
 TEST(capacity, is_found_as_a_rate_with_its_interval) {
   auto record = three_at_each({995, 1005});
   auto found = findings_of(summarize(record), record.how);

@@ -121,12 +121,6 @@ TEST(frame_period, is_the_mean_time_of_a_frame_in_a_closed_loop_with_one_in_flig
   EXPECT_DOUBLE_EQ(*frame_period(record), 3.0 * ms);
 }
 
-TEST(frame_period, is_one_over_the_throughput) {
-  EXPECT_DOUBLE_EQ(*summarize(kept_schedule(10)).throughput, 100);
-  EXPECT_DOUBLE_EQ(*summarize(filled_pipeline(10)).throughput, 200);
-  EXPECT_DOUBLE_EQ(*summarize(in_pairs(10)).throughput, 200);
-}
-
 TEST(frame_period, counts_completed_frames_alone) {
   auto record = kept_schedule(9);
   for (const std::size_t i : {6U, 4U, 2U}) {

@@ -113,16 +113,6 @@ TEST(roofline_findings, name_together_what_is_below_its_roofline) {
   EXPECT_THAT(figure_of(found[0], "roofline_time"), Optional(DoubleEq(10 * us)));
 }
 
-TEST(roofline_findings, say_why_the_calibration_may_no_longer_hold) {
-  auto made = one_after_another({{"x", 1 * ms}});
-  made.record.calibration->stale = {"oneDNN was 2.6.2, is 2.6.3", "it is 91 days old"};
-  const auto found = find(findings(made), "stale_calibration");
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->how, finding_severity::warning);
-  EXPECT_EQ(std::get<std::vector<std::string>>(*found.value().find("why")),
-            made.record.calibration->stale);
-}
-
 TEST(roofline_findings, say_which_precision_was_not_calibrated) {
   auto made = one_after_another({{"x", 1 * ms}, {"y", 1 * ms}});
   made.record.stages[0].cost = work(1'000, 1'000, precision::tf32);

@@ -131,14 +131,6 @@ TEST(sweep, takes_three_values_of_which_the_cost_is_known) {
   EXPECT_FALSE(swept(record));
 }
 
-TEST(sweep, leaves_out_a_value_that_never_ran) {
-  auto record = made_sweep();
-  std::erase_if(record.trials, [](const trial_record& t) { return t.configuration == 2; });
-  const auto found = swept(record);
-  ASSERT_TRUE(found);
-  EXPECT_THAT(values_of(*found), ElementsAre(1, 3, 7, 9, 11));
-}
-
 TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
   for (const auto method : {timing_method::none, timing_method::host}) {
     auto record = made_sweep();

@@ -235,20 +235,6 @@ std::string answer(const document& before, const document& after) {
   return "no latency to compare: one of the runs has too few frames, or was overloaded";
 }
 
-/// Empty where it is not known.
-std::string date_of(const document& of) {
-  for (const auto* some : parts_of<facts>(of)) {
-    for (const auto& one : some->list) {
-      if (some->key == "environment" && one.key == "date") return shown_value(one.value);
-    }
-  }
-  return "";
-}
-
-std::string file_line(std::string_view word, const std::string& file, const std::string& date) {
-  return fmt::format("{:<8}{}{}{}", word, file, date.empty() ? "" : ", ", date);
-}
-
 /// What ended a result early, and what its figures may not be.
 void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
@@ -293,8 +279,8 @@ document diff(const document& before, const document& after, const std::string& 
   } else {
     add_tables(made, before, after);
   }
-  made.lines.push_back(file_line("before", file_before, date_of(before)));
-  made.lines.push_back(file_line("after", file_after, date_of(after)));
+  made.lines.push_back("before  " + file_before);
+  made.lines.push_back("after   " + file_after);
   if (judged == nullptr) made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
   auto other = differences(before, after);
   if (other.rows.empty()) {

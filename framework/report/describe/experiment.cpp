@@ -101,22 +101,15 @@ std::string frames_of(const std::vector<const run_record*>& runs) {
   return fmt::format("{} after {} warm-up", counted(first.frames, "frame"), first.warmup);
 }
 
-/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up"; of an experiment
-/// that ended within a block "4 of 6 trials of 2 blocks, in random order".
+/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up".
 std::string extent_of(const experiment_record& record, const std::vector<member_runs>& members) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
   const auto configurations = record.configurations.size();
-  const auto trials = record.trials.size();
-  const auto all = blocks.size() * configurations;
-  const auto in_blocks = counted(blocks.size(), "block");
-  std::string text;
-  if (configurations == 1) {
-    text = counted(trials, "trial");
-  } else if (trials < all) {
-    text = fmt::format("{} of {} of {}, in random order", trials, counted(all, "trial"), in_blocks);
-  } else {
-    text = fmt::format("{} of {} in random order", in_blocks, counted(configurations, "trial"));
+  auto text = fmt::format("{} of {} in random order", counted(blocks.size(), "block"),
+                          counted(configurations, "trial"));
+  if (record.trials.size() < blocks.size() * configurations) {
+    text += fmt::format(", {} of them measured", record.trials.size());
   }
   if (members.size() == 1) {
     const auto frames = frames_of(members.front().runs);

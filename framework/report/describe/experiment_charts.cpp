@@ -10,14 +10,15 @@ namespace graphline::report {
 
 namespace {
 
-/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %): faster".
+/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)".
 std::string words_of(const comparison& of, const std::string& metric) {
-  const quantity change{of.ratio - 1, unit::change};
-  auto text = fmt::format("{} {}, ", metric, to_text({of.value, unit_of(of.figure)}));
-  if (!of.ratio_range) return text + to_text(change);
-  const auto& [low, high] = *of.ratio_range;
-  return text + fmt::format("{}: {}", shown_value(estimate{change, low - 1, high - 1}),
-                            to_word(of.verdict));
+  estimate change{{of.ratio - 1, unit::change}, {}, {}};
+  if (of.ratio_range) {
+    change.low = of.ratio_range->low - 1;
+    change.high = of.ratio_range->high - 1;
+  }
+  return fmt::format("{} {}, {}", metric, to_text({of.value, unit_of(of.figure)}),
+                     shown_value(change));
 }
 
 table sweep_table(const sweep& of, const experiment_record& record) {

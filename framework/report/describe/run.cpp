@@ -48,30 +48,23 @@ fact queue_fact(const run_record& record, const load_summary& load) {
 }
 
 std::string launch_words(const graph_cost_summary& cost) {
-  switch (cost.found) {
-    case graph_cost_summary::comparison::too_few:
-      return "too few launches measured to tell what graph launch saves";
-    case graph_cost_summary::comparison::no_difference:
-      return "no measurable saving from graph launch";
-    case graph_cost_summary::comparison::costs:
-      return fmt::format("graph launch takes the host {} more per frame than enqueueing",
-                         in_words(std::abs(*cost.saving)));
-    case graph_cost_summary::comparison::saves:
-      break;
+  using comparison = graph_cost_summary::comparison;
+  if (cost.found == comparison::too_few) {
+    return "too few launches measured to tell what graph launch saves";
   }
-  auto text = fmt::format("graph launch saves the host {} per frame", in_words(*cost.saving));
-  if (!cost.paid_after) return text;
-  return text + "; breaks even after " + counted(*cost.paid_after, "frame");
+  if (cost.found == comparison::no_difference) return "no measurable saving from graph launch";
+  auto text = fmt::format("graph launch {} the host {} per frame",
+                          cost.found == comparison::saves ? "saves" : "costs",
+                          in_words(std::abs(*cost.saving)));
+  if (cost.paid_after) text += "; breaks even after " + counted(*cost.paid_after, "frame");
+  return text;
 }
 
 fact graph_fact(const graph_cost_summary& cost) {
-  auto words = counted(cost.nodes, "node");
-  if (cost.executables > cost.graphs) {
-    words += ", " + counted(cost.executables, "executable");
-  }
-  words += fmt::format("; capture {}, instantiate {}", in_words(cost.capture),
-                       in_words(cost.instantiate));
-  if (cost.first_launch && *cost.first_launch > 0) {
+  auto words = fmt::format("{}, {}; capture {}, instantiate {}", counted(cost.nodes, "node"),
+                           counted(cost.executables, "executable"), in_words(cost.capture),
+                           in_words(cost.instantiate));
+  if (cost.first_launch.value_or(0) > 0) {
     words += fmt::format(", first launch {} above later ones", in_words(*cost.first_launch));
   }
   return {"graphs", "graphs", cost.graphs, words + "; " + launch_words(cost)};

@@ -78,26 +78,5 @@ TEST(diff_of_experiments, names_files_and_settings_that_differ) {
   EXPECT_THAT(text, AllOf(HasSubstr("files.two_models.yaml"), HasSubstr("run.in_flight")));
 }
 
-/// The trials that count of each figure that is compared.
-std::vector<std::size_t> counted_in(const experiment_record& record) {
-  std::vector<std::size_t> counts;
-  for (const auto& change : compare(record, record, {}).changes) {
-    counts.push_back(change.trials.after);
-  }
-  return counts;
-}
-
-TEST(experiment_diff, leaves_out_blocks_that_were_repeated) {
-  auto record = methods(74 * ms, 90 * ms, 12);
-  for (auto& trial : record.trials) {
-    if (trial.block != 5) continue;
-    for (auto& frame : trial.members[0].frames) frame.end += 200 * ms;
-  }
-  ASSERT_THAT(steadiness_of(record).affected_blocks, ElementsAre(5));
-  EXPECT_THAT(counted_in(record), Each(12));
-  record.how.repeat_affected = true;
-  EXPECT_THAT(counted_in(record), Each(11));
-}
-
 }  // namespace
 }  // namespace graphline::report

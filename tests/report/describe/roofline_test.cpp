@@ -106,19 +106,10 @@ TEST(describe_roofline, has_no_median_of_too_few_frames) {
   for (const auto* row : {"backbone", "2.linear", "noise", "head"}) {
     EXPECT_FALSE(cell_of(part_of<table>(says, "stages"), row, "measured").known()) << row;
   }
-  const auto note_in = [](const document& of) {
-    return std::any_of(of.parts.begin(), of.parts.end(), [](const auto& part) {
-      const auto* some = std::get_if<note>(&part);
-      return some != nullptr && some->text == "-: too few frames: p50 needs 5";
-    });
-  };
-  EXPECT_TRUE(note_in(says));
-  auto parts_cut_off = samples::two_models_roofline(5);
-  EXPECT_FALSE(note_in(describe(parts_cut_off)));
-  parts_cut_off.layers = samples::two_models_roofline(4).layers;
-  const auto cut_off = describe(parts_cut_off);
-  EXPECT_TRUE(note_in(cut_off));
-  EXPECT_FALSE(cell_of(part_of<table>(cut_off, "stages"), "2.linear", "ratio").known());
+  EXPECT_TRUE(std::ranges::any_of(says.parts, [](const auto& part) {
+    const auto* some = std::get_if<note>(&part);
+    return some != nullptr && some->text == "-: too few frames: p50 needs 5";
+  }));
 }
 
 TEST(describe_roofline, of_no_frames_has_ceilings_and_roofline_times) {

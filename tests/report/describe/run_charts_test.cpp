@@ -111,18 +111,6 @@ TEST(distributions_chart, has_the_wait_and_the_deadline_of_a_schedule) {
 
 // ---- Critical paths -----------------------------------------------------------------------------
 
-TEST(critical_path_chart, has_pieces_that_add_up_to_each_bar) {
-  const auto drawn = chart_of<critical_path_chart>(samples::two_models_on_schedule(50));
-  ASSERT_EQ(drawn.bars.size(), 3u);
-  for (const auto& bar : drawn.bars) {
-    double sum = 0;
-    for (const auto& [what, time] : bar.pieces) sum += time;
-    EXPECT_NEAR(sum, bar.whole, 1) << bar.title;
-  }
-  EXPECT_EQ(chart_of<critical_path_chart>(samples::two_models(timing_method::event, 1)).bars.size(),
-            1u);
-}
-
 TEST(critical_path_chart, has_a_word_and_a_color_for_all_that_time_goes_to) {
   for (const auto& [word, what] : time_category_words) {
     EXPECT_NE(document_script.find("\n  " + std::string(word) + ": ["), document_script.npos)

@@ -56,14 +56,6 @@ TEST(describe_run, has_the_keys_of_the_contract) {
   EXPECT_GT(result["memory"]["device_peak_bytes"], 0);
 }
 
-TEST(describe_run, names_each_stage_time_by_what_it_is) {
-  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::host, 5)), 0)),
-              AllOf(Contains("enqueue_time"), Not(Contains("device_time"))));
-  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::sync, 5)), 0)),
-              AllOf(Contains("synchronized_time"), Not(Contains("enqueue_time"))));
-  EXPECT_THAT(keys(stage_of(of(two_models(timing_method::none, 5)), 1)), Not(Contains("cpu_time")));
-}
-
 TEST(describe_run, has_null_and_what_it_needs_for_a_percentile_the_sample_does_not_carry) {
   const auto times = of(two_models(timing_method::event, 45))["end_to_end"];
   EXPECT_TRUE(times["p90"].is_number());
@@ -101,18 +93,6 @@ TEST(describe_run, says_of_an_overload_why_figures_are_absent) {
   EXPECT_EQ(result["attributed"]["mean"], 74.0);
   for (const auto& row : result["attribution"]) EXPECT_NE(row["what"], "queue_wait");
   EXPECT_EQ(of(samples::two_models_on_schedule(45))["load"]["overloaded"], false);
-}
-
-TEST(describe_run, attributes_all_of_a_frames_time) {
-  auto record = samples::two_models_on_schedule(45);
-  const auto result = of(record);
-  for (const char* group : {"mean", "typical", "slowest"}) {
-    double sum = result["attributed"][std::string("residual_") + group].get<double>();
-    for (const auto& row : result["attribution"]) sum += row[group].get<double>();
-    EXPECT_NEAR(sum, result["attributed"][group].get<double>(), 1e-6) << group;
-  }
-  EXPECT_EQ(result["load"]["due"], 45 + static_cast<int>(record.load.dropped.size()));
-  EXPECT_EQ(result["load"]["queue_wait"]["count"], 45);
 }
 
 TEST(describe_run, says_how_a_run_ended) {

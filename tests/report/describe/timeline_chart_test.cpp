@@ -80,18 +80,6 @@ TEST(timeline_chart, names_kinds_by_their_values_in_words_that_the_page_knows) {
   }
 }
 
-TEST(timeline_chart, has_pieces_that_add_up_to_each_frame_with_its_residual) {
-  const auto record = samples::two_models_on_schedule(50);
-  const auto data = drawn_of(record);
-  for (const auto& row : data.frames) {
-    nanoseconds sum = row[4];
-    for (std::size_t i = 6 + 6 * static_cast<std::size_t>(row[5]); i < row.size(); i += 4) {
-      sum += row[i + 3];
-    }
-    EXPECT_EQ(sum, row[3]) << "frame " << row[0];
-  }
-}
-
 TEST(timeline_chart, stays_within_its_budget_and_spreads_what_it_keeps) {
   constexpr std::size_t total = 20'000;
   constexpr std::size_t most = 30'000;
