@@ -168,7 +168,7 @@ TEST(device_ceilings, have_no_roofs_without_a_bandwidth_and_no_links_that_were_n
   EXPECT_EQ(at.to_host, &measured[1]);
 }
 
-TEST(device_ceilings, move_bytes_at_the_three_measured_bandwidths_exactly) {
+TEST(device_ceilings, move_what_is_both_read_and_written_as_a_copy_and_the_rest_alone) {
   const std::vector<ceiling_figure> measured = {figure(ceiling::read, 20e9, 25e9),
                                                 figure(ceiling::write, 40e9, 50e9),
                                                 figure(ceiling::copy, 30e9, 32e9)};
@@ -178,13 +178,6 @@ TEST(device_ceilings, move_bytes_at_the_three_measured_bandwidths_exactly) {
   EXPECT_DOUBLE_EQ(at.time_to_move(0, 40).usual, 1);
   EXPECT_DOUBLE_EQ(at.time_to_move(15, 15).usual, 1);
   EXPECT_DOUBLE_EQ(at.time_to_move(16, 16).best, 1);
-}
-
-TEST(device_ceilings, move_what_is_both_read_and_written_as_a_copy_and_the_rest_alone) {
-  const std::vector<ceiling_figure> measured = {figure(ceiling::read, 20e9, 20e9),
-                                                figure(ceiling::write, 40e9, 40e9),
-                                                figure(ceiling::copy, 30e9, 30e9)};
-  const device_ceilings at(measured);
   EXPECT_DOUBLE_EQ(at.time_to_move(15 + 20, 15).usual, 2);
   EXPECT_DOUBLE_EQ(at.time_to_move(15, 15 + 40).usual, 2);
 }

@@ -64,50 +64,38 @@ TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
   EXPECT_FALSE(disturbance_finding({}, {}));
 }
 
-TEST(disturbances, name_what_other_processes_took) {
-  auto conditions = quiet();
-  conditions.others = 4 * second;  // a tenth: the limit
-  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
-  conditions.others = 12 * second;
-  EXPECT_THAT(disturbances_of(conditions),
-              ElementsAre("other processes kept 1.20 of 4 cores busy"));
-}
-
-TEST(disturbances, name_what_the_hypervisor_took) {
-  auto conditions = quiet();
-  conditions.steal = second * 2 / 5;  // a hundredth
-  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
-  conditions.steal = 2 * second;
-  EXPECT_THAT(disturbances_of(conditions),
-              ElementsAre("the hypervisor took 5.0 % of the cores' time (steal)"));
-}
-
-TEST(disturbances, are_none_below_what_the_system_s_ticks_tell) {
-  auto conditions = quiet();
-  conditions.lasted = 100'000'000;
-  conditions.others = 50'000'000;  // five ticks, an eighth of the cores
-  conditions.steal = 10'000'000;
-  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
-}
-
-TEST(disturbances, name_clocks_that_dropped_or_were_held_down) {
-  auto conditions = quiet();
-  conditions.clock_after = 2600;
-  conditions.device_after->clock = 1410;
-  conditions.device_before->slowed_by = {"the power limit"};
-  conditions.device_after->slowed_by = {"temperature", "the power limit"};
-  EXPECT_THAT(disturbances_of(conditions),
-              ElementsAre("the CPU's clock dropped from 3000 to 2600 MHz",
-                          "the device's clocks were held down by the power limit and temperature",
-                          "the device's clock dropped from 1980 to 1410 MHz"));
-}
-
-TEST(disturbances, name_others_on_the_device) {
-  auto conditions = quiet();
-  conditions.device_before->other_processes = 1;
-  EXPECT_THAT(disturbances_of(conditions), ElementsAre("1 other process used the device"));
-  conditions.device_after->other_processes = 3;
-  EXPECT_THAT(disturbances_of(conditions), ElementsAre("3 other processes used the device"));
+TEST(disturbances, name_what_kept_a_run_from_the_machine) {
+  using change = void (*)(conditions_record&);
+  const std::pair<change, std::vector<std::string>> cases[] = {
+      {[](auto& c) { c.others = 4 * second; }, {}},  // a tenth: the limit
+      {[](auto& c) { c.others = 12 * second; }, {"other processes kept 1.20 of 4 cores busy"}},
+      {[](auto& c) { c.steal = second * 2 / 5; }, {}},  // a hundredth
+      {[](auto& c) { c.steal = 2 * second; },
+       {"the hypervisor took 5.0 % of the cores' time (steal)"}},
+      // Less than the system's ticks tell, five of which are an eighth of the cores.
+      {[](auto& c) {
+         c.lasted = 100'000'000;
+         c.others = 50'000'000;
+         c.steal = 10'000'000;
+       },
+       {}},
+      {[](auto& c) {
+         c.clock_after = 2600;
+         c.device_after->clock = 1410;
+         c.device_before->slowed_by = {"the power limit"};
+         c.device_after->slowed_by = {"temperature", "the power limit"};
+       },
+       {"the CPU's clock dropped from 3000 to 2600 MHz",
+        "the device's clocks were held down by the power limit and temperature",
+        "the device's clock dropped from 1980 to 1410 MHz"}},
+      {[](auto& c) { c.device_before->other_processes = 1; }, {"1 other process used the device"}},
+      {[](auto& c) { c.device_after->other_processes = 3; },
+       {"3 other processes used the device"}}};
+  for (const auto& [apply, expected] : cases) {
+    auto conditions = quiet();
+    apply(conditions);
+    EXPECT_EQ(disturbances_of(conditions), expected);
+  }
 }
 
 TEST(disturbances, are_one_warning_of_their_run) {

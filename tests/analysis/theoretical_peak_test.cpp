@@ -90,33 +90,29 @@ TEST(theoretical_peak, takes_another_clock_for_what_computes_alone) {
   EXPECT_EQ(peak(h200, "memory", 1000).formula, peak(h200, "memory").formula);
 }
 
-TEST(theoretical_peak, is_absent_for_units_that_a_device_lacks) {
+TEST(theoretical_peak, is_absent_with_the_reason) {
   const auto v100 = gpu("Tesla V100-SXM2-16GB", "7.0", "80", "1530", "877", "4096");
-  const auto missing = peak(v100, "tf32 tensor cores");
-  EXPECT_FALSE(missing.value);
-  EXPECT_EQ(missing.formula, "compute capability 7.0 has none, or it is not stated");
-}
-
-TEST(theoretical_peak, is_absent_with_the_reason_for_an_unknown_family) {
   const auto unknown = gpu("A GPU of 2031", "14.2", "999", "3000", "20000", "8192");
-  for (const auto& p : theoretical_peaks(unknown)) {
-    if (p.name == "memory") continue;
-    EXPECT_FALSE(p.value) << p.name;
-    EXPECT_EQ(p.formula, "the units of compute capability 14.2 are not in the table");
-  }
   EXPECT_NEAR(tera(unknown, "memory"), 40.96, 0.001);
-}
-
-TEST(theoretical_peak, is_absent_with_the_reason_where_a_device_does_not_say_enough) {
   auto silent = gpu("NVIDIA H200", "9.0", "132", "0", "3201", "none");
-  EXPECT_EQ(peak(silent, "memory").formula, "the device does not state its memory bus");
-  EXPECT_FALSE(peak(silent, "memory").value);
-  EXPECT_EQ(peak(silent, "float32 cores").formula, "the device does not state its core clock");
   EXPECT_TRUE(peak(silent, "float32 cores", 1980).value);
-  silent.details.clear();
-  EXPECT_EQ(peak(silent, "memory").formula, "the device does not state its memory clock");
-  EXPECT_EQ(peak(silent, "float32 cores").formula,
-            "the device does not state its compute capability");
+  auto mute = silent;
+  mute.details.clear();
+  struct absent {
+    const device_properties& of;
+    const char* peak;
+    const char* why;
+  };
+  for (const auto& [of, name, why] :
+       {absent{v100, "tf32 tensor cores", "compute capability 7.0 has none, or it is not stated"},
+        {unknown, "float32 cores", "the units of compute capability 14.2 are not in the table"},
+        {silent, "memory", "the device does not state its memory bus"},
+        {silent, "float32 cores", "the device does not state its core clock"},
+        {mute, "memory", "the device does not state its memory clock"},
+        {mute, "float32 cores", "the device does not state its compute capability"}}) {
+    EXPECT_FALSE(peak(of, name).value) << why;
+    EXPECT_EQ(peak(of, name).formula, why);
+  }
 }
 
 TEST(theoretical_peak, cannot_be_told_of_a_processor) {

@@ -76,7 +76,7 @@ const std::vector<column_of<ceiling_row>>& ceiling_columns() {
       {data_column("what"), [](r x) { return x.of.what; }},
       {data_column("precision"),
        [](r x) { return x.in == flops_per_second ? cell(x.of.arithmetic) : cell(); }},
-      {{"how", "measured by", {}, 0, "", not_in_text, true},
+      {{"how", "measured by", {}, 0, "", not_in_text},
        [](r x) { return x.from ? cell(x.from->how) : cell(); }},
       {data_column("unit"), [](r x) { return symbol_of(x.in); }},
       {{"value", "median", none, 0, "", everywhere, true},

@@ -172,18 +172,6 @@ name_texts texts_of(const facts& of) {
   return flat;
 }
 
-/// Words of rows that are compared.
-name_texts texts_of(const table& of) {
-  name_texts list;
-  for (std::size_t c = 0; c < of.columns.size(); ++c) {
-    if (!of.columns[c].compared || of.columns[c].in) continue;
-    for (const auto& one : named_rows(of)) {
-      list.emplace_back(one.name + ", " + of.columns[c].title, shown_value(one.of->cells[c]));
-    }
-  }
-  return list;
-}
-
 std::vector<source_record> sources_of(const facts& of) {
   std::vector<source_record> files;
   for (const auto& one : of.list) files.push_back({one.title, shown_value(one.value)});
@@ -197,20 +185,16 @@ table differences(const document& before, const document& after) {
              "name",
              "",
              {{"name", "differs"}, {"before", "before"}, {"after", "after"}}};
-  const auto add = [&](const name_texts& first, const name_texts& second, bool only_in_both) {
+  const auto add = [&](const name_texts& first, const name_texts& second) {
     for (const auto& pair : joined(first, second, &name_texts::value_type::first)) {
-      if (only_in_both && !(pair.before && pair.after)) continue;
       const auto one = pair.before ? pair.before->second : "-";
       const auto other = pair.after ? pair.after->second : "-";
       if (one != other) made.rows.push_back({{pair.either().first, one, other}});
     }
   };
-  for_both<table>(before, after, [&](const table& first, const table& second) {
-    add(texts_of(first), texts_of(second), true);
-  });
   for_both<facts>(before, after, [&](const facts& first, const facts& second) {
     if (!first.folded) return;
-    if (first.key != "sources") return add(texts_of(first), texts_of(second), false);
+    if (first.key != "sources") return add(texts_of(first), texts_of(second));
     for (const auto& [name, texts] :
          graphline::differences(sources_of(first), sources_of(second))) {
       made.rows.push_back({{name, texts.before.value_or("-"), texts.after.value_or("-")}});

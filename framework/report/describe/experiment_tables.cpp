@@ -13,14 +13,6 @@ namespace {
 
 using enum unit;
 
-/// In two digits, since it is a rough figure.
-cell more_trials_cell(const comparison& of) {
-  if (!of.ratio_range || !of.more_trials) return {};
-  std::int64_t step = 1;
-  while (*of.more_trials >= 100 * step) step *= 10;
-  return (*of.more_trials + step / 2) / step * step;
-}
-
 cell median_cell(const std::optional<distribution>& times) {
   return times ? cell(times->percentile(0.5), duration) : cell();
 }
@@ -100,7 +92,7 @@ table answer(const experiment_view& of) {
         "about so many further trials of each configuration would decide what is inconclusive"},
        [&of](m x) {
          const auto* found = comparison_of(of, x, figure::p50);
-         return found == nullptr ? cell() : more_trials_cell(*found);
+         return found && found->ratio_range ? cell(found->more_trials) : cell();
        }});
   columns.push_back(
       {{.key = "histogram",

@@ -141,13 +141,7 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
       {data_column("copy"), [](r x) { return !x.part && x.stage.copy ? cell(true) : cell(); }},
       {{"kernel", "kernel", {}, 16},
        [](r x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
-      {{.key = "time_is",
-        .title = "time is",
-        .rank = 3,
-        .where = shown,
-        .compared = true,
-        .decides = true},
-       [](r x) {
+      {{.key = "time_is", .title = "time is", .rank = 3, .where = shown, .decides = true}, [](r x) {
          if (x.part) return cell("");
          return x.times ? cell(short_name(x.measured.front().what)) : cell();
        }}};
