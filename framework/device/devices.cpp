@@ -35,24 +35,6 @@ std::optional<int> index_from(std::string_view text) {
   return index;
 }
 
-[[noreturn]] void refuse_missing_backend(const std::string& name) {
-  if (name == "cuda") {
-    throw no_device_error(
-        "this program was built without the 'cuda' device; use --device host, or build it on a "
-        "machine with the CUDA toolkit");
-  }
-  throw no_device_error(fmt::format("this program was built without the '{}' device", name));
-}
-
-/// "cuda:0 (NVIDIA H200), cuda:1 (NVIDIA H200)".
-std::string found_devices(const std::string& name, const std::vector<device_properties>& devices) {
-  std::vector<std::string> found;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    found.push_back(fmt::format("{}:{} ({})", name, i, devices[i].name));
-  }
-  return fmt::format("{}", fmt::join(found, ", "));
-}
-
 choice choose_best(const std::vector<backend>& backends) {
   std::vector<std::string> reasons;
   for (const backend& b : backends) {
@@ -76,43 +58,41 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
         fmt::format("unknown device '{}'{}", request, suggestion(name, known_names())));
   }
 
-  int index = 0;
+  std::optional<int> index = 0;
   if (colon != std::string::npos) {
-    const std::string after = request.substr(colon + 1);
-    if (name == "auto") {
-      throw input_error(fmt::format("'{}' is no device: 'auto' takes no number", request));
-    }
-    if (name == "host") {
+    if (name == "cuda") index = index_from(std::string_view(request).substr(colon + 1));
+    if (name != "cuda" || !index) {
       throw input_error(
-          fmt::format("'{}' is no device: there is one host device; for its number of compute "
-                      "threads say --threads {}, or threads: {} in the pipeline's run section",
-                      request, index_from(after) ? after : "N", index_from(after) ? after : "N"));
+          fmt::format("'{}' is no device: a number follows 'cuda' only, as in 'cuda:0'; for the "
+                      "compute threads of 'host' say --threads N",
+                      request));
     }
-    const std::optional<int> number = index_from(after);
-    if (!number) {
-      throw input_error(
-          fmt::format("'{}' is no device: after '{}:' a number was expected, as in "
-                      "'{}:0'",
-                      request, name, name));
-    }
-    index = *number;
   }
 
   const auto found = std::ranges::find(backends, name, &backend::name);
-  if (found == backends.end()) refuse_missing_backend(name);
+  if (found == backends.end()) {
+    throw no_device_error(
+        fmt::format("this program was built without the '{}' device; use --device host, or build "
+                    "it on a machine with the CUDA toolkit",
+                    name));
+  }
 
   std::string reason;
   const std::vector<device_properties> devices = found->list(reason);
   if (devices.empty()) {
-    throw no_device_error(fmt::format("no '{}' device was found on this machine: {}{}", name,
-                                      reason,
-                                      name == "host" ? "" : "; --device host runs on the CPU"));
-  }
-  if (std::cmp_greater_equal(index, devices.size())) {
     throw no_device_error(
-        fmt::format("there is no device '{}'; found: {}", request, found_devices(name, devices)));
+        fmt::format("no '{}' device was found on this machine: {}; --device host runs on the CPU",
+                    name, reason));
   }
-  return {&*found, index};
+  if (std::cmp_greater_equal(*index, devices.size())) {
+    std::vector<std::string> names;
+    for (const device_properties& d : devices) {
+      names.push_back(fmt::format("{}:{} ({})", name, names.size(), d.name));
+    }
+    throw no_device_error(
+        fmt::format("there is no device '{}'; found: {}", request, fmt::join(names, ", ")));
+  }
+  return {&*found, *index};
 }
 
 }  // namespace
