@@ -19,34 +19,24 @@ namespace {
 
 /// CUPTI's functions, from a library that is opened at the first trace.
 struct cupti_functions {
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
-  decltype(&cuptiActivityEnable) enable;
-  decltype(&cuptiActivityDisable) disable;
-  decltype(&cuptiActivityFlushAll) flush_all;
-  decltype(&cuptiActivityGetNextRecord) next_record;
-  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped;
-  decltype(&cuptiGetResultString) result_string;
-};
-
-cupti_functions load_cupti() {
   const shared_library library =
       open_library(fmt::format("libcupti.so.{}", CUDART_VERSION / 1000), library_places(),
                    "It comes with the CUDA toolkit and with Python's package nvidia-cuda-cupti; "
-                   "its folder can be "
-                   "named in GRAPHLINE_LIBRARY_PATH.");
-  return {
-      library.function<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks"),
-      library.function<decltype(cuptiActivityEnable)>("cuptiActivityEnable"),
-      library.function<decltype(cuptiActivityDisable)>("cuptiActivityDisable"),
-      library.function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll"),
-      library.function<decltype(cuptiActivityGetNextRecord)>("cuptiActivityGetNextRecord"),
-      library.function<decltype(cuptiActivityGetNumDroppedRecords)>(
-          "cuptiActivityGetNumDroppedRecords"),
-      library.function<decltype(cuptiGetResultString)>("cuptiGetResultString")};
-}
+                   "its folder can be named in GRAPHLINE_LIBRARY_PATH.");
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks =
+      function_of(library, "cuptiActivityRegisterCallbacks");
+  decltype(&cuptiActivityEnable) enable = function_of(library, "cuptiActivityEnable");
+  decltype(&cuptiActivityDisable) disable = function_of(library, "cuptiActivityDisable");
+  decltype(&cuptiActivityFlushAll) flush_all = function_of(library, "cuptiActivityFlushAll");
+  decltype(&cuptiActivityGetNextRecord) next_record =
+      function_of(library, "cuptiActivityGetNextRecord");
+  decltype(&cuptiActivityGetNumDroppedRecords) count_dropped =
+      function_of(library, "cuptiActivityGetNumDroppedRecords");
+  decltype(&cuptiGetResultString) result_string = function_of(library, "cuptiGetResultString");
+};
 
 const cupti_functions& cupti() {
-  static const cupti_functions functions = load_cupti();
+  static const cupti_functions functions;
   return functions;
 }
 

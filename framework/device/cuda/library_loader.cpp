@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <glob.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,62 +32,22 @@ std::vector<std::string> split_at_colons(std::string_view text) {
   return parts;
 }
 
-/// The folders in `folder` whose names begin that way, in alphabetical order.
-std::vector<fs::path> folders_in(const fs::path& folder, std::string_view beginning) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().filename().string().starts_with(beginning) && entry->is_directory(ignored)) {
-      found.push_back(entry->path());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// The installations whose packages python3 finds. A virtual environment's python3 is a link to
-/// that of another installation, which may share its packages.
-std::vector<fs::path> python_prefixes() {
-  std::vector<fs::path> prefixes;
-  const auto add = [&](const fs::path& prefix) {
-    if (prefix.empty() || std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end()) {
-      return;
-    }
-    prefixes.push_back(prefix);
-  };
-  add(environment("VIRTUAL_ENV"));
+/// The folders that NVIDIA's Python packages bring, nvidia/cudnn/lib or nvidia/cu13/lib, in the
+/// installations that VIRTUAL_ENV and PATH name and in that of the user.
+std::vector<std::string> python_package_folders() {
+  std::vector<fs::path> prefixes = {environment("VIRTUAL_ENV"), environment("HOME") + "/.local"};
   for (const std::string& folder : split_at_colons(environment("PATH"))) {
-    const fs::path program = fs::path(folder) / "python3";
-    std::error_code error;
-    if (!fs::exists(program, error)) continue;
-    add(fs::path(folder).parent_path());
-    const fs::path real = fs::canonical(program, error);
-    if (!error) add(real.parent_path().parent_path());
-    break;
+    prefixes.push_back(fs::path(folder).parent_path());
   }
-  const std::string home = environment("HOME");
-  if (!home.empty()) add(fs::path(home) / ".local");
-  // Debian's own Python has what pip installs apart from what apt installs.
-  if (std::find(prefixes.begin(), prefixes.end(), fs::path("/usr")) != prefixes.end()) {
-    add("/usr/local");
-  }
-  return prefixes;
-}
-
-/// The folders that NVIDIA's Python packages bring: nvidia/cudnn/lib, nvidia/cu13/lib.
-std::vector<fs::path> python_package_folders() {
-  std::vector<fs::path> found;
-  for (const fs::path& prefix : python_prefixes()) {
-    for (const fs::path& python : folders_in(prefix / "lib", "python3")) {
-      for (const char* packages : {"site-packages", "dist-packages"}) {
-        for (const fs::path& package : folders_in(python / packages / "nvidia", "")) {
-          std::error_code ignored;
-          if (fs::is_directory(package / "lib", ignored)) found.push_back(package / "lib");
-        }
-      }
+  std::vector<std::string> found;
+  for (const fs::path& prefix : prefixes) {
+    if (prefix.empty()) continue;
+    const std::string pattern = prefix / "lib/python3*/*-packages/nvidia/*/lib";
+    glob_t matches{};
+    if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+      found.insert(found.end(), matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
     }
+    ::globfree(&matches);
   }
   return found;
 }
@@ -136,19 +96,17 @@ void* shared_library::symbol(const char* name) const {
 shared_library open_library(const std::string& name, std::span<const library_place> places,
                             const std::string& remedy) {
   std::string looked;
-  for (const library_place& place : places) {
-    std::string trouble;
-    if (void* handle = open_in(place, name, trouble)) return shared_library(name, handle);
-    looked += "\n  " + trouble;
-  }
+  if (const auto opened = open_if_found(name, places, &looked)) return *opened;
   throw run_error(fmt::format("{} cannot be opened. Looked for in{}\n{}", name, looked, remedy));
 }
 
 std::optional<shared_library> open_if_found(const std::string& name,
-                                            std::span<const library_place> places) {
+                                            std::span<const library_place> places,
+                                            std::string* looked) {
   for (const library_place& place : places) {
     std::string trouble;
     if (void* handle = open_in(place, name, trouble)) return shared_library(name, handle);
+    if (looked != nullptr) *looked += "\n  " + trouble;
   }
   return std::nullopt;
 }
@@ -169,8 +127,8 @@ std::vector<library_place> library_places() {
   places.push_back({"/usr/local/cuda/lib64", "the CUDA toolkit"});
   const std::string toolkit = environment("CUDA_PATH");
   if (!toolkit.empty()) places.push_back({toolkit + "/lib64", "CUDA_PATH"});
-  for (const fs::path& folder : python_package_folders()) {
-    places.push_back({folder.string(), "a Python package"});
+  for (std::string& folder : python_package_folders()) {
+    places.push_back({std::move(folder), "a Python package"});
   }
   return places;
 }

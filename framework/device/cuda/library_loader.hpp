@@ -35,6 +35,22 @@ class shared_library {
   void* handle_;
 };
 
+/// A library's function by name, as a pointer of whatever type is asked for. Throws `run_error`
+/// when there is none.
+class function_of {
+ public:
+  function_of(const shared_library& library, const char* name) : library_(library), name_(name) {}
+
+  template <class Function>
+  operator Function*() const {
+    return library_.function<Function>(name_);
+  }
+
+ private:
+  const shared_library& library_;
+  const char* name_;
+};
+
 /// A folder in which libraries are looked for.
 struct library_place {
   std::string folder;  ///< empty: wherever the system's loader looks by itself
@@ -43,7 +59,7 @@ struct library_place {
 
 /// Where libraries are looked for, in this order: GRAPHLINE_LIBRARY_PATH (a list with colons), the
 /// folders lib beside the executable and ../lib, the system's loader, the CUDA toolkit, and the
-/// packages nvidia-* of the Pythons that PATH and VIRTUAL_ENV name. Reads the environment anew at
+/// packages nvidia-* of the Pythons that VIRTUAL_ENV and PATH name. Reads the environment again at
 /// each call.
 std::vector<library_place> library_places();
 
@@ -53,8 +69,10 @@ shared_library open_library(const std::string& name, std::span<const library_pla
                             const std::string& remedy);
 
 /// As above, or nothing when there is none. For a library that another one will look for by its
-/// SONAME: once loaded, it is found wherever it lies.
+/// SONAME: once loaded, it is found wherever it lies. What stood in the way of each place is added
+/// to `looked`.
 std::optional<shared_library> open_if_found(const std::string& name,
-                                            std::span<const library_place> places);
+                                            std::span<const library_place> places,
+                                            std::string* looked = nullptr);
 
 }  // namespace graphline
