@@ -110,7 +110,7 @@ class files(Case):
             ("a.onnx", b"\x08\x08\x12\x07pytorch\x1a\x052.4.1:\x80" + bytes(200),
              at_file, "write the tensors of another format with save_file"),
             ("cut.safetensors", whole[:-4], at_file, "is truncated"),
-            ("short.safetensors", whole[:40], at_file, "is truncated: the header has"),
+            ("short.safetensors", whole[:40], at_file, "is truncated"),
             ("huge.safetensors", b"\xff" * 7 + b"\x7f{}", at_file, "is no safetensors file"),
             ("deep.safetensors", struct.pack("<Q", 10**6) + b'{"a":' + b"[" * (10**6 - 5),
              at_file, "nested more than 64 deep"),
