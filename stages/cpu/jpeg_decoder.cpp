@@ -26,8 +26,8 @@ constexpr std::size_t least_memory = std::size_t{256} << 20;
 constexpr int most_scans = 32;
 
 /// libjpeg's error manager with the way back out of it. libjpeg must not return from an error and
-/// is C, which an exception must not pass through; so errors jump to the setjmp of the step that
-/// called libjpeg, over frames of libjpeg alone.
+/// is C, which an exception must not pass through; so errors jump to the setjmp of the function
+/// that called libjpeg, over frames of libjpeg alone.
 struct error_trap {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
   std::jmp_buf way_out;
@@ -64,62 +64,20 @@ void bound_scans(j_common_ptr info) {
 }
 
 /// A decompressor that is destroyed with its scope.
-class decompressor {
- public:
+struct decompressor {
   decompressor() {
-    info_.err = jpeg_std_error(&trap_.manager);
-    trap_.manager.error_exit = leave;
-    trap_.manager.emit_message = take_message;
+    info.err = jpeg_std_error(&trap.manager);
+    trap.manager.error_exit = leave;
+    trap.manager.emit_message = take_message;
+    progress.progress_monitor = bound_scans;
   }
-  ~decompressor() { jpeg_destroy_decompress(&info_); }
+  ~decompressor() { jpeg_destroy_decompress(&info); }
   decompressor(const decompressor&) = delete;
   decompressor& operator=(const decompressor&) = delete;
 
-  // Each step returns false after an error of libjpeg, described by `message`. Between setjmp and
-  // the last call of a step there is no object with a destructor, so that nothing is jumped over.
-
-  bool read_header(std::span<const std::uint8_t> data) {
-    if (setjmp(trap_.way_out) != 0) return false;
-    jpeg_create_decompress(&info_);
-    progress_.progress_monitor = bound_scans;
-    info_.progress = &progress_;
-    jpeg_mem_src(&info_, data.data(), static_cast<unsigned long>(data.size()));
-    jpeg_read_header(&info_, TRUE);
-    return true;
-  }
-
-  /// Starts at `scale_denominator`-th the size; `info` then tells the size of the output. A picture
-  /// in several scans is held whole: not where that takes more than `most_bytes`.
-  bool start(unsigned scale_denominator, std::size_t most_bytes) {
-    if (setjmp(trap_.way_out) != 0) return false;
-    info_.mem->max_memory_to_use = static_cast<long>(most_bytes);
-    info_.out_color_space = JCS_RGB;
-    info_.scale_num = 1;
-    info_.scale_denom = scale_denominator;
-    jpeg_start_decompress(&info_);
-    return true;
-  }
-
-  /// Reads every row into `pixels`, rows packed.
-  bool read_rows(std::uint8_t* pixels) {
-    if (setjmp(trap_.way_out) != 0) return false;
-    const std::size_t row_bytes = std::size_t{info_.output_width} * 3;
-    while (info_.output_scanline < info_.output_height) {
-      JSAMPROW row = pixels + info_.output_scanline * row_bytes;
-      jpeg_read_scanlines(&info_, &row, 1);
-    }
-    jpeg_finish_decompress(&info_);
-    return true;
-  }
-
-  const jpeg_decompress_struct& info() const noexcept { return info_; }
-  const char* message() const noexcept { return trap_.message; }
-  bool too_large() const noexcept { return trap_.manager.msg_code == JERR_NO_BACKING_STORE; }
-
- private:
-  jpeg_decompress_struct info_{};
-  jpeg_progress_mgr progress_{};
-  error_trap trap_{};
+  jpeg_decompress_struct info{};
+  jpeg_progress_mgr progress{};
+  error_trap trap{};
 };
 
 }  // namespace
@@ -127,12 +85,24 @@ class decompressor {
 void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                  std::size_t least_height, std::size_t least_width, rgb_image& image) {
   decompressor jpeg;
-  const auto require = [&](bool worked) {
-    if (!worked) throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.message()));
-  };
+  jpeg_decompress_struct& info = jpeg.info;
+  const auto most_bytes =
+      std::max(least_memory, 4 * sizeof(float) * 3 * least_height * least_width);
+  // Behind it no object with a destructor is alive while libjpeg works, so none is jumped over.
+  if (setjmp(jpeg.trap.way_out) != 0) {
+    if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
+      throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
+    }
+    throw run_error(fmt::format(
+        "cannot decode {}: its {} x {} pixels in several scans would take more than {} MiB of "
+        "memory; make it smaller or save it in one scan (not progressive)",
+        file, info.image_width, info.image_height, most_bytes >> 20));
+  }
 
-  require(jpeg.read_header(data));
-  const jpeg_decompress_struct& info = jpeg.info();
+  jpeg_create_decompress(&info);
+  info.progress = &jpeg.progress;
+  jpeg_mem_src(&info, data.data(), static_cast<unsigned long>(data.size()));
+  jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
     throw run_error(fmt::format(
         "cannot decode {}: it holds CMYK, which is not read; convert it to RGB or grey", file));
@@ -144,20 +114,19 @@ void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
 
   const std::size_t times =
       std::min(info.image_width / least_width, info.image_height / least_height);
-  const auto most_bytes =
-      std::max(least_memory, 4 * sizeof(float) * 3 * least_height * least_width);
-  const bool started = jpeg.start(times >= 8 ? 8 : times >= 4 ? 4 : times >= 2 ? 2 : 1, most_bytes);
-  if (!started && jpeg.too_large()) {
-    throw run_error(fmt::format(
-        "cannot decode {}: its {} x {} pixels in several scans would take more than {} MiB of "
-        "memory; make it smaller or save it in one scan (not progressive)",
-        file, info.image_width, info.image_height, most_bytes >> 20));
-  }
-  require(started);
+  info.mem->max_memory_to_use = static_cast<long>(most_bytes);
+  info.out_color_space = JCS_RGB;
+  info.scale_num = 1;
+  info.scale_denom = times >= 8 ? 8 : times >= 4 ? 4 : times >= 2 ? 2 : 1;
+  jpeg_start_decompress(&info);
   image.width = info.output_width;
   image.height = info.output_height;
   image.pixels.resize(image.width * image.height * 3);
-  require(jpeg.read_rows(image.pixels.data()));
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW row = image.pixels.data() + info.output_scanline * image.width * 3;
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
 }
 
 }  // namespace graphline

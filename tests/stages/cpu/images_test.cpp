@@ -72,21 +72,6 @@ TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
   EXPECT_THAT(second, Pointwise(FloatNear(rounding), expected));
 }
 
-TEST(images, are_normalized_by_the_mean_and_deviation_of_each_channel) {
-  stage_trial usual(images_kind(), parameters(folder, "batch: 1"));
-  stage_trial plain(images_kind(), parameters(folder, "batch: 1, mean: [0, 0, 0], std: [1, 1, 1]"));
-  const auto normalized = usual.run().output<float>(0);
-  const auto unit = plain.run().output<float>(0);
-  const std::size_t plane = 24 * 32;
-  const float mean[] = {0.485F, 0.456F, 0.406F};
-  const float std[] = {0.229F, 0.224F, 0.225F};
-  for (std::size_t i = 0; i < unit.size(); ++i) {
-    ASSERT_GE(unit[i], 0);
-    ASSERT_LE(unit[i], 1);
-    ASSERT_NEAR(normalized[i], (unit[i] - mean[i / plane]) / std[i / plane], rounding);
-  }
-}
-
 TEST(images, are_listed_by_name_whatever_the_case_of_the_ending) {
   const temporary_folder files;
   files.write("b.JPEG", file_contents(folder + "/b_larger.jpg"));
@@ -124,38 +109,26 @@ TEST(images, complain_about_lists_of_the_wrong_length_and_a_zero_deviation) {
   EXPECT_THAT(stage_trial(images_kind(), parameters(folder, "batch: 0")).complaints(), SizeIs(1));
 }
 
-TEST(images, fail_on_a_file_that_is_cut_short) {
+TEST(images, fail_on_a_file_that_cannot_or_should_not_be_decoded) {
   const std::string whole = file_contents(folder + "/d_quarter.jpg");
   for (const std::size_t length : {std::size_t{2}, whole.size() / 8, whole.size() / 2}) {
     SCOPED_TRACE(length);
     expect_failure("cut.jpg", whole.substr(0, length), "", "remature end");
   }
-}
-
-TEST(images, fail_on_cmyk_and_say_what_to_do) {
   expect_failure("print.jpg", file_contents(reference_path("cmyk.jpg")), "it holds CMYK",
                  "convert it to RGB");
-}
 
-TEST(images, fail_on_a_file_that_claims_too_many_pixels) {
-  std::string contents = file_contents(folder + "/b_larger.jpg");
-  const std::size_t frame_header = contents.find("\xFF\xC0");
+  const std::size_t frame_header = whole.find("\xFF\xC0");
   ASSERT_NE(frame_header, std::string::npos);
-  contents.replace(frame_header + 5, 4, "\xFF\xDC\xFF\xDC");  // height and width: 65500
-  expect_failure("vast.jpg", contents, "65500 x 65500 pixels", "268435456 allowed");
-}
+  std::string vast = whole;
+  vast.replace(frame_header + 5, 4, "\xFF\xDC\xFF\xDC");  // height and width: 65500
+  expect_failure("vast.jpg", vast, "65500 x 65500 pixels", "268435456 allowed");
 
-TEST(images, fail_on_several_scans_that_would_take_more_memory_than_the_tensor_is_worth) {
-  auto contents = file_contents(folder + "/d_quarter.jpg");
-  const auto frame = contents.find("\xFF\xC0");
-  ASSERT_NE(frame, contents.npos);
-  contents[frame + 1] = '\xC2';  // progressive, of 16000 x 16000 pixels
-  for (const std::size_t at : {5U, 7U}) contents.replace(frame + at, 2, "\x3E\x80");
-  expect_failure("bomb.jpg", contents, "",
+  std::string bomb = whole;
+  bomb[frame_header + 1] = '\xC2';  // progressive, of 16000 x 16000 pixels
+  for (const std::size_t at : {5U, 7U}) bomb.replace(frame_header + at, 2, "\x3E\x80");
+  expect_failure("bomb.jpg", bomb, "",
                  "16000 x 16000 pixels in several scans would take more than 256 MiB");
-}
-
-TEST(images, fail_on_a_file_whose_many_scans_would_take_minutes) {
   expect_failure("endless.jpg", jpeg_of_many_scans(8), "it has more than 32 scans");
 }
 

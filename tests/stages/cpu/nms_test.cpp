@@ -48,12 +48,6 @@ TEST(nms, leaves_out_what_does_not_score_above_the_threshold) {
   EXPECT_THAT(none.output<std::int64_t>(1), ElementsAre(0));
 }
 
-TEST(nms, takes_the_lower_index_first_among_equal_scores) {
-  stage_trial trial(nms_kind(), "{max_outputs: 2}", inputs_of(2));
-  trial.input<float>(0, {0, 0, 1, 1, 0, 0, 1, 1}).input<float>(1, {0.5F, 0.5F}).run();
-  EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0, -1));
-}
-
 TEST(nms, keeps_every_empty_box_since_empty_boxes_overlap_nothing) {
   stage_trial trial(nms_kind(), "{max_outputs: 2}", inputs_of(2));
   trial.input<float>(0, {1, 1, 1, 1, 1, 1, 1, 1}).input<float>(1, {0.5F, 0.6F}).run();

@@ -1,9 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "framework/base/random.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
@@ -12,7 +8,6 @@ namespace graphline {
 namespace {
 
 using testing::ElementsAre;
-using testing::SizeIs;
 
 std::vector<double> sample(std::uint64_t seed, std::size_t count) {
   normal_generator generator;
@@ -20,39 +15,6 @@ std::vector<double> sample(std::uint64_t seed, std::size_t count) {
   std::vector<double> values(count);
   generator.fill(values);
   return values;
-}
-
-double moment(const std::vector<double>& values, int power) {
-  return std::accumulate(values.begin(), values.end(), 0.0,
-                         [&](double sum, double v) { return sum + std::pow(v, power); }) /
-         static_cast<double>(values.size());
-}
-
-// The numbers are fixed by the seed, so these are no chances: each bound is four standard errors of
-// its estimate wide, and a wrong formula misses it.
-
-TEST(normal_generator, has_the_moments_of_the_standard_normal) {
-  constexpr std::size_t count = 1'000'000;
-  const std::vector<double> values = sample(7, count);
-  const double four_errors = 4 / std::sqrt(static_cast<double>(count));
-  EXPECT_NEAR(moment(values, 1), 0, four_errors);
-  EXPECT_NEAR(moment(values, 2), 1, four_errors * std::sqrt(2));
-  EXPECT_NEAR(moment(values, 3), 0, four_errors * std::sqrt(15));
-  EXPECT_NEAR(moment(values, 4), 3, four_errors * std::sqrt(96));
-}
-
-TEST(normal_generator, follows_the_normal_distribution_function) {
-  constexpr std::size_t count = 100'000;
-  std::vector<double> values = sample(11, count);
-  std::sort(values.begin(), values.end());
-  double largest = 0;  // Kolmogorov's and Smirnov's distance
-  for (std::size_t i = 0; i < count; ++i) {
-    const double below = static_cast<double>(i) / count;
-    const double normal = 0.5 * std::erfc(-values[i] / std::sqrt(2.0));
-    largest = std::max({largest, normal - below, below + 1.0 / count - normal});
-  }
-  // Exceeded by one sample in a thousand: 1.949 / sqrt(n).
-  EXPECT_LT(largest, 1.949 / std::sqrt(static_cast<double>(count)));
 }
 
 TEST(normal_generator, fills_an_odd_number_of_values_and_no_more) {
