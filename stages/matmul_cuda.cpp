@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,12 +13,6 @@
 
 namespace graphline {
 namespace {
-
-/// A product of matrices and the dimensions along which it is repeated, outermost first.
-struct repeated_product {
-  product_form form;
-  std::vector<batch_axis> axes;
-};
 
 /// The leading dimensions, without those of extent 1 and with neighbors merged that are one run in
 /// all three tensors.
@@ -49,7 +44,8 @@ std::vector<batch_axis> axes_of(const matmul_form& form) {
   return axes;
 }
 
-repeated_product repeated(const matmul_form& given, precision p) {
+/// The product of one matrix by one other.
+product_form single_product(const matmul_form& given, precision p) {
   const std::size_t rank = given.c.rank();
   product_form form{
       .m = given.c[rank - 2], .n = given.c[rank - 1], .k = given.a[rank - 1], .precision = p};
@@ -59,21 +55,7 @@ repeated_product repeated(const matmul_form& given, precision p) {
   form.a_leading = form.transpose_a ? form.m : form.k;
   form.b_leading = form.transpose_b ? form.k : form.n;
   form.d_leading = form.n;
-  return {form, axes_of(given)};
-}
-
-/// d^T = b^T a^T; where d has one row or one column, its transpose is the same memory.
-repeated_product transposed(const repeated_product& given) {
-  repeated_product result = given;
-  product_form& form = result.form;
-  std::swap(form.m, form.n);
-  form.transpose_a = !given.form.transpose_b && form.m > 1 && form.k > 1;
-  form.transpose_b = !given.form.transpose_a && form.n > 1 && form.k > 1;
-  form.a_leading = form.transpose_a ? form.m : form.k;
-  form.b_leading = form.transpose_b ? form.k : form.n;
-  form.d_leading = form.n;
-  for (batch_axis& axis : result.axes) std::swap(axis.a, axis.b);
-  return result;
+  return form;
 }
 
 /// Makes an axis along which b is broadcast part of m, if rows are then still evenly apart.
@@ -99,22 +81,6 @@ std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t 
     }
   }
   return divides;
-}
-
-product_calls collapsed(repeated_product product) {
-  product_form& form = product.form;
-  std::vector<batch_axis>& axes = product.axes;
-  // A single row takes any axis, of which the longest saves most; after it, only what continues it.
-  std::vector<std::size_t> order(axes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
-  if (form.m == 1) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t x, std::size_t y) { return axes[x].extent > axes[y].extent; });
-  }
-  for (const std::size_t i : order) {
-    if (merge_into_rows(form, axes[i])) axes[i].extent = 1;
-  }
-  return batched_calls(form, std::move(axes));
 }
 
 /// A conversion of a tensor's elements in their order.
@@ -194,7 +160,6 @@ product_calls batched_calls(const product_form& form, std::vector<batch_axis> ax
 
 std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
                                                    std::size_t b, std::size_t d) {
-  if (product.swapped) std::swap(a, b);
   const std::size_t bytes = element_bytes(product.form.precision);
   const auto at = [&](std::size_t buffer, std::int64_t offset) {
     return cuda_operand(buffer, static_cast<std::size_t>(offset) * bytes);
@@ -207,14 +172,18 @@ std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product,
 }
 
 product_calls collapse_product(const matmul_form& form, precision p) {
-  const repeated_product direct = repeated(form, p);
-  product_calls best = collapsed(direct);
-  if (direct.form.m > 1 && direct.form.n > 1) return best;
-  product_calls other = collapsed(transposed(direct));
-  other.swapped = true;
-  const bool fewer = other.calls.size() < best.calls.size();
-  const bool larger = other.calls.size() == best.calls.size() && other.form.batch < best.form.batch;
-  return fewer || larger ? other : best;
+  product_form product = single_product(form, p);
+  std::vector<batch_axis> axes = axes_of(form);
+  // A single row takes any axis, of which the longest saves most; after it, only what continues it.
+  std::vector<std::size_t> order(axes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
+  if (product.m == 1) {
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return axes[i].extent; });
+  }
+  for (const std::size_t i : order) {
+    if (merge_into_rows(product, axes[i])) axes[i].extent = 1;
+  }
+  return batched_calls(product, std::move(axes));
 }
 
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config) {

@@ -21,7 +21,6 @@ struct product_offsets {
 /// A batched product as calls of one library product, one per entry of `calls`.
 struct product_calls {
   product_form form;
-  bool swapped = false;  ///< the form's a is the product's `b` and the other way around
   std::vector<product_offsets> calls;
 };
 
@@ -45,7 +44,7 @@ std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product,
 
 /// The product in as few calls as its strides allow: leading dimensions that one operand is
 /// broadcast along become rows of the other, the longest of what is left a strided batch, the rest
-/// one call each. A product of vectors may be computed as its transpose, which is the same memory.
+/// one call each.
 product_calls collapse_product(const matmul_form& form, precision p);
 
 /// A stage that is such a product on a `cuda` device, by cuBLASLt; `kind` names it. Throws

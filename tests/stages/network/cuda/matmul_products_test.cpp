@@ -13,8 +13,8 @@ namespace {
 
 /// The calls on operands that begin where each of them says. What no call writes stays zero, and
 /// what two write is their sum.
-numbers by_calls(const product_calls& product, numbers a, numbers b, std::size_t results) {
-  if (product.swapped) std::swap(a, b);
+numbers by_calls(const product_calls& product, const numbers& a, const numbers& b,
+                 std::size_t results) {
   const auto from = [](const numbers& values, std::int64_t offset) {
     return numbers(values.begin() + offset, values.end());
   };
@@ -90,7 +90,6 @@ TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   const product_calls product =
       collapse_product(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}), precision::float32);
   EXPECT_EQ(product.calls.size(), 8U);
-  EXPECT_FALSE(product.swapped);
   const product_form& form = product.form;
   EXPECT_EQ(form.batch, 600);
   EXPECT_EQ(form.m, 200);
@@ -119,11 +118,6 @@ TEST(matmul_products, make_one_call_where_strides_allow) {
   EXPECT_EQ(tall.calls.size(), 1U);
   EXPECT_EQ(tall.form.m, 24);
   EXPECT_EQ(tall.form.batch, 1);
-  // One on the left meets columns; products with vectors are turned around.
-  const product_calls turned =
-      collapse_product(product_of({1, 4, 5}, {7, 5, 1}), precision::float32);
-  EXPECT_TRUE(turned.swapped);
-  EXPECT_EQ(turned.form.batch, 1);
 }
 
 }  // namespace
