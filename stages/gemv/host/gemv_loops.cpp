@@ -24,9 +24,6 @@ constexpr int together = 4;
 /// From here on a row is long enough for several sums of its own.
 constexpr std::int64_t long_row = 128;
 
-/// From here on a vector does not stay in a core's first cache beside the rows.
-constexpr std::int64_t very_long_row = 4096;
-
 /// How far ahead long rows are asked for.
 constexpr std::int64_t elements_ahead = 2048;
 
@@ -112,34 +109,28 @@ GRAPHLINE_INLINE void add_products(const row_form<width>& row, std::int64_t j, c
   sum += values * factors;
 }
 
-/// The sums of `rows` long rows, `apart` from each other, with one vector, which is read once. Each
-/// is made in four registers.
-template <int width, int rows>
-GRAPHLINE_INLINE void sum_long_rows(const row_form<width>& row, const float* a, std::int64_t apart,
-                                    const float* x, float* to) {
+/// The sum of a long row, made in four registers.
+template <int width>
+GRAPHLINE_INLINE float sum_long_row(const row_form<width>& row, const float* a, const float* x) {
   constexpr std::int64_t at_once = together * width;
-  typename vectors<width>::lanes sums[rows][together] = {};
+  typename vectors<width>::lanes sums[together] = {};
   const std::int64_t whole = row.extent - row.extent % at_once;
   for (std::int64_t j = 0; j < whole; j += at_once) {
 #pragma GCC unroll 4
     for (int i = 0; i < together; ++i) {
+      typename vectors<width>::lanes values;
       typename vectors<width>::lanes factors;
+      const float* from = a + j + i * width;
+      if (i * width % 16 == 0) __builtin_prefetch(from + elements_ahead);
+      load(from, values);
       load(x + j + i * width, factors);
-      for (int r = 0; r < rows; ++r) {
-        typename vectors<width>::lanes values;
-        const float* from = a + r * apart + j;
-        if (i * width % 16 == 0) __builtin_prefetch(from + i * width + elements_ahead);
-        load(from + i * width, values);
-        sums[r][i] += values * factors;
-      }
+      sums[i] += values * factors;
     }
   }
-  for (int r = 0; r < rows; ++r) {
-    add_products<width>(row, whole, a + r * apart, x, sums[r][0]);
-    four_lanes parts;
-    sum_lanes<width>(sums[r], parts);
-    to[r] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
-  }
+  add_products<width>(row, whole, a, x, sums[0]);
+  four_lanes parts;
+  sum_lanes<width>(sums, parts);
+  return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
 /// Elements from the first to the end of the last that an operand has.
@@ -224,26 +215,12 @@ GRAPHLINE_INLINE void sum_rows(const gemv_form& form, const float* a, const floa
       form.k, {}, a + spanned(form, &gemv_axis::a), x + spanned(form, &gemv_axis::x)};
   keep_last(row);
   if (form.k < long_row) return sum_short_rows<width>(form, row, a, x, to, begin, end);
-  while (begin < end) {
-    const std::int64_t piece = begin / rows;
-    const std::int64_t first = piece * pieces.piece;
-    const std::int64_t stop = std::min(end, (piece + 1) * rows);
+  row_walk walk(form, begin % rows);
+  for (; begin < end; ++begin, walk.advance()) {
+    const std::int64_t first = begin / rows * pieces.piece;
     row.extent = std::min(pieces.piece, form.k - first);
     keep_last(row);
-    row_walk walk(form, begin % rows);
-    while (begin < stop) {
-      const std::int64_t at = walk.a();
-      const float* const vector = x + walk.x() + first;
-      walk.advance();
-      if (form.k >= very_long_row && begin + 1 < stop && x + walk.x() + first == vector) {
-        sum_long_rows<width, 2>(row, a + at + first, walk.a() - at, vector, to + begin);
-        walk.advance();
-        begin += 2;
-      } else {
-        sum_long_rows<width, 1>(row, a + at + first, 0, vector, to + begin);
-        ++begin;
-      }
-    }
+    to[begin] = sum_long_row<width>(row, a + walk.a() + first, x + walk.x() + first);
   }
 }
 
