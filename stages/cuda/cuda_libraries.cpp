@@ -5,41 +5,15 @@
 #include <utility>
 
 #include "framework/base/machine.hpp"
-#include "framework/base/version.hpp"
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "stages/cuda/cublaslt_product.hpp"
 #include "stages/cuda/cuda_library.hpp"
 #include "stages/cuda/cudnn_graph.hpp"
-#include "stages/cuda/kernel_forms.hpp"
 #include "stages/cuda/plan_choices.hpp"
 
 namespace graphline {
 namespace {
-
-/// A kernel of the project's as the only plan there is, so that it is timed as a library's plans
-/// are.
-class kernel_plan final : public plan_choices {
- public:
-  kernel_plan(kernel_form form, std::string owner)
-      : form_(std::move(form)), owner_(std::move(owner)) {}
-
-  std::size_t size() const noexcept override { return 1; }
-  std::string identity(std::size_t /*plan*/) const override { return "kernel"; }
-  std::string describe(std::size_t /*plan*/) const override { return "a kernel of its own"; }
-  bool build(std::size_t /*plan*/, std::string& /*why_not*/) override { return true; }
-  std::size_t workspace_bytes(std::size_t /*plan*/) const override { return 0; }
-  void keep_only(std::size_t /*plan*/) override {}
-
-  void run(std::size_t /*plan*/, cudaStream_t stream, std::span<void* const> operands,
-           void* /*workspace*/) override {
-    enqueue_kernel(form_, operands, stream, owner_);
-  }
-
- private:
-  kernel_form form_;
-  std::string owner_;
-};
 
 /// What of a device decides which plan is the fastest.
 std::string text_of_device(int number, const std::string& name, const std::string& owner) {
@@ -82,16 +56,6 @@ class cuda_libraries final : public cuda_library {
         [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
   }
 
-  std::optional<nanoseconds> time_of(const pointwise_form& form) override {
-    if (!cache_) return std::nullopt;
-    use_cuda_device(device_);
-    kernel_plan plans(form, owner_);
-    std::string why_not;
-    const auto chosen =
-        try_out(plans, form, form.from, fmt::format("Graphline {}", version()), why_not);
-    return chosen ? chosen->time : std::nullopt;
-  }
-
  private:
   /// A plan that was built for some operation and serves all that are alike.
   struct built_plan {
@@ -107,22 +71,20 @@ class cuda_libraries final : public cuda_library {
     if (known == built_.end()) {
       std::shared_ptr<plan_choices> plans = make_plans();
       if (plans == nullptr) return nullptr;
-      const auto chosen =
-          cache_ ? try_out(*plans, form, element_of(form.precision), version(), why_not)
-                 : choose_plan(*plans, nullptr, why_not);
+      const auto chosen = cache_ ? try_out(*plans, form, version(), why_not)
+                                 : choose_plan(*plans, nullptr, why_not);
       if (!chosen) return nullptr;
       known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
     }
     return make_library_operation(known->second.plans, known->second.chosen);
   }
 
-  /// `version` is that of whatever carries the plans out.
   template <class Form>
-  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form, dtype element,
+  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form,
                                      const std::string& version, std::string& why_not) {
     const std::vector<std::size_t> bytes = operand_bytes(form);
     const std::string key = fmt::format("{}; {}; {}", device_text_, version, to_text(form));
-    const tuning how{*cache_, key, bytes, element, owner_};
+    const tuning how{*cache_, key, bytes, element_of(form.precision), owner_};
     return choose_plan(plans, &how, why_not);
   }
 

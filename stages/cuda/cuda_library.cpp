@@ -52,13 +52,6 @@ std::string to_text(const product_form& form) {
       steps(form.activations), to_word(form.precision), form.alignment);
 }
 
-std::string to_text(const pointwise_form& form) {
-  return fmt::format("pointwise {} {} to {}, {} channels, inner {}{}{}{}{}{}", form.count,
-                     to_string(form.from), to_string(form.to), form.channels, form.inner,
-                     form.scale ? " *scale" : "", form.shift ? " +shift" : "", steps(form.before),
-                     form.add ? " +add" : "", steps(form.after));
-}
-
 std::vector<std::size_t> operand_bytes(const convolution_form& form) {
   const conv2d_layer& conv = form.conv;
   const std::int64_t y = form.batch * conv.out_channels * form.out[0] * form.out[1];
@@ -83,18 +76,6 @@ std::vector<std::size_t> operand_bytes(const product_form& form) {
   if (form.bias) elements.push_back(form.n);
   elements.push_back(stored(false, form.m, form.n, form.d_leading, form.d_stride));
   return in_bytes(elements, form.precision);
-}
-
-std::vector<std::size_t> operand_bytes(const pointwise_form& form) {
-  const auto bytes = [](std::int64_t count, dtype element) {
-    return static_cast<std::size_t>(count) * size_of(element);
-  };
-  std::vector<std::size_t> result = {bytes(form.count, form.from)};
-  if (form.scale) result.push_back(bytes(form.channels, dtype::float32));
-  if (form.shift) result.push_back(bytes(form.channels, dtype::float32));
-  if (form.add) result.push_back(bytes(form.count, form.from));
-  result.push_back(bytes(form.count, form.to));
-  return result;
 }
 
 }  // namespace graphline

@@ -6,16 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/precision.hpp"
 #include "framework/device/device.hpp"
-#include "stages/cuda/kernel_forms.hpp"
 #include "stages/network/operations.hpp"
 
 namespace graphline {
@@ -75,9 +72,6 @@ class library_operation {
   /// Device memory it needs while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
 
-  /// How long it took on the device when it was chosen by trying plans out; nothing if it was not.
-  virtual std::optional<nanoseconds> time() const { return std::nullopt; }
-
   /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes, or as the form
   /// says. Allocates nothing on the device; may run under a capture once it has run outside of one.
   /// Throws `run_error` with the library's status.
@@ -95,23 +89,16 @@ class cuda_library {
                                                   std::string& why_not) = 0;
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
-
-  /// How long a kernel of the project's takes on the device; nothing where nothing is tried out.
-  virtual std::optional<nanoseconds> time_of(const pointwise_form& /*form*/) {
-    return std::nullopt;
-  }
 };
 
 /// Everything in a form, as text: two forms of the same text are the same operation. Part of the
 /// keys of the tuning cache.
 std::string to_text(const convolution_form& form);
 std::string to_text(const product_form& form);
-std::string to_text(const pointwise_form& form);
 
 /// Bytes that each operand of a form spans, in their order.
 std::vector<std::size_t> operand_bytes(const convolution_form& form);
 std::vector<std::size_t> operand_bytes(const product_form& form);
-std::vector<std::size_t> operand_bytes(const pointwise_form& form);
 
 /// cuDNN for convolutions and cuBLASLt for products on a `cuda` device. Each library is opened when
 /// it is first asked for a plan, which throws `run_error` where it cannot be had. With `tune` plans

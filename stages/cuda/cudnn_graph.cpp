@@ -92,34 +92,16 @@ std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   return notes;
 }
 
-/// True after a success; false, with the reason, where something is not supported. Throws else.
-bool succeeded(fe::error_t status, std::string_view owner, std::string& why_not) {
-  if (status.is_good()) return true;
-  const std::string message = status.get_message();
-  if (status.get_code() == fe::error_code_t::CUDA_API_FAILED || !is_about_support(message)) {
-    throw run_error(fmt::format("{}: cuDNN failed: {}", owner, reason_in(message)));
-  }
-  why_not = reason_in(message);
-  return false;
-}
-
-/// cuDNN does not compare the output's extents with those that the window gives.
-void check_extents(const convolution_form& form) {
-  const conv2d_layer& conv = form.conv;
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t window = conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
-    const std::int64_t room = form.in[axis] + 2 * conv.padding[axis] - window;
-    if (room < 0 || form.out[axis] != room / conv.stride[axis] + 1) {
-      throw std::logic_error("a convolution whose output has not the extents of its window");
-    }
-  }
+/// True after a success; false, with cuDNN's reason, else.
+bool succeeded(fe::error_t status, std::string& why_not) {
+  if (status.is_bad()) why_not = reason_in(status.get_message());
+  return status.is_good();
 }
 
 /// The frontend's graph of a form.
 class form_graph final : public fe::graph::Graph {
  public:
   explicit form_graph(const convolution_form& form) : precision_(form.precision) {
-    check_extents(form);
     // What is captured here is launched only while the operation exists.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     set_io_data_type(element_type(precision_));
@@ -152,11 +134,11 @@ class form_graph final : public fe::graph::Graph {
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
   /// Everything up to the candidates; without a handle the device is known by its properties.
-  bool prepare(cudnnHandle_t handle, std::string_view owner, std::string& why_not) {
-    if (!succeeded(validate(), owner, why_not) ||
+  bool prepare(cudnnHandle_t handle, std::string& why_not) {
+    if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
-                   owner, why_not) ||
-        !succeeded(create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}), owner,
+                   why_not) ||
+        !succeeded(create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}),
                    why_not)) {
       return false;
     }
@@ -237,7 +219,7 @@ class convolution_plans final : public plan_choices {
 
   bool prepare(std::string& why_not) {
     leave_stream();
-    return graph_.prepare(handle_->get(), handle_->owner(), why_not);
+    return graph_.prepare(handle_->get(), why_not);
   }
 
   std::size_t size() const noexcept override { return graph_.candidates().size(); }
@@ -253,7 +235,7 @@ class convolution_plans final : public plan_choices {
   }
 
   bool build(std::size_t plan, std::string& why_not) override {
-    return succeeded(graph_.build(plan), handle_->owner(), why_not);
+    return succeeded(graph_.build(plan), why_not);
   }
 
   std::size_t workspace_bytes(std::size_t plan) const override {
@@ -339,7 +321,7 @@ std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
   }
   form_graph graph(form);
   graph.set_device_properties(device);
-  if (!graph.prepare(nullptr, "cuDNN without a device", why_not)) return {};
+  if (!graph.prepare(nullptr, why_not)) return {};
   return graph.candidates();
 }
 

@@ -74,17 +74,4 @@ std::string reason_in(const std::string& message) {
   return text.empty() ? "no reason given" : text;
 }
 
-bool is_about_support(const std::string& message) {
-  const std::size_t status = message.rfind("CUDNN_STATUS_");
-  // What follows the log is the status of the call; a line of the log is not.
-  if (status == std::string::npos || message.find_first_of(" \n;)", status) != std::string::npos) {
-    return true;
-  }
-  constexpr std::array<std::string_view, 5> otherwise = {
-      "ALLOC_FAILED", "ALLOCATION_FAILED", "OUT_OF_MEMORY", "EXECUTION_FAILED", "NOT_INITIALIZED"};
-  return std::none_of(otherwise.begin(), otherwise.end(), [&](std::string_view word) {
-    return message.find(word, status) != std::string::npos;
-  });
-}
-
 }  // namespace graphline

@@ -45,9 +45,4 @@ class cudnn_handle {
 /// of refusals the first reason, of the engine that cuDNN thought best.
 std::string reason_in(const std::string& message);
 
-/// Whether a message says that a graph is not supported, rather than that something went wrong such
-/// as that there was no memory. The frontend folds every status into a few codes of its own; that
-/// of cuDNN ends the message, after a log that may name many more.
-bool is_about_support(const std::string& message);
-
 }  // namespace graphline

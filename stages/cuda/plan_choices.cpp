@@ -36,9 +36,6 @@ std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
 
 constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
 
-/// Of which the steps of a device's clock, a microsecond at most, are a small part.
-constexpr nanoseconds long_enough = 50'000;
-
 /// Runs plans on memory of its own, filled with random elements, to see how long they take. The
 /// memory is not the device's to account for: it is gone before the first frame.
 class plan_timer {
@@ -46,45 +43,40 @@ class plan_timer {
   /// On the current device. Throws `run_error` when there is not enough memory; `owner` leads it.
   plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
       : owner_(std::move(owner)) {
-    try {
-      check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                 "cudaStreamCreateWithFlags", owner_);
-      for (cudaEvent_t& stamp : stamps_) {
-        check_cuda(cudaEventCreate(&stamp), "cudaEventCreate", owner_);
-      }
-      const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
-      const std::vector<std::byte> pattern =
-          random_elements(element, std::min(largest, pattern_bytes));
-      for (const std::size_t bytes : operand_bytes) {
-        operands_.push_back(allocate(bytes));
-        fill(operands_.back(), bytes, pattern);
-      }
-      check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", owner_);
-    } catch (...) {
-      release();
-      throw;
+    cudaStream_t made = nullptr;
+    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_.reset(made);
+    for (unique_cuda<cudaEvent_t>& stamp : stamps_) {
+      cudaEvent_t event = nullptr;
+      check(cudaEventCreate(&event), "cudaEventCreate");
+      stamp.reset(event);
     }
+    const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
+    const std::vector<std::byte> pattern =
+        random_elements(element, std::min(largest, pattern_bytes));
+    for (const std::size_t bytes : operand_bytes) {
+      blocks_.push_back(allocate(bytes));
+      operands_.push_back(blocks_.back().get());
+      fill(operands_.back(), bytes, pattern);
+    }
+    check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   }
-  ~plan_timer() { release(); }
-  plan_timer(const plan_timer&) = delete;
-  plan_timer& operator=(const plan_timer&) = delete;
 
-  /// The median of nine runs on the device, after three more, in nanoseconds, or of nine times as
-  /// many runs in a row as are long enough to be told from the steps of the device's clock; nothing
-  /// for a plan that cannot run. Throws `run_error` when it took the device down with it.
+  /// The median of nine runs on the device, after three more, in nanoseconds; nothing for a plan
+  /// that cannot run. Throws `run_error` when it took the device down with it.
   std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
     try {
-      make_room(plans.workspace_bytes(plan));
-      enqueue(plans, plan, 1);
-      const nanoseconds once = median();
-      if (once >= long_enough) return once;
-      const nanoseconds in_a_row = long_enough / std::max<nanoseconds>(once, 1'000);
-      enqueue(plans, plan, static_cast<std::size_t>(in_a_row));
-      return median() / in_a_row;
+      if (plans.workspace_bytes(plan) > workspace_bytes_) {
+        workspace_bytes_ = 0;
+        workspace_.reset();
+        workspace_ = allocate(plans.workspace_bytes(plan));
+        workspace_bytes_ = plans.workspace_bytes(plan);
+      }
+      return median_of(plans, plan);
     } catch (const run_error&) {
       static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
       // A device that still answers is none the worse for it.
-      if (cudaStreamSynchronize(stream_) != cudaSuccess) throw;
+      if (cudaStreamSynchronize(stream_.get()) != cudaSuccess) throw;
       return std::nullopt;
     }
   }
@@ -92,18 +84,11 @@ class plan_timer {
  private:
   static constexpr std::size_t warm_ups = 3;
   static constexpr std::size_t runs = 9;
+  using block = std::unique_ptr<void, cudaError_t (*)(void*)>;
 
-  void release() noexcept {
-    for (void* operand : operands_) static_cast<void>(cudaFree(operand));
-    static_cast<void>(cudaFree(workspace_));
-    for (cudaEvent_t stamp : stamps_) {
-      if (stamp != nullptr) static_cast<void>(cudaEventDestroy(stamp));
-    }
-    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
-  }
+  void check(cudaError_t status, std::string_view call) const { check_cuda(status, call, owner_); }
 
-  void* allocate(std::size_t bytes) {
-    if (bytes == 0) return nullptr;
+  block allocate(std::size_t bytes) const {
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -112,49 +97,38 @@ class plan_timer {
           "{}: the device has not {} left to try plans out on; 'tune: off' needs none of it",
           owner_, format_bytes(bytes)));
     }
-    check_cuda(status, "cudaMalloc", owner_);
-    return data;
+    check(status, "cudaMalloc");
+    return {data, &cudaFree};
   }
 
-  /// Repeats the pattern, each copy as long as all that is there already.
-  void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) {
-    std::size_t done = std::min(bytes, pattern.size());
-    check_cuda(cudaMemcpyAsync(to, pattern.data(), done, cudaMemcpyHostToDevice, stream_),
-               "cudaMemcpyAsync", owner_);
-    while (done < bytes) {
-      const std::size_t more = std::min(done, bytes - done);
-      check_cuda(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, to, more,
-                                 cudaMemcpyDeviceToDevice, stream_),
-                 "cudaMemcpyAsync", owner_);
-      done += more;
+  /// Repeats the pattern.
+  void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
+    for (std::size_t done = 0; done < bytes; done += pattern.size()) {
+      const std::size_t more = std::min(pattern.size(), bytes - done);
+      check(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, pattern.data(), more,
+                            cudaMemcpyDefault, stream_.get()),
+            "cudaMemcpyAsync");
     }
-  }
-
-  /// For plans that are timed one after another: nothing is at work.
-  void make_room(std::size_t workspace_bytes) {
-    if (workspace_bytes <= workspace_bytes_) return;
-    static_cast<void>(cudaFree(std::exchange(workspace_, nullptr)));
-    workspace_bytes_ = 0;
-    workspace_ = allocate(workspace_bytes);
-    workspace_bytes_ = workspace_bytes;
   }
 
   /// Nothing waits in between, so that short kernels follow each other on the device too.
-  void enqueue(plan_choices& plans, std::size_t plan, std::size_t in_a_row) {
-    for (std::size_t i = 0; i < warm_ups; ++i) plans.run(plan, stream_, operands_, workspace_);
-    check_cuda(cudaEventRecord(stamps_.front(), stream_), "cudaEventRecord", owner_);
+  nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
+    const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
+    const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
+      check(cudaEventRecord(stamp.get(), stream_.get()), "cudaEventRecord");
+    };
+    for (std::size_t i = 0; i < warm_ups; ++i) run();
+    record(stamps_.front());
     for (std::size_t i = 1; i < stamps_.size(); ++i) {
-      for (std::size_t n = 0; n < in_a_row; ++n) plans.run(plan, stream_, operands_, workspace_);
-      check_cuda(cudaEventRecord(stamps_[i], stream_), "cudaEventRecord", owner_);
+      run();
+      record(stamps_[i]);
     }
-    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", owner_);
-  }
+    check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
 
-  nanoseconds median() {
     std::array<float, runs> milliseconds{};
     for (std::size_t i = 0; i < runs; ++i) {
-      check_cuda(cudaEventElapsedTime(&milliseconds[i], stamps_[i], stamps_[i + 1]),
-                 "cudaEventElapsedTime", owner_);
+      check(cudaEventElapsedTime(&milliseconds[i], stamps_[i].get(), stamps_[i + 1].get()),
+            "cudaEventElapsedTime");
     }
     const auto middle = milliseconds.begin() + runs / 2;
     std::nth_element(milliseconds.begin(), middle, milliseconds.end());
@@ -162,22 +136,18 @@ class plan_timer {
   }
 
   std::string owner_;
+  unique_cuda<cudaStream_t> stream_;
+  std::array<unique_cuda<cudaEvent_t>, runs + 1> stamps_;
+  std::vector<block> blocks_;
   std::vector<void*> operands_;
-  void* workspace_ = nullptr;
+  block workspace_{nullptr, &cudaFree};
   std::size_t workspace_bytes_ = 0;
-  cudaStream_t stream_ = nullptr;
-  std::array<cudaEvent_t, runs + 1> stamps_{};
 };
 
-/// False where building failed for another cause than want of support too: another plan may do
-/// without what this one lacked. `why_not` tells of the first that failed.
+/// `why_not` tells of the first that failed.
 bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
   std::string reason;
-  try {
-    if (plans.build(plan, reason)) return true;
-  } catch (const run_error& e) {
-    reason = e.what();
-  }
+  if (plans.build(plan, reason)) return true;
   if (why_not.empty()) why_not = fmt::format("{}: {}", plans.describe(plan), reason);
   return false;
 }
@@ -239,8 +209,6 @@ class planned_operation final : public library_operation {
     }
     return text;
   }
-
-  std::optional<nanoseconds> time() const override { return chosen_.time; }
 
   std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
 

@@ -30,8 +30,7 @@ class plan_choices {
   /// For reports: "cuDNN engine 8".
   virtual std::string describe(std::size_t plan) const = 0;
 
-  /// Makes a plan ready to run, or returns false and tells why it cannot be. Throws `run_error`
-  /// where that is not for want of support, such as want of memory.
+  /// Makes a plan ready to run, or returns false and tells why it cannot be.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
   /// Of a built plan.

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "framework/base/units.hpp"
 #include "stages/network/cuda/lowering.hpp"
 #include "stages/network/fusion.hpp"
 
@@ -9,8 +8,7 @@ namespace graphline {
 namespace {
 
 /// How many channels to read, the better guess first: tensor cores want them in multiples of 16
-/// bytes, and loads of so many are whole. Adding zeros costs nothing where the image is converted
-/// anyway.
+/// bytes. Adding zeros costs nothing where the image is converted anyway.
 std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
@@ -18,7 +16,7 @@ std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::si
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
   const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
   if (!converted || conv.groups != 1 || padded == channels) return {channels};
-  if (b.precision() == precision::float32) return {channels, padded};
+  if (b.precision() == precision::float32) return {channels};  // which uses no tensor cores
   return {padded, channels};
 }
 
@@ -69,72 +67,25 @@ struct planned_convolution {
   std::string why_not;  ///< why not the whole tail
 };
 
-/// Whether the library found the one faster than the other; false where it does not tell.
-bool is_faster(const library_operation& one, const library_operation& other) {
-  const auto time = one.time();
-  const auto other_time = other.time();
-  return time && other_time && *time < *other_time;
-}
-
-/// With as much of the tail fused as the library takes, and no more than `most` of its links; of
-/// the channels to read, the faster. No operation when it takes none of these.
-planned_convolution plan_fused(const cuda_program_builder& b, const network_layer& head,
-                               const conv2d_layer& conv, std::span<const tail_link> tail,
-                               std::size_t most) {
+/// With as much of the tail fused as the library takes.
+planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+                         const conv2d_layer& conv, std::span<const tail_link> tail) {
   planned_convolution result;
   const std::vector<std::int64_t> choices = channels_to_try(b, head.inputs[0], conv);
-  for (std::size_t left = most + 1; left-- > 0;) {
+  for (std::size_t left = tail.size() + 1; left-- > 0;) {
     for (const std::int64_t channels : choices) {
-      if (result.operation != nullptr && !result.operation->time()) break;
       std::string why_not;
       const convolution_form form = form_of(b, head, conv, tail.first(left), channels);
-      auto planned = b.library().plan(form, why_not);
-      if (planned == nullptr) {
-        if (result.why_not.empty()) result.why_not = why_not;
-      } else if (result.operation == nullptr || is_faster(*planned, *result.operation)) {
-        result.operation = std::move(planned);
+      result.operation = b.library().plan(form, why_not);
+      if (result.operation != nullptr) {
         result.fused = left;
         result.channels = channels;
+        return result;
       }
+      if (result.why_not.empty()) result.why_not = why_not;
     }
-    if (result.operation != nullptr) break;
   }
-  return result;
-}
-
-/// How long the convolution and what is left of its tail take until the output of `last` is as it
-/// is wanted, where the library tells.
-std::optional<nanoseconds> total_time(const cuda_program_builder& b, std::size_t last,
-                                      const planned_convolution& planned,
-                                      std::span<const tail_link> tail) {
-  const std::optional<nanoseconds> own = planned.operation->time();
-  if (!own) return std::nullopt;
-  const auto rest = time_of_tail(b, tail.subspan(planned.fused), last);
-  if (!rest) return std::nullopt;
-  return *own + *rest;
-}
-
-/// The fastest of what can be had. A library has few plans that fuse a whole tail, and they may be
-/// slower than the best of the many without one and a kernel after it.
-planned_convolution plan(const cuda_program_builder& b, const fused_layers& group,
-                         const conv2d_layer& conv, std::span<const tail_link> tail) {
-  const network_layer& head = b.layer(group.head);
-  planned_convolution fused = plan_fused(b, head, conv, tail, tail.size());
-  if (fused.operation != nullptr) {
-    const bool bias = !tail.empty() && tail.front().what == tail_link::kind::bias;
-    const std::size_t plain = bias ? 1 : 0;
-    const auto time_fused = total_time(b, group.last(), fused, tail);
-    if (!time_fused || fused.fused <= plain) return fused;
-    planned_convolution apart = plan_fused(b, head, conv, tail, plain);
-    if (apart.operation == nullptr) return fused;
-    const auto time_apart = total_time(b, group.last(), apart, tail);
-    if (!time_apart || *time_apart >= *time_fused) return fused;
-    apart.why_not = fmt::format("{} together against {} when tuned",
-                                format_duration(static_cast<double>(*time_apart)),
-                                format_duration(static_cast<double>(*time_fused)));
-    return apart;
-  }
-  b.refuse(head, fused.why_not);
+  b.refuse(head, result.why_not);
 }
 
 }  // namespace
@@ -143,7 +94,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const network_layer& head = b.layer(group.head);
   const conv_weights values = folded_weights(b.network(), b.weights(), group);
   const std::vector<tail_link> tail = tail_of(b.network(), group, !values.bias.empty());
-  planned_convolution planned = plan(b, group, conv, tail);
+  planned_convolution planned = plan(b, head, conv, tail);
   const auto fused = std::span(tail).first(planned.fused);
   const auto rest = std::span(tail).subspan(planned.fused);
 

@@ -277,24 +277,6 @@ void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_
   b.set_output(last, x);
 }
 
-std::optional<nanoseconds> time_of_tail(const cuda_program_builder& b,
-                                        std::span<const tail_link> links, std::size_t last) {
-  const shape& output = b.layer(last).output;
-  const dtype result = b.result_element(last, tensor_layout::channels_last);
-  nanoseconds total = 0;
-  dtype reached = b.element();
-  while (!links.empty() || reached != result) {
-    pointwise_form form{.from = reached, .to = reached, .count = output.elements()};
-    links = links.subspan(take_links(form, links));
-    if (links.empty()) reached = form.to = result;
-    if (form.shift) form.channels = output[1];
-    const std::optional<nanoseconds> time = b.library().time_of(form);
-    if (!time) return std::nullopt;
-    total += *time;
-  }
-  return total;
-}
-
 void note_tail(cuda_program_builder& b, std::span<const tail_link> links,
                const std::string& why_not) {
   std::string text = describe(b.network(), links) + " by a kernel of its own";

@@ -152,11 +152,6 @@ struct tail_input {
 void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,
                 std::size_t last);
 
-/// How long the kernels take that apply the links to a value with channels last, and bring the
-/// output of `last` to the type it is wanted in; nothing where the library does not tell.
-std::optional<nanoseconds> time_of_tail(const cuda_program_builder& b,
-                                        std::span<const tail_link> links, std::size_t last);
-
 /// What to say of a tail that the library left to a kernel. `why_not` is its reason.
 void note_tail(cuda_program_builder& b, std::span<const tail_link> links,
                const std::string& why_not);

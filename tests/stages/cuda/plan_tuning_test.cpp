@@ -118,13 +118,5 @@ TEST_F(trying_plans_out, passes_over_a_plan_whose_workspace_does_not_fit) {
   EXPECT_EQ(plans.runs[3], 12U);
 }
 
-TEST_F(trying_plans_out, runs_short_plans_several_times_in_a_row) {
-  fake_cuda::set_clock_speed(0.01);  // of 5 ms the device sees 50 us
-  timed_plans plans({{milliseconds(0)}, {milliseconds(10)}});
-  ASSERT_TRUE(choose(plans));
-  EXPECT_GT(plans.runs[0], 24U);
-  EXPECT_EQ(plans.runs[1], 12U);
-}
-
 }  // namespace
 }  // namespace graphline

@@ -89,18 +89,5 @@ TEST(cudnn_reason, is_the_first_of_a_log_or_the_message) {
   EXPECT_EQ(reason_in(std::string(1000, 'x')).size(), 403U);
 }
 
-TEST(cudnn_reason, is_about_support_unless_the_last_status_is_another) {
-  EXPECT_TRUE(is_about_support("it failed, and code: CUDNN_STATUS_NOT_SUPPORTED"));
-  EXPECT_TRUE(is_about_support("The strides are odd."));
-  EXPECT_TRUE(is_about_support(
-      "Warning: CUDNN_STATUS_NOT_SUPPORTED; Reason: (CUDNN_STATUS_NOT_INITIALIZED == status)\n"));
-  EXPECT_TRUE(is_about_support(
-      "Reason: CUDNN_STATUS_ALLOC_FAILED == status\n cudnn_status: CUDNN_STATUS_NOT_SUPPORTED"));
-  EXPECT_FALSE(is_about_support("cudnn_status: CUDNN_STATUS_ALLOC_FAILED"));
-  EXPECT_FALSE(
-      is_about_support("log\n, and code: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"));
-  EXPECT_FALSE(is_about_support("cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER"));
-}
-
 }  // namespace
 }  // namespace graphline

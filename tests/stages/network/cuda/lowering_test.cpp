@@ -66,37 +66,6 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
                         "convolution)"));
 }
 
-TEST(cuda_network, leaves_to_a_kernel_what_is_slower_fused) {
-  reference_library library;
-  library.time_of_convolution = [](const convolution_form& form) {
-    return form.before.empty() ? 10'000 : 30'000;
-  };
-  library.time_of_kernel = [](const pointwise_form&) { return 5'000; };
-  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
-  const auto rest = kernels_of<pointwise_form>(network.program());
-  ASSERT_EQ(rest.size(), 1U);
-  EXPECT_FALSE(rest[0].shift);
-  EXPECT_THAT(rest[0].before, ElementsAre(activation::gelu_erf));
-  EXPECT_THAT(
-      network.program().parts.at(0).choice,
-      HasSubstr("gelu by a kernel of its own (15.0 us together against 30.0 us when tuned)"));
-}
-
-TEST(cuda_network, counts_the_conversion_of_a_result_that_is_fused) {
-  reference_library library;
-  library.time_of_convolution = [](const convolution_form& form) {
-    return form.before.empty() ? 10'000 : 14'000;
-  };
-  library.time_of_kernel = [](const pointwise_form&) { return 5'000; };
-  const auto kernels = [&](dtype written) {
-    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float16,
-                              {}, {tensor_layout::channels_last, written});
-    return kernels_of<pointwise_form>(network.program()).size();
-  };
-  EXPECT_EQ(kernels(dtype::float16), 0U);  // 14 us against 15
-  EXPECT_EQ(kernels(dtype::float32), 1U);  // 19 us against 15, which end in float32
-}
-
 TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
@@ -178,23 +147,6 @@ TEST(cuda_network, pads_the_channels_of_an_image_it_converts_anyway_for_tensor_c
   EXPECT_EQ(channels(precision::tf32), 4);
   EXPECT_EQ(channels(precision::float16), 8);
   EXPECT_EQ(channels(precision::bfloat16), 8);
-}
-
-TEST(cuda_network, pads_channels_where_that_is_faster) {
-  const auto channels = [](precision p, nanoseconds padded, nanoseconds plain) {
-    reference_library library;
-    library.time_of_convolution = [&](const convolution_form& form) {
-      return form.in_channels == 3 ? plain : padded;
-    };
-    library.time_of_kernel = [](const pointwise_form&) { return 1'000; };
-    const cpu_network network(network_of(conv_and_gelu), {1, 3, 6, 6}, library, p);
-    return kernels_of<convert_form>(network.program()).at(0).padded_rows;
-  };
-  for (const precision p : {precision::float32, precision::tf32}) {
-    EXPECT_EQ(channels(p, 20'000, 30'000), 4);
-    EXPECT_EQ(channels(p, 30'000, 20'000), 3);
-  }
-  EXPECT_EQ(channels(precision::float16, 20'000, 30'000), 8);
 }
 
 const char* const attention_of_three = "  - scaled_dot_product_attention: {heads: 3}\n";

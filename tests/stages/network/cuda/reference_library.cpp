@@ -78,10 +78,7 @@ constexpr std::size_t workspace = 64;
 template <class Form>
 class reference_operation final : public library_operation {
  public:
-  explicit reference_operation(Form form, std::optional<nanoseconds> time = {})
-      : form_(std::move(form)), time_(time) {}
-
-  std::optional<nanoseconds> time() const override { return time_; }
+  explicit reference_operation(Form form) : form_(std::move(form)) {}
 
   std::string choice() const override { return "reference loops"; }
   std::size_t workspace_bytes() const override { return workspace; }
@@ -97,7 +94,6 @@ class reference_operation final : public library_operation {
   static void compute(const product_form& form, std::span<void* const> operands);
 
   Form form_;
-  std::optional<nanoseconds> time_;
 };
 
 /// The sum under the kernel at one output position of channel `out`.
@@ -184,14 +180,7 @@ std::unique_ptr<library_operation> reference_library::plan(const convolution_for
     return nullptr;
   }
   convolutions.push_back(form);
-  std::optional<nanoseconds> time;
-  if (time_of_convolution) time = time_of_convolution(form);
-  return std::make_unique<reference_operation<convolution_form>>(form, time);
-}
-
-std::optional<nanoseconds> reference_library::time_of(const pointwise_form& form) {
-  if (!time_of_kernel) return std::nullopt;
-  return time_of_kernel(form);
+  return std::make_unique<reference_operation<convolution_form>>(form);
 }
 
 std::unique_ptr<library_operation> reference_library::plan(const product_form& form,

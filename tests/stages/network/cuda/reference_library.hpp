@@ -17,17 +17,12 @@ class reference_library final : public cuda_library {
   std::function<bool(const convolution_form&)> takes_convolution;
   std::function<bool(const product_form&)> takes_product;
 
-  /// How long it says that things take; nothing where left out.
-  std::function<nanoseconds(const convolution_form&)> time_of_convolution;
-  std::function<nanoseconds(const pointwise_form&)> time_of_kernel;
-
   std::vector<convolution_form> convolutions;  ///< planned, in order
   std::vector<product_form> products;
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override;
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override;
-  std::optional<nanoseconds> time_of(const pointwise_form& form) override;
 };
 
 }  // namespace graphline::test
