@@ -1,4 +1,5 @@
-// What the libraries compute, on a GPU, against sums written out. Skipped where there is none.
+// What cuBLASLt computes and how it is tuned, on a GPU. Skipped where there is none. Convolutions:
+// in the networks of gpu_test.cpp.
 
 #include "stages/cuda/cuda_library.hpp"
 
@@ -12,7 +13,6 @@
 #include "tests/base/environment_guard.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/stages/cuda/product_reference.hpp"
-#include "tests/stages/network/cuda/reference_library.hpp"
 
 namespace graphline {
 namespace {
@@ -91,51 +91,6 @@ TEST_F(cuda_libraries_test, give_the_same_bits_again_and_tune_only_once) {
   EXPECT_EQ(second->choice(), first->choice()) << "the time is the one that was remembered";
   const std::vector<numbers> operands = whole_operands(operand_bytes(form));
   EXPECT_EQ(run(*first, operands), run(*second, operands));
-}
-
-convolution_form small_convolution() {
-  convolution_form form;
-  form.batch = 2;
-  form.in_channels = 8;
-  form.in = {9, 7};
-  form.out = {5, 4};
-  form.conv.out_channels = 16;
-  form.conv.kernel = {3, 3};
-  form.conv.stride = {2, 2};
-  form.conv.padding = {1, 1};
-  return form;
-}
-
-numbers expected_convolution(const convolution_form& form, std::vector<numbers> operands) {
-  std::vector<void*> pointers;
-  for (numbers& operand : operands) pointers.push_back(operand.data());
-  test::reference_library library;
-  std::string why_not;
-  const auto operation = library.plan(form, why_not);
-  std::vector<std::byte> workspace(operation->workspace_bytes());
-  operation->enqueue(nullptr, pointers, workspace.data());
-  return operands.back();
-}
-
-TEST_F(cuda_libraries_test, convolve_as_the_form_says) {
-  const auto library = libraries(false);
-  convolution_form activated = small_convolution();
-  activated.before = {activation::relu};
-  convolution_form added = small_convolution();
-  added.add = true;
-  added.after = {activation::relu};
-  for (convolution_form form : {small_convolution(), activated, added}) {
-    for (const precision p : {precision::float32, precision::tf32}) {
-      form.precision = p;
-      std::string why_not;
-      const auto operation = library->plan(form, why_not);
-      ASSERT_NE(operation, nullptr) << to_text(form) << ": " << why_not;
-      const std::vector<numbers> operands = whole_operands(operand_bytes(form));
-      const numbers expected = expected_convolution(form, operands);
-      EXPECT_EQ(run(*operation, operands), expected)
-          << to_text(form) << " by " << operation->choice();
-    }
-  }
 }
 
 }  // namespace

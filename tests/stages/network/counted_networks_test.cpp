@@ -1,4 +1,4 @@
-// Costs of whole networks against what other programs count; count_networks.py tells which.
+// Costs of whole networks against what other programs count; the listing tells which.
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "stages/kinds.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -18,158 +20,128 @@ std::string problems(const std::string& layers, const shape& input = image) {
   return problems_of(network_kind(), "layers:\n" + layers, {floats(input)});
 }
 
-TEST(network_problems, suggest_the_layer_that_was_meant) {
-  EXPECT_EQ(problems("  - con2d: {out_channels: 8, kernel: 3}\n"),
-            "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n");
+/// Layers, what they read, and what is said of them.
+struct wrong_layers {
+  const char* layers;
+  shape input;
+  const char* said;
+};
+
+TEST(network_problems, are_told_at_their_places) {
+  const wrong_layers cases[] = {
+      {"  - con2d: {out_channels: 8, kernel: 3}\n", image,
+       "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"},
+      {"  - conv2d: {out_channels: 512, kernel: 3, stride: 2, padding: 1, name: conv1}\n"
+       "  - linear: {out_features: 10}\n",
+       image,
+       "3:5: linear expects [N, features] or [N, tokens, features] but layer 'conv1' gives "
+       "[1, 512, 56, 56] (put a 'flatten' before it)\n"},
+      {"  - linear: {out_features: 10}\n",
+       {7},
+       "2:5: linear expects [N, features] or [N, tokens, features] but the network's input gives "
+       "[7]\n"},
+      {"  - flatten\n  - conv2d: {out_channels: 8, kernel: 3, name: late}\n", image,
+       "3:5: conv2d 'late' expects [N, C, H, W] but layer '0.flatten' gives [1, 37632]\n"},
+      {"  - conv2d: {out_channels: 8, kernel: 9, padding: 1}\n",
+       {1, 3, 6, 20},
+       "2:39: conv2d has a kernel that covers 9x9, larger than the padded input of 8x22 (the "
+       "network's input gives [1, 3, 6, 20])\n"},
+      {"  - max_pool2d: {kernel: 3, dilation: 4}\n",
+       {1, 3, 8, 8},
+       "2:26: max_pool2d has a kernel that covers 9x9, larger than the padded input of 8x8 (the "
+       "network's input gives [1, 3, 8, 8])\n"},
+      {"  - conv2d: {out_channels: 8, kernel: [3, 4], padding: same}\n", image,
+       "2:56: conv2d has the padding 'same', which takes a kernel that covers an odd number of "
+       "elements, not 4\n"},
+      {"  - conv2d: {out_channels: 8, kernel: 3, stride: [1, 2], padding: same}\n", image,
+       "2:67: conv2d has the padding 'same', which takes a stride of 1\n"},
+      {"  - conv2d: {out_channels: 8, kernel: 4, dilation: 2, padding: same}\n", image, ""},
+      {"  - conv2d: {out_channels: 8, kernel: 1, groups: 2}\n", image,
+       "2:50: conv2d cannot divide 3 input channels into 2 groups (the network's input gives "
+       "[1, 3, 112, 112])\n"},
+      {"  - conv2d: {out_channels: 8, kernel: 1, groups: 3}\n", image,
+       "2:50: conv2d cannot divide 8 output channels into 3 groups\n"},
+      {"  - conv2d: {out_channels: 3, kernel: 3, name: a}\n  - add: {from: input}\n", image,
+       "3:17: add needs equal shapes but layer 'a' gives [1, 3, 110, 110] and the network's input "
+       "gives [1, 3, 112, 112]\n"},
+      {"  - relu: {name: a}\n  - gelu: {name: a}\n", image,
+       "3:18: two layers are named 'a' (first on line 2)\n"},
+      {"  - conv2d: {out_channels: 8, kernel: 1, name: layer1.0.conv1}\n", image, ""},
+      {"  - relu: {name: stem}\n  - gelu: {reads: sten}\n", image,
+       "3:19: no earlier layer is named 'sten' (did you mean 'stem'?)\n"},
+      {"  - relu: {name: a}\n  - add: {from: b, reads: c}\n", image,
+       "3:27: no earlier layer is named 'c' (known: input, a)\n"
+       "3:17: no earlier layer is named 'b' (known: input, a)\n"},
+      {"  - relu: {name: stem}\n  - conv2d: {out_channels: 8, kernel: 3}\n"
+       "  - gelu: {reads: stem}\n",
+       image,
+       "3:5: nothing reads layer '1.conv2d': name it in 'reads' or 'from' of a later layer, or "
+       "leave it out\n"},
+      {"  - relu: {name: stem}\n  - gelu: {name: a}\n  - silu: {reads: stem}\n"
+       "  - add: {from: a}\n",
+       image, ""},
+      {"  - scaled_dot_product_attention: {heads: 2}\n",
+       {2, 5, 8},
+       "2:5: scaled_dot_product_attention expects queries, keys and values after each other, "
+       "[N, tokens, 3 dim], but the network's input gives [2, 5, 8]\n"},
+      {"  - linear: {out_features: 24, name: qkv}\n"
+       "  - scaled_dot_product_attention: {heads: 3, name: attn}\n",
+       {2, 5, 8},
+       "3:43: scaled_dot_product_attention 'attn' cannot divide 8 features into 3 heads (layer "
+       "'qkv' gives [2, 5, 24])\n"},
+      {"  - conv2d:\n    out_channels: 8\n    kernel: 3\n", image,
+       "3:5: a layer has one key, its kind, found 'conv2d' and 'out_channels': indent its "
+       "parameters, and start each layer with its own '-'\n"},
+      {"  - max_pool2d: {kernel: [2, 2, 2]}\n", image,
+       "2:26: max_pool2d takes one number or a pair [h, w] as 'kernel', found 3 numbers\n"},
+      {"  - softmax: {dim: 4}\n", image,
+       "2:20: softmax has no dimension 4: the network's input gives [1, 3, 112, 112], whose "
+       "dimensions are -4 to 3\n"},
+      {"  - avg_pool2d: {kernel: 2, padding: 2}\n", image,
+       "2:38: avg_pool2d takes at most half the kernel as padding, found 2x2 for a kernel of "
+       "2x2\n"},
+      {"  - con2d\n  - gelu: {approximate: tan}\n  - linear: {}\n  - add: {from: nobody}\n", image,
+       "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"
+       "3:25: unknown value 'tan' for 'approximate' (did you mean 'tanh'?)\n"
+       "4:5: layer 'linear' needs 'out_features' (whole number 1 to 2,147,483,647)\n"
+       "5:17: no earlier layer is named 'nobody' (known: input)\n"},
+  };
+  for (const auto& [layers, input, said] : cases) EXPECT_EQ(problems(layers, input), said);
 }
 
-TEST(network_problems, suggest_the_parameter_that_was_meant) {
-  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernal: 3}\n"),
-              AllOf(HasSubstr("2:31: "), HasSubstr("'kernal'"),
-                    HasSubstr("(did you mean 'kernel'?)"), HasSubstr("needs 'kernel'")));
-}
-
-TEST(network_problems, name_both_layers_and_their_shapes) {
-  EXPECT_EQ(
-      problems("  - conv2d: {out_channels: 512, kernel: 3, stride: 2, padding: 1, name: conv1}\n"
-               "  - linear: {out_features: 10}\n"),
-      "3:5: linear expects [N, features] or [N, tokens, features] but layer 'conv1' gives "
-      "[1, 512, 56, 56] (put a 'flatten' before it)\n");
-  EXPECT_EQ(problems("  - linear: {out_features: 10}\n", {7}),
-            "2:5: linear expects [N, features] or [N, tokens, features] but the network's input "
-            "gives [7]\n");
-  EXPECT_EQ(problems("  - flatten\n  - conv2d: {out_channels: 8, kernel: 3, name: late}\n"),
-            "3:5: conv2d 'late' expects [N, C, H, W] but layer '0.flatten' gives [1, 37632]\n");
-}
-
-TEST(network_problems, refuse_a_kernel_larger_than_the_padded_input) {
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 9, padding: 1}\n", {1, 3, 6, 20}),
-            "2:39: conv2d has a kernel that covers 9x9, larger than the padded input of 8x22 (the "
-            "network's input gives [1, 3, 6, 20])\n");
-  EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, dilation: 4}\n", {1, 3, 8, 8}),
-              HasSubstr("covers 9x9, larger than the padded input of 8x8"));
-}
-
-TEST(network_problems, refuse_the_same_size_where_no_even_padding_gives_it) {
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: [3, 4], padding: same}\n"),
-            "2:56: conv2d has the padding 'same', which takes a kernel that covers an odd number "
-            "of elements, not 4\n");
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 3, stride: [1, 2], padding: same}\n"),
-            "2:67: conv2d has the padding 'same', which takes a stride of 1\n");
-  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n"),
-              HasSubstr("(did you mean 'same'?)"));
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 4, dilation: 2, padding: same}\n"), "");
-  // Pools have no such word.
-  EXPECT_THAT(problems("  - max_pool2d: {kernel: 3, padding: same}\n"), HasSubstr("'padding'"));
-}
-
-TEST(network_problems, refuse_groups_that_do_not_divide) {
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, groups: 2}\n"),
-            "2:50: conv2d cannot divide 3 input channels into 2 groups (the network's input gives "
-            "[1, 3, 112, 112])\n");
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, groups: 3}\n"),
-            "2:50: conv2d cannot divide 8 output channels into 3 groups\n");
-}
-
-TEST(network_problems, refuse_to_add_different_shapes) {
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 3, kernel: 3, name: a}\n  - add: {from: input}\n"),
-            "3:17: add needs equal shapes but layer 'a' gives [1, 3, 110, 110] and the network's "
-            "input gives [1, 3, 112, 112]\n");
-}
-
-TEST(network_problems, refuse_names_that_cannot_be_told_apart) {
-  EXPECT_EQ(problems("  - relu: {name: a}\n  - gelu: {name: a}\n"),
-            "3:18: two layers are named 'a' (first on line 2)\n");
-  EXPECT_EQ(problems("  - conv2d: {out_channels: 8, kernel: 1, name: layer1.0.conv1}\n"), "");
+TEST(network_problems, name_what_is_wrong) {
+  const std::tuple<const char*, shape, const char*> cases[] = {
+      {"  - conv2d: {out_channels: 8, kernal: 3}\n", image, "(did you mean 'kernel'?)"},
+      {"  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n", image, "did you mean 'same'?"},
+      {"  - max_pool2d: {kernel: 3, padding: same}\n", image, "'padding'"},  // no word of pools
+      {"  - relu: {reads: later}\n  - relu: {name: later}\n", image,
+       "2:19: no earlier layer is named 'later' (known: input)"},
+      {"  - scaled_dot_product_attention: {heads: 1}\n",
+       {2, 6},
+       "the network's input gives [2, 6]"},
+      {"  - scaled_dot_product_attention\n", {2, 5, 24}, "needs 'heads'"},
+      {"  - conv2d: {out_channels: 2147483647, kernel: 1}\n", image, "more than 2^44 elements"},
+      {"  - conv2d: {out_channels: 8, kernel: 1, padding: 2147483647}\n", image,
+       "more than 2^44 elements"},
+      {"  - relu\n", {std::int64_t{1} << 40, std::int64_t{1} << 30}, "their product at most 2^44"},
+      {"  - conv2d: {out_channels: 99999999999, kernel: 1}\n", image,
+       "'out_channels' must be from 1 to"},
+      {"  - [gelu]\n", image, "a layer must be a word such as 'gelu'"},
+      {"  - linear: 8\n", image, "must be a mapping, found '8'"},
+      {"  - flatten: {start_dim: -5}\n", image, "no dimension -5"},
+  };
+  for (const auto& [layers, input, part] : cases) {
+    EXPECT_THAT(problems(layers, input), HasSubstr(part)) << layers;
+  }
   for (const char* name : {"input", "\"7\"", "0.relu", ".a", "a.", "a..b", "."}) {
     EXPECT_THAT(problems(std::string("  - relu: {name: ") + name + "}\n"),
                 HasSubstr("cannot name a layer: 'input' and numbers mean others"))
         << name;
   }
-}
-
-TEST(network_problems, suggest_the_layer_that_a_reads_meant) {
-  EXPECT_EQ(problems("  - relu: {name: stem}\n  - gelu: {reads: sten}\n"),
-            "3:19: no earlier layer is named 'sten' (did you mean 'stem'?)\n");
-  EXPECT_THAT(problems("  - relu: {reads: later}\n  - relu: {name: later}\n"),
-              HasSubstr("2:19: no earlier layer is named 'later' (known: input)"));
-  EXPECT_EQ(problems("  - relu: {name: a}\n  - add: {from: b, reads: c}\n"),
-            "3:27: no earlier layer is named 'c' (known: input, a)\n"
-            "3:17: no earlier layer is named 'b' (known: input, a)\n");
-}
-
-TEST(network_problems, tell_of_a_layer_that_nothing_reads) {
-  EXPECT_EQ(problems("  - relu: {name: stem}\n"
-                     "  - conv2d: {out_channels: 8, kernel: 3}\n"
-                     "  - gelu: {reads: stem}\n"),
-            "3:5: nothing reads layer '1.conv2d': name it in 'reads' or 'from' of a later layer, "
-            "or leave it out\n");
-  EXPECT_EQ(problems("  - relu: {name: stem}\n  - gelu: {name: a}\n  - silu: {reads: stem}\n"
-                     "  - add: {from: a}\n"),
-            "");
-}
-
-TEST(network_problems, say_what_attention_reads_and_that_heads_must_divide) {
-  EXPECT_EQ(problems("  - scaled_dot_product_attention: {heads: 2}\n", {2, 5, 8}),
-            "2:5: scaled_dot_product_attention expects queries, keys and values after each other, "
-            "[N, tokens, 3 dim], but the network's input gives [2, 5, 8]\n");
-  EXPECT_THAT(problems("  - scaled_dot_product_attention: {heads: 1}\n", {2, 6}),
-              HasSubstr("[N, tokens, 3 dim], but the network's input gives [2, 6]"));
-  EXPECT_EQ(problems("  - linear: {out_features: 24, name: qkv}\n"
-                     "  - scaled_dot_product_attention: {heads: 3, name: attn}\n",
-                     {2, 5, 8}),
-            "3:43: scaled_dot_product_attention 'attn' cannot divide 8 features into 3 heads "
-            "(layer 'qkv' gives [2, 5, 24])\n");
-  EXPECT_THAT(problems("  - scaled_dot_product_attention\n", {2, 5, 24}),
-              HasSubstr("layer 'scaled_dot_product_attention' needs 'heads'"));
-  EXPECT_THAT(problems("  - scaled_dot_product_attention: {heads: 0}\n", {2, 5, 24}),
-              HasSubstr("'heads' must be"));
-}
-
-TEST(network_problems, refuse_sizes_that_overflow) {
-  const std::string largest = "  - conv2d: {out_channels: 2147483647, kernel: 1}\n";
-  EXPECT_THAT(problems(largest, {1, 3, 112, 112}), HasSubstr("more than 2^44 elements"));
-  EXPECT_THAT(problems("  - conv2d: {out_channels: 8, kernel: 1, padding: 2147483647}\n"),
-              HasSubstr("more than 2^44 elements"));
-  EXPECT_THAT(problems("  - relu\n", shape{std::int64_t{1} << 40, std::int64_t{1} << 30}),
-              HasSubstr("their product at most 2^44"));
-  EXPECT_THAT(problems("  - conv2d: {out_channels: 99999999999, kernel: 1}\n"),
-              HasSubstr("'out_channels' must be from 1 to"));
-}
-
-TEST(network_problems, refuse_what_is_no_layer) {
-  EXPECT_THAT(problems("  - [gelu]\n"), HasSubstr("a layer must be a word such as 'gelu'"));
-  EXPECT_EQ(problems("  - conv2d:\n    out_channels: 8\n    kernel: 3\n"),
-            "3:5: a layer has one key, its kind, found 'conv2d' and 'out_channels': indent its "
-            "parameters, and start each layer with its own '-'\n");
-  EXPECT_THAT(problems("  - linear: 8\n"), HasSubstr("must be a mapping, found '8'"));
   EXPECT_THAT(problems_of(network_kind(), "layers: []", {floats(image)}),
               HasSubstr("at least one layer, found an empty list"));
   EXPECT_THAT(problems_of(network_kind(), "layers: gelu", {floats(image)}),
               HasSubstr("'layers' must be a list"));
-}
-
-TEST(network_problems, refuse_wrong_pairs_dimensions_and_padding) {
-  EXPECT_EQ(problems("  - max_pool2d: {kernel: [2, 2, 2]}\n"),
-            "2:26: max_pool2d takes one number or a pair [h, w] as 'kernel', found 3 numbers\n");
-  EXPECT_EQ(problems("  - softmax: {dim: 4}\n"),
-            "2:20: softmax has no dimension 4: the network's input gives [1, 3, 112, 112], whose "
-            "dimensions are -4 to 3\n");
-  EXPECT_THAT(problems("  - flatten: {start_dim: -5}\n"), HasSubstr("no dimension -5"));
-  EXPECT_EQ(problems("  - avg_pool2d: {kernel: 2, padding: 2}\n"),
-            "2:38: avg_pool2d takes at most half the kernel as padding, found 2x2 for a kernel of "
-            "2x2\n");
-}
-
-TEST(network_problems, are_all_reported_at_once) {
-  EXPECT_EQ(problems("  - con2d\n"
-                     "  - gelu: {approximate: tan}\n"
-                     "  - linear: {}\n"
-                     "  - add: {from: nobody}\n"),
-            "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"
-            "3:25: unknown value 'tan' for 'approximate' (did you mean 'tanh'?)\n"
-            "4:5: layer 'linear' needs 'out_features' (whole number 1 to 2,147,483,647)\n"
-            "5:17: no earlier layer is named 'nobody' (known: input)\n");
 }
 
 TEST(network_problems, refuse_an_input_that_is_not_float32) {

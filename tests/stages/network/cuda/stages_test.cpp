@@ -160,10 +160,6 @@ TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) 
   }
 }
 
-TEST_F(cuda_stages, multiply_rows_with_vectors_of_every_shape) {
-  expect_fused_gemv_as_on_host();
-}
-
 TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
   const std::vector<tensor_type> types{floats({2, 3000}), floats({3000, 1})};
   expect_as_on_host("gemv", "{method: fused}", types, 1e-5, "");
