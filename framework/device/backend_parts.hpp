@@ -124,4 +124,12 @@ auto& same_engine(U& object, const Engine& engine) {
       "uses it");
 }
 
+/// A graph is to be launched on this stream while it is captured.
+[[noreturn]] inline void refuse_launch_in_capture(const std::string& stream) {
+  throw run_error(
+      fmt::format("stream '{}' is being captured and cannot launch a graph; enqueue what the graph "
+                  "holds instead",
+                  stream));
+}
+
 }  // namespace graphline

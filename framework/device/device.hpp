@@ -188,7 +188,8 @@ class stream {
   /// record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
-  /// Carries out every node of an instantiated graph in this stream.
+  /// Carries out every node of an instantiated graph in this stream. Throws `run_error` in a
+  /// capture: enqueue what the graph holds instead.
   virtual void launch(graph_exec& g) = 0;
 
   /// The backend's own handle, for stages written against it: a cudaStream_t on `cuda`, null on
@@ -305,7 +306,8 @@ class device {
 
   /// Runs `body` with `origin` in capture mode and returns what it enqueued on it and on streams
   /// that joined it. Every joined stream must be waited for by `origin` again before `body`
-  /// returns. An exception from `body` ends the capture and passes through.
+  /// returns, and stay until the capture has ended. An exception from `body` ends the capture and
+  /// passes through.
   virtual std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) = 0;
 
   /// Returns when nothing is left to do on any stream.

@@ -79,9 +79,6 @@ TEST_F(nvml, tells_driver_power_limit_ecc_and_mig) {
   EXPECT_THAT(gpu().details(),
               ElementsAre(Pair("driver", "580.95.05"), Pair("power limit", "700 W"),
                           Pair("ECC", "on"), Pair("MIG", "off")));
-}
-
-TEST_F(nvml, leaves_out_what_the_gpu_does_not_have) {
   the_gpu.ecc_status = not_supported;
   with_.mig = nullptr;
   EXPECT_THAT(gpu().details(),
@@ -101,11 +98,7 @@ TEST_F(nvml, tells_clocks_and_what_holds_them_down) {
 TEST_F(nvml, counts_processes_other_than_this_one) {
   the_gpu.processes = {41, 42, 43};
   EXPECT_THAT(gpu().state(42).other_processes, Optional(2));
-}
-
-TEST_F(nvml, does_not_guess_others_where_its_own_process_is_not_listed) {
-  the_gpu.processes = {1, 2};
-  EXPECT_EQ(gpu().state(42).other_processes, std::nullopt);
+  EXPECT_EQ(gpu().state(7).other_processes, std::nullopt);  // its own is not listed
 }
 
 TEST_F(nvml, is_nothing_without_a_driver_or_for_a_gpu_that_it_does_not_know) {

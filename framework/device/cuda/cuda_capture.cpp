@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "framework/device/cuda/cuda_engine.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
 
@@ -32,9 +30,7 @@ cuda_capture::~cuda_capture() {
     unique_cuda<cudaGraph_t>(abandoned).reset();
     static_cast<void>(cudaGetLastError());
   }
-  for (cuda_stream* s : streams_) {
-    if (s != nullptr) s->set_capture(nullptr);
-  }
+  for (cuda_stream* s : streams_) s->set_capture(nullptr);
   engine_.captures.remove(*this);
 }
 
@@ -47,10 +43,6 @@ void cuda_capture::join(cuda_stream& s) {
   }
   streams_.push_back(&s);
   s.set_capture(this);
-}
-
-void cuda_capture::forget(const cuda_stream& s) noexcept {
-  std::ranges::replace(streams_, const_cast<cuda_stream*>(&s), nullptr);
 }
 
 unique_cuda<cudaGraph_t> cuda_capture::finish() {
@@ -73,7 +65,7 @@ unique_cuda<cudaGraph_t> cuda_capture::finish() {
 std::string cuda_capture::joined_names() const {
   std::vector<std::string> names;
   for (std::size_t i = 1; i < streams_.size(); ++i) {
-    if (streams_[i] != nullptr) names.push_back(fmt::format("'{}'", streams_[i]->name()));
+    names.push_back(fmt::format("'{}'", streams_[i]->name()));
   }
   return fmt::format("{} {}", names.size() == 1 ? "stream" : "one of the streams",
                      fmt::join(names, ", "));

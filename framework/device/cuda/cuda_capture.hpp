@@ -39,9 +39,6 @@ class cuda_capture {
   /// A stream has waited for an event of this capture and is part of it from now on.
   void join(cuda_stream& s);
 
-  /// A stream is destroyed while it is in the capture.
-  void forget(const cuda_stream& s) noexcept;
-
   /// An event is stamped by a node of the graph.
   void stamped(cudaEvent_t e, const std::string& name) { stamps_[e] = name; }
   stamp_names take_stamps() noexcept { return std::move(stamps_); }

@@ -42,19 +42,7 @@ cudaError_t cuda_engine::make_current() noexcept {
   if (current_device == index) return cudaSuccess;
   const cudaError_t status = cudaSetDevice(index);
   current_device = status == cudaSuccess ? index : -1;  // CUDA does not say which it is then
-  if (is_sticky(status) && !failed.is_set()) note_failure(status);
   return status;
-}
-
-/// Later calls may return another code, which tells less. What cudaSetDevice returns may be of the
-/// device that was current before.
-void cuda_engine::note_failure(cudaError_t status) noexcept {
-  const cudaError_t own = cudaStreamQuery(setup.get());
-  if (own == cudaSuccess || own == cudaErrorNotReady) return;
-  failed.set([&] {
-    return std::string(
-        cuda_error(status, "cudaSetDevice", cuda_subject{"device", name}.text()).what());
-  });
 }
 
 int cuda_engine::stream_priority(priority level) const noexcept {

@@ -137,8 +137,6 @@ struct cuda_engine {
   cuda_clock clock;
 
  private:
-  void note_failure(cudaError_t status) noexcept;
-
   int least_urgent_ = 0;
   int most_urgent_ = 0;
 };

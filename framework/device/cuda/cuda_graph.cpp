@@ -38,72 +38,35 @@ using get_params = CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS*);
 using get_function_name = CUresult (*)(const char**, CUfunction);
 using get_kernel_name = CUresult (*)(const char**, CUkernel);
 
-/// By the driver, which also knows the kernels that libraries launched.
-const char* name_from_driver(cudaGraphNode_t node) {
-  const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
-  const auto function_name = driver_function<get_function_name>("cuFuncGetName");
-  const auto name_of_kernel = driver_function<get_kernel_name>("cuKernelGetName");
-  CUDA_KERNEL_NODE_PARAMS params{};
-  if (params_of == nullptr || params_of(node, &params) != CUDA_SUCCESS) return nullptr;
-  const char* name = nullptr;
-  if (params.func != nullptr) {
-    if (function_name != nullptr) static_cast<void>(function_name(&name, params.func));
-  } else if (name_of_kernel != nullptr && params.kern != nullptr) {
-    static_cast<void>(name_of_kernel(&name, params.kern));
-  }
-  return name;
-}
-
-/// By the runtime, which knows the kernels of this program.
-const char* name_from_runtime(cudaGraphNode_t node) {
-  cudaKernelNodeParams params{};
-  const char* name = nullptr;
-  if (cudaGraphKernelNodeGetParams(node, &params) != cudaSuccess ||
-      cudaFuncGetName(&name, params.func) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return nullptr;
-  }
-  return name;
-}
-
 using indices = std::vector<std::size_t>;
 
-/// Lists a graph and, in the place of child graphs, their nodes.
+/// Lists the nodes of a graph.
 class lister {
  public:
   lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps)
       : engine_(engine), subject_{"the graph of stream", name}, stamps_(stamps) {}
 
-  /// Appends the nodes of `graph`; those that depend on nothing in it depend on `before`. Returns
-  /// those that nothing in it depends on.
-  indices append(cudaGraph_t graph, const indices& before) {
+  /// In an order that satisfies every dependency.
+  std::vector<graph_node> list(cudaGraph_t graph) {
     const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
     std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors = edges_of(graph);
-    std::map<cudaGraphNode_t, indices> ends;  // of each node listed: itself, or a child's ends
-    std::map<cudaGraphNode_t, bool> followed;
-    while (ends.size() < nodes.size()) {
+    std::map<cudaGraphNode_t, std::size_t> places;
+    std::vector<graph_node> listed;
+    while (listed.size() < nodes.size()) {
       for (const cudaGraphNode_t node : nodes) {
         const auto& earlier = predecessors[node];
-        const auto listed = [&](cudaGraphNode_t n) { return ends.contains(n); };
-        if (ends.contains(node) || !std::ranges::all_of(earlier, listed)) continue;
-        indices after = earlier.empty() ? before : indices{};
-        for (const cudaGraphNode_t n : earlier) {
-          after.insert(after.end(), ends[n].begin(), ends[n].end());
-          followed[n] = true;
-        }
+        const auto has_place = [&](cudaGraphNode_t n) { return places.contains(n); };
+        if (has_place(node) || !std::ranges::all_of(earlier, has_place)) continue;
+        indices after;
+        for (const cudaGraphNode_t n : earlier) after.push_back(places[n]);
         std::ranges::sort(after);
-        after.erase(std::unique(after.begin(), after.end()), after.end());
-        ends[node] = append_node(node, std::move(after));
+        places[node] = listed.size();
+        listed.push_back(describe(node));
+        listed.back().after = std::move(after);
       }
     }
-    indices last;
-    for (const cudaGraphNode_t node : nodes) {
-      if (!followed[node]) last.insert(last.end(), ends[node].begin(), ends[node].end());
-    }
-    return nodes.empty() ? before : last;
+    return listed;
   }
-
-  std::vector<graph_node> take() { return std::move(listed_); }
 
  private:
   std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
@@ -129,73 +92,42 @@ class lister {
     return predecessors;
   }
 
-  indices append_node(cudaGraphNode_t node, indices after) {
+  /// A list only feeds reports: what CUDA does not tell of a node is left out.
+  graph_node describe(cudaGraphNode_t node) {
     cudaGraphNodeType type{};
     check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
-    if (type == cudaGraphNodeTypeGraph) {
-      cudaGraph_t child = nullptr;
-      check(cudaGraphChildGraphNodeGetGraph(node, &child), "cudaGraphChildGraphNodeGetGraph");
-      return append(child, after);
-    }
-    graph_node described = describe(node, type);
-    described.after = std::move(after);
-    listed_.push_back(std::move(described));
-    return {listed_.size() - 1};
-  }
-
-  /// A list only feeds reports: what CUDA does not tell of a node's parameters is left out.
-  static graph_node describe_type(cudaGraphNodeType type) {
-    switch (type) {
-      case cudaGraphNodeTypeMemcpy:
-        return {"copy", "copy", {}};
-      case cudaGraphNodeTypeMemset:
-        return {"fill", "fill", {}};
-      case cudaGraphNodeTypeHost:
-        return {"call", "call", {}};
-      case cudaGraphNodeTypeEventRecord:
-        return {"event", "stamp", {}};
-      default:
-        return {"empty", "empty", {}};
-    }
-  }
-
-  graph_node describe(cudaGraphNode_t node, cudaGraphNodeType type) {
-    graph_node described = describe_type(type);
     switch (type) {
       case cudaGraphNodeTypeKernel:
         return {kernel_name(node), "operation", {}};
       case cudaGraphNodeTypeMemcpy: {
         cudaMemcpy3DParms copy{};
-        if (!told(cudaGraphMemcpyNodeGetParams(node, &copy))) break;
+        if (!told(cudaGraphMemcpyNodeGetParams(node, &copy))) return {"copy", "copy", {}};
         const std::size_t bytes = copy.extent.width * copy.extent.height * copy.extent.depth;
-        described.name += " " + format_bytes(bytes);
-        break;
+        return {"copy " + format_bytes(bytes), "copy", {}};
       }
       case cudaGraphNodeTypeMemset: {
         cudaMemsetParams fill{};
-        if (!told(cudaGraphMemsetNodeGetParams(node, &fill))) break;
-        described.name += " " + format_bytes(fill.elementSize * fill.width * fill.height);
-        break;
+        if (!told(cudaGraphMemsetNodeGetParams(node, &fill))) return {"fill", "fill", {}};
+        return {"fill " + format_bytes(fill.elementSize * fill.width * fill.height), "fill", {}};
       }
       case cudaGraphNodeTypeHost: {
         cudaHostNodeParams call{};
-        // Others are a library's or plug-in's.
-        if (!told(cudaGraphHostNodeGetParams(node, &call)) || call.fn != &call_host_function) break;
-        described.name = static_cast<const host_function*>(call.userData)->name();
-        break;
+        const bool ours = told(cudaGraphHostNodeGetParams(node, &call)) &&
+                          call.fn == &call_host_function;  // others are a library's or plug-in's
+        if (!ours) return {"call", "call", {}};
+        return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
       }
       case cudaGraphNodeTypeEventRecord: {
         cudaEvent_t event = nullptr;
-        if (!told(cudaGraphEventRecordNodeGetEvent(node, &event))) break;
-        if (const auto found = stamps_.find(event); found != stamps_.end()) {
-          described.name = found->second;
-        }
-        break;
+        const bool known = told(cudaGraphEventRecordNodeGetEvent(node, &event));
+        const auto found = known ? stamps_.find(event) : stamps_.end();
+        return {found == stamps_.end() ? "event" : found->second, "stamp", {}};
       }
+      case cudaGraphNodeTypeGraph:  // a library's or plug-in's too
+        return {"graph", "operation", {}};
       default:
-        break;
+        return {"empty", "empty", {}};
     }
-    return described;
   }
 
   static bool told(cudaError_t status) {
@@ -208,14 +140,12 @@ class lister {
   cuda_engine& engine_;
   const cuda_subject subject_;
   const stamp_names& stamps_;
-  std::vector<graph_node> listed_;
 };
 
 }  // namespace
 
-cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name,
-                                 stamp_names stamps)
-    : engine_(engine), name_(std::move(name)), stamps_(std::move(stamps)) {
+cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name)
+    : engine_(engine), name_(std::move(name)) {
   engine_.make_current();
   const cuda_subject subject{"the graph of stream", name_};
   cudaGraphExec_t made = nullptr;
@@ -244,19 +174,27 @@ cuda_graph::~cuda_graph() {
 
 std::vector<graph_node> cuda_graph::nodes() const {
   engine_.make_current();  // the driver names kernels for a thread that has a context
-  lister all(engine_, name_, stamps_);
-  all.append(captured_.get(), {});
-  return all.take();
+  return lister(engine_, name_, stamps_).list(captured_.get());
 }
 
 std::unique_ptr<graph_exec> cuda_graph::instantiate() const {
-  return std::make_unique<cuda_graph_exec>(engine_, captured_.get(), name_, stamps_);
+  return std::make_unique<cuda_graph_exec>(engine_, captured_.get(), name_);
 }
 
+// By the driver, which also knows the kernels that libraries launched.
 std::string kernel_name(cudaGraphNode_t node) {
-  const char* name = name_from_driver(node);
-  if (name == nullptr) name = name_from_runtime(node);
-  return name == nullptr ? "kernel" : demangled(name);
+  const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
+  const auto name_of_function = driver_function<get_function_name>("cuFuncGetName");
+  const auto name_of_kernel = driver_function<get_kernel_name>("cuKernelGetName");
+  if (params_of == nullptr || name_of_function == nullptr || name_of_kernel == nullptr) {
+    return "kernel";
+  }
+  CUDA_KERNEL_NODE_PARAMS params{};
+  const char* name = nullptr;
+  const bool told = params_of(node, &params) == CUDA_SUCCESS &&
+                    (params.func != nullptr ? name_of_function(&name, params.func)
+                                            : name_of_kernel(&name, params.kern)) == CUDA_SUCCESS;
+  return told && name != nullptr ? demangled(name) : "kernel";
 }
 
 std::string demangled(const char* name) {

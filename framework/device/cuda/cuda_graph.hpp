@@ -17,18 +17,16 @@ struct cuda_engine;
 class cuda_graph_exec final : public graph_exec {
  public:
   /// Instantiates, with node priorities kept, and uploads, so that the first launch does neither.
-  cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name, stamp_names stamps);
+  cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name);
   ~cuda_graph_exec() override;
 
   const cuda_engine& engine() const noexcept { return engine_; }
   const std::string& name() const noexcept { return name_; }
   cudaGraphExec_t handle() const noexcept { return handle_.get(); }
-  const stamp_names& stamps() const noexcept { return stamps_; }
 
  private:
   cuda_engine& engine_;
   const std::string name_;
-  const stamp_names stamps_;
   unique_cuda<cudaGraphExec_t> handle_;  // a launch that is going on ends all the same
 };
 

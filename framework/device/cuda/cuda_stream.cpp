@@ -100,7 +100,6 @@ cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
 }
 
 cuda_stream::~cuda_stream() {
-  if (capture_ != nullptr) capture_->forget(*this);
   engine_.make_current();
   static_cast<void>(cudaStreamDestroy(handle_));
 }
@@ -170,11 +169,10 @@ void cuda_stream::stamp(timed_event& e) {
 
 void cuda_stream::launch(graph_exec& g) {
   auto& ours = same_engine<cuda_graph_exec>(g, engine_);
+  if (capture_ != nullptr) refuse_launch_in_capture(name_);
   engine_.make_current();
   engine_.check_enqueued(cudaGraphLaunch(ours.handle(), handle_), "cudaGraphLaunch",
                          {"the graph of stream", ours.name()});
-  if (capture_ == nullptr) return;
-  for (const auto& [event, name] : ours.stamps()) capture_->stamped(event, name);
 }
 
 void* cuda_stream::native() const noexcept {

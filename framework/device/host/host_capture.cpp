@@ -16,15 +16,13 @@ capture_session::capture_session(host_captures& registry, host_stream& origin)
     throw run_error(fmt::format("stream '{}' is being captured already; a capture cannot be nested",
                                 origin.name()));
   }
-  branches_.push_back({&origin, origin.name(), {}});
+  branches_.push_back({&origin, {}});
   number_ = registry_.add(*this);
   origin.set_capture(this);
 }
 
 capture_session::~capture_session() {
-  for (const branch& b : branches_) {
-    if (b.stream != nullptr) b.stream->set_capture(nullptr);
-  }
+  for (const branch& b : branches_) b.stream->set_capture(nullptr);
   registry_.remove(*this);
 }
 
@@ -37,28 +35,6 @@ void capture_session::add(const host_stream& s, const command& c, std::string ty
   b.frontier = {index};
 }
 
-void capture_session::add(const host_stream& s, const captured_graph& inner) {
-  if (inner.nodes.empty()) return;
-  branch& b = branch_of(s);
-  const std::size_t offset = captured_.nodes.size();
-  std::vector<bool> followed(inner.nodes.size());
-  for (graph_node node : inner.nodes) {
-    for (std::size_t& before : node.after) {
-      followed[before] = true;
-      before += offset;
-    }
-    if (node.after.empty()) node.after = b.frontier;
-    captured_.nodes.push_back(std::move(node));
-  }
-  captured_.commands.insert(captured_.commands.end(), inner.commands.begin(), inner.commands.end());
-  // Whatever streams it was captured from: as when it is launched outside a capture.
-  captured_.branches.resize(captured_.commands.size(), number_of(b));
-  b.frontier.clear();
-  for (std::size_t i = 0; i < followed.size(); ++i) {
-    if (!followed[i]) b.frontier.push_back(offset + i);
-  }
-}
-
 void capture_session::record(const host_stream& s, host_event& e) {
   recorded_[&e] = branch_of(s).frontier;
   e.recorded(recording::in_capture(number_));
@@ -66,7 +42,7 @@ void capture_session::record(const host_stream& s, host_event& e) {
 
 void capture_session::wait(host_stream& s, const host_event& e) {
   if (s.capture() == nullptr) {
-    branches_.push_back({&s, s.name(), {}});
+    branches_.push_back({&s, {}});
     s.set_capture(this);
   } else if (s.capture() != this) {
     throw run_error(
@@ -77,10 +53,6 @@ void capture_session::wait(host_stream& s, const host_event& e) {
   node_indices merged;
   std::ranges::set_union(frontier, recorded_.at(&e), std::back_inserter(merged));
   frontier = std::move(merged);
-}
-
-void capture_session::forget(const host_stream& s) noexcept {
-  branch_of(s).stream = nullptr;
 }
 
 std::shared_ptr<const captured_graph> capture_session::finish() {
@@ -97,7 +69,7 @@ std::shared_ptr<const captured_graph> capture_session::finish() {
       throw run_error(fmt::format(
           "stream '{}' joined the capture of stream '{}' and was not waited for again; record an "
           "event at its end and wait for it on '{}' before the capture ends",
-          b.name, origin_name(), origin_name()));
+          b.stream->name(), origin_name(), origin_name()));
     }
   }
   captured_.branch_count = branches_.size();

@@ -37,16 +37,10 @@ class capture_session {
   /// Adds a node at the end of the stream's branch.
   void add(const host_stream& s, const command& c, std::string type);
 
-  /// Adds a copy of every node of another graph.
-  void add(const host_stream& s, const captured_graph& inner);
-
   void record(const host_stream& s, host_event& e);
 
   /// `e` was recorded in this capture.
   void wait(host_stream& s, const host_event& e);
-
-  /// A stream is destroyed while it is in the capture.
-  void forget(const host_stream& s) noexcept;
 
   /// What was captured. Throws `run_error` when a branch was not joined to the origin's again.
   std::shared_ptr<const captured_graph> finish();
@@ -55,8 +49,7 @@ class capture_session {
   using node_indices = std::vector<std::size_t>;  // ascending, each once
 
   struct branch {
-    host_stream* stream;  // null once it is destroyed
-    std::string name;
+    host_stream* stream;
     node_indices frontier;
   };
 

@@ -17,19 +17,10 @@ bool is_call(const command& c) noexcept {
 
 host_graph_exec::host_graph_exec(host_engine& engine,
                                  std::shared_ptr<const captured_graph> captured)
-    : engine_(engine), captured_(std::move(captured)), replay_(*captured_) {
-  if (std::ranges::any_of(captured_->commands, is_call)) {
-    run_ = std::make_unique<graph_run>(*captured_);
-  }
-}
+    : engine_(engine), captured_(std::move(captured)), run_(*captured_) {}
 
 host_graph_exec::~host_graph_exec() {
   engine_.lanes.wait(latest_launch_.load(), wait_mode::block);
-}
-
-command host_graph_exec::launch_after(dependency after) noexcept {
-  if (run_ != nullptr) return run_command{run_.get(), after};
-  return launch_command{&replay_, after};
 }
 
 graph_run::graph_run(const captured_graph& graph)
@@ -75,12 +66,13 @@ void graph_run::deal_with_immediate(host_caller& caller) noexcept {
   }
 }
 
-void graph_run::next_done(nanoseconds time) noexcept {
+bool graph_run::next_done(nanoseconds time) noexcept {
   const std::size_t node = ready_.front();
   busy_[graph_.branches[node]] += time;
   std::ranges::pop_heap(ready_, std::greater{});
   ready_.pop_back();
   done(node);
+  return immediate_.empty() && !ready_.empty();
 }
 
 void graph_run::begin() noexcept {

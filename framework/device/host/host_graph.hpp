@@ -13,9 +13,8 @@ namespace graphline {
 class host_caller;
 struct host_engine;
 
-/// What a capture saw, in the order it was enqueued, which satisfies every dependency. Replayed in
-/// that order, one node at a time, unless it holds calls: see `graph_run`. `nodes[i]` describes
-/// `commands[i]`.
+/// What a capture saw, in the order it was enqueued, which satisfies every dependency. `nodes[i]`
+/// describes `commands[i]`.
 struct captured_graph {
   std::vector<command> commands;  ///< operations, copies, fills, calls and stamps only
   std::vector<graph_node> nodes;
@@ -23,18 +22,8 @@ struct captured_graph {
   std::size_t branch_count = 0;
 };
 
-/// The replay of a graph without calls, node by node. The worker's.
-struct graph_replay {
-  const captured_graph& graph;
-  std::size_t next = 0;           ///< the node to carry out
-  std::vector<nanoseconds> busy;  ///< by branch: what the worker has spent on its operations
-
-  explicit graph_replay(const captured_graph& of) : graph(of), busy(of.branch_count) {}
-};
-
-/// The replay of a graph that holds calls, by dependency: while a call is under way, the nodes that
-/// do not depend on it go on. One launch at a time; allocates at construction only. The worker's to
-/// call.
+/// The replay of a graph, by dependency: while a call is under way, the nodes that do not depend on
+/// it go on. One launch at a time; allocates at construction only. The worker's to call.
 ///
 /// Stamps and calls take the worker no time, so they are dealt with as soon as what they depend on
 /// is done; behind a call, that is when the worker next looks, between two operations. Of the other
@@ -54,8 +43,8 @@ class graph_run {
 
   /// The node to carry out; it stays the next until `next_done`.
   const command& next() const noexcept { return graph_.commands[ready_.front()]; }
-  /// It took so long.
-  void next_done(nanoseconds time) noexcept;
+  /// It took so long. Whether another node can be carried out with no stamp or call before it.
+  bool next_done(nanoseconds time) noexcept;
 
  private:
   void begin() noexcept;
@@ -86,19 +75,17 @@ class host_graph_exec final : public graph_exec {
   ~host_graph_exec() override;
 
   const host_engine& engine() const noexcept { return engine_; }
-  const captured_graph& captured() const noexcept { return *captured_; }
 
   /// Notes a new launch and returns the one before, which it has to follow.
   recording launched(recording r) noexcept { return latest_launch_.exchange(r); }
 
   /// What a stream submits to launch it after that point.
-  command launch_after(dependency after) noexcept;
+  command launch_after(dependency after) noexcept { return launch_command{&run_, after}; }
 
  private:
   host_engine& engine_;
   std::shared_ptr<const captured_graph> captured_;
-  graph_replay replay_;
-  std::unique_ptr<graph_run> run_;  // in place of `replay_` when the graph holds calls
+  graph_run run_;
   std::atomic<recording> latest_launch_{};
 };
 

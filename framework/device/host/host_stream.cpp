@@ -76,7 +76,6 @@ host_stream::host_stream(host_engine& engine, std::string name, priority level)
     : engine_(engine), name_(std::move(name)), lane_(engine.lanes.acquire(level)) {}
 
 host_stream::~host_stream() {
-  if (capture_ != nullptr) capture_->forget(*this);
   lane_.wait(lane_.submitted(), wait_mode::block);
   engine_.lanes.release(lane_);
 }
@@ -140,7 +139,7 @@ void host_stream::stamp(timed_event& e) {
 
 void host_stream::launch(graph_exec& g) {
   host_graph_exec& ours = same_engine<host_graph_exec>(g, engine_);
-  if (capture_ != nullptr) return capture_->add(*this, ours.captured());
+  if (capture_ != nullptr) refuse_launch_in_capture(name_);
   const recording before = ours.launched(recording::at(lane_.id(), lane_.reserve()));
   dependency after = engine_.lanes.pending(before);
   if (after.on == &lane_) after = {};

@@ -154,15 +154,15 @@ void host_worker::call(const std::function<void()>& work) {
   failed_.throw_if_set();
   if (std::this_thread::get_id() == thread_.get_id()) return work();
 
-  pending_call mine{&work, nullptr};
+  std::packaged_task<void()> task([&work] { work(); });
+  std::future<void> done = task.get_future();
   {
-    std::unique_lock lock(calls_mutex_);
-    calls_.push_back(&mine);
+    const std::scoped_lock lock(calls_mutex_);
+    calls_.push_back(std::move(task));
     has_calls_.store(true, std::memory_order_seq_cst);
     notice();
-    call_done_.wait(lock, [&] { return mine.done; });
   }
-  if (mine.thrown) std::rethrow_exception(mine.thrown);
+  done.get();
 }
 
 void host_worker::serve(int compute_threads, const cpu_set& cpus) {
@@ -193,17 +193,11 @@ void host_worker::serve_calls() {
   has_calls_.store(false, std::memory_order_seq_cst);
   // Taken off one by one, so that a call made meanwhile is found too.
   while (!calls_.empty()) {
-    pending_call& c = *calls_.front();
+    std::packaged_task<void()> task = std::move(calls_.front());
     calls_.erase(calls_.begin());
     lock.unlock();
-    try {
-      (*c.work)();
-    } catch (...) {
-      c.thrown = std::current_exception();
-    }
+    task();
     lock.lock();
-    c.done = true;  // its owner may be gone once the lock is
-    call_done_.notify_all();
   }
 }
 
@@ -260,10 +254,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
     return is_pending(wait->after) ? state::blocked : state::passed;
   }
   if (const auto* launch = std::get_if<launch_command>(&c)) {
-    return is_pending(launch->after) ? state::blocked : settle_replay(*launch->replay);
-  }
-  if (const auto* run = std::get_if<run_command>(&c)) {
-    return is_pending(run->after) ? state::blocked : settle_run(*run->run);
+    return is_pending(launch->after) ? state::blocked : settle_run(*launch->run);
   }
   return settle_call(l, *std::get<call_command>(c).function);
 }
@@ -275,18 +266,6 @@ host_worker::state host_worker::settle_call(lane& l, host_function& f) noexcept 
   }
   if (!l.call.has_returned()) return state::blocked;
   l.call_is_handed_over = false;
-  return state::passed;
-}
-
-host_worker::state host_worker::settle_replay(graph_replay& replay) noexcept {
-  const captured_graph& graph = replay.graph;
-  for (; replay.next < graph.commands.size(); ++replay.next) {
-    const command& c = graph.commands[replay.next];
-    if (is_work(c)) return state::ready;
-    std::get<stamp_command>(c).stamped->stamp_in_graph(replay.busy[graph.branches[replay.next]]);
-  }
-  replay.next = 0;
-  ++points_passed_;
   return state::passed;
 }
 
@@ -306,16 +285,9 @@ host_worker::state host_worker::settle_run(graph_run& run) noexcept {
 void host_worker::carry_out(lane& l) noexcept {
   const command& c = l.front();
   if (const auto* launch = std::get_if<launch_command>(&c)) {
-    graph_replay& replay = *launch->replay;
-    const std::vector<command>& nodes = replay.graph.commands;
-    const nanoseconds time = execute(nodes[replay.next]);
+    const nanoseconds time = execute(launch->run->next());
     l.busy += time;
-    replay.busy[replay.graph.branches[replay.next]] += time;
-    if (++replay.next < nodes.size() && is_work(nodes[replay.next])) return;  // nothing to settle
-  } else if (const auto* run = std::get_if<run_command>(&c)) {
-    const nanoseconds time = execute(run->run->next());
-    l.busy += time;
-    run->run->next_done(time);
+    if (launch->run->next_done(time)) return;  // nothing to settle
   } else {
     l.busy += execute(c);
     l.complete();

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -123,12 +123,6 @@ class host_worker {
  private:
   enum class state { idle, blocked, ready, passed };
 
-  struct pending_call {
-    const std::function<void()>* work;
-    std::exception_ptr thrown;
-    bool done = false;
-  };
-
   void serve(int compute_threads, const cpu_set& cpus);
   bool serve_one();
   void serve_calls();
@@ -136,7 +130,6 @@ class host_worker {
   state settle(lane& l) noexcept;
   state settle_front(lane& l) noexcept;
   state settle_call(lane& l, host_function& f) noexcept;
-  state settle_replay(graph_replay& replay) noexcept;
   state settle_run(graph_run& run) noexcept;
   void carry_out(lane& l) noexcept;
   nanoseconds execute(const command& c) noexcept;
@@ -158,8 +151,7 @@ class host_worker {
   std::atomic<bool> stop_{false};
 
   std::mutex calls_mutex_;
-  std::condition_variable call_done_;
-  std::vector<pending_call*> calls_;
+  std::vector<std::packaged_task<void()>> calls_;
   std::atomic<bool> has_calls_{false};
 
   host_caller caller_;  // ends before what it touches in `notice` goes

@@ -87,7 +87,6 @@ class handed_call {
 class graph_run;
 class host_event;
 class lane;
-struct graph_replay;
 
 /// A point in a lane that has to be passed first; without a lane there is none.
 struct dependency {
@@ -130,22 +129,15 @@ struct wait_command {
   dependency after;
 };
 
-/// Every node of a graph without calls, once the previous launch of the same executable is done.
+/// Every node of a graph, once the previous launch of the same executable is done.
 struct launch_command {
-  graph_replay* replay;
-  dependency after;
-};
-
-/// The same of a graph with calls.
-struct run_command {
   graph_run* run;
   dependency after;
 };
 
 /// What a stream asks of the worker: plain data, so that submitting is a copy into a ring.
-using command =
-    std::variant<operate_command, copy_command, fill_command, call_command, stamp_command,
-                 record_command, wait_command, launch_command, run_command>;
+using command = std::variant<operate_command, copy_command, fill_command, call_command,
+                             stamp_command, record_command, wait_command, launch_command>;
 
 static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
 

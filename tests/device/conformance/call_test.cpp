@@ -141,21 +141,6 @@ TEST_F(conformance_call, never_runs_beside_another) {
   EXPECT_EQ(most_inside, 1);
 }
 
-TEST_F(conformance_call, can_be_enqueued_far_more_often_than_fits) {
-  constexpr int count = 3'000;
-  const memory counter = make_counter();
-  int calls = 0;
-  test_function note("note", [&] { ++calls; });
-  const auto s = make_stream("s");
-  for (int i = 0; i < count; ++i) {
-    on().enqueue_add_one(*s, counter.data());
-    s->call(note);
-  }
-  dev().synchronize(wait_mode::block);
-  EXPECT_EQ(calls, count);
-  EXPECT_EQ(read(counter), count);
-}
-
 TEST_F(conformance_call, in_a_graph_keeps_its_place_at_every_launch) {
   const memory counter = make_counter();
   const memory before = make_reading();
@@ -177,23 +162,6 @@ TEST_F(conformance_call, in_a_graph_keeps_its_place_at_every_launch) {
   dev().synchronize(wait_mode::block);
   EXPECT_THAT(seen, testing::ElementsAre(1, 12, 23));
   EXPECT_EQ(read(counter), 33);
-}
-
-TEST_F(conformance_call, is_listed_as_a_node_between_those_around_it) {
-  const memory counter = make_counter();
-  test_function note("note", [] {});
-  const auto s = make_stream("s");
-  const auto g = dev().capture(*s, [&] {
-    on().enqueue_add_one(*s, counter.data());
-    s->call(note);
-    on().enqueue_add_one(*s, counter.data());
-  });
-  const std::vector<graph_node> nodes = g->nodes();
-  ASSERT_EQ(nodes.size(), 3U);
-  EXPECT_EQ(nodes[1].type, "call");
-  EXPECT_EQ(nodes[1].name, "note");
-  EXPECT_THAT(nodes[1].after, testing::ElementsAre(0));
-  EXPECT_THAT(nodes[2].after, testing::ElementsAre(1));
 }
 
 TEST_F(conformance_call, in_each_branch_of_a_graph_is_made_before_the_branches_join) {
@@ -221,24 +189,6 @@ TEST_F(conformance_call, in_each_branch_of_a_graph_is_made_before_the_branches_j
   EXPECT_THAT(left_seen, testing::ElementsAre(1, 2, 3));
   EXPECT_THAT(right_seen, testing::ElementsAre(101, 102, 103));
   EXPECT_THAT(sums, testing::ElementsAre(102, 104, 106));
-}
-
-TEST_F(conformance_call, in_a_graph_launched_on_two_streams_is_never_made_by_both_at_once) {
-  const memory counter = make_counter();
-  const memory reading = make_reading();
-  std::vector<std::int32_t> seen;
-  test_function note("note", [&] { seen.push_back(value_of(reading)); });
-  const auto a = make_stream("a", priority::low);
-  const auto b = make_stream("b", priority::high);
-  const auto exec = make_exec(*a, [&] { enqueue_note(*a, counter, reading, note); });
-  for (int i = 0; i < 20; ++i) {
-    a->launch(*exec);
-    b->launch(*exec);
-  }
-  dev().synchronize(wait_mode::block);
-  ASSERT_EQ(seen.size(), 40U);
-  for (std::size_t i = 0; i < seen.size(); ++i)
-    EXPECT_EQ(seen[i], static_cast<std::int32_t>(i) + 1);
 }
 
 TEST_F(conformance_call, in_a_graph_is_made_before_the_executable_is_gone) {

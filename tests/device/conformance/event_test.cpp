@@ -20,8 +20,8 @@ TEST_F(conformance_event, counts_as_done_when_it_was_never_recorded) {
 
 TEST_F(conformance_event, passes_after_what_was_enqueued_before_it) {
   const auto s = make_stream("s");
+  const auto e = dev().make_event("e");  // which stands for its latest recording
   for (const wait_mode how : {wait_mode::spin, wait_mode::yield, wait_mode::block}) {
-    const auto e = dev().make_event("e");
     const auto held = on().enqueue_gate(*s);
     s->record(*e);
     EXPECT_FALSE(e->done());
@@ -57,19 +57,6 @@ TEST_F(conformance_event, wakes_everybody_who_waits) {
   }
   held->open();
   for (std::thread& t : waiting) t.join();
-}
-
-TEST_F(conformance_event, stands_for_its_latest_recording) {
-  const auto s = make_stream("s");
-  const auto e = dev().make_event("e");
-  s->record(*e);
-  e->wait(wait_mode::block);
-  const auto held = on().enqueue_gate(*s);
-  s->record(*e);
-  EXPECT_FALSE(e->done());
-  held->open();
-  e->wait(wait_mode::block);
-  EXPECT_TRUE(e->done());
 }
 
 TEST_F(conformance_event, can_be_recorded_on_one_stream_after_another) {
@@ -114,30 +101,19 @@ TEST_F(conformance_event, outlives_the_stream_it_was_recorded_on) {
   held->open();
 }
 
-TEST_F(conformance_event, times_are_ordered_as_the_stream_is) {
+TEST_F(conformance_event, times_cover_the_operations_between_two) {
   const auto s = make_stream("s");
   std::vector<std::unique_ptr<timed_event>> marks;
   for (int i = 0; i < 5; ++i) {
     marks.push_back(dev().make_timed_event("mark"));
     s->record(*marks.back());
-    on().enqueue_busy(*s, 50);
+    on().enqueue_busy(*s, 500);
   }
   dev().synchronize(wait_mode::block);
-  for (std::size_t i = 1; i < marks.size(); ++i) EXPECT_GE(marks[i]->since(*marks[i - 1]), 0);
+  // "Busy for about": half of it is a bound that a device's own clock cannot miss.
+  for (std::size_t i = 1; i < marks.size(); ++i) EXPECT_GE(marks[i]->since(*marks[i - 1]), 250'000);
   EXPECT_EQ(marks[0]->since(*marks[0]), 0);
   EXPECT_EQ(marks[4]->since(*marks[0]), -marks[0]->since(*marks[4]));
-}
-
-TEST_F(conformance_event, time_covers_the_operation_between_two_events) {
-  const auto s = make_stream("s");
-  const auto begin = dev().make_timed_event("begin");
-  const auto end = dev().make_timed_event("end");
-  s->record(*begin);
-  on().enqueue_busy(*s, 2000);
-  s->record(*end);
-  end->wait(wait_mode::block);
-  // "Busy for about": half of it is a bound that a device's own clock cannot miss.
-  EXPECT_GE(end->since(*begin), 1'000'000);
 }
 
 TEST_F(conformance_event, is_found_on_the_host_clock_between_host_stamps_around_it) {

@@ -67,23 +67,6 @@ TEST_F(conformance_stamp, in_a_graph_launched_twice_in_a_row_keeps_the_second) {
   EXPECT_GE(inside->since(*first_end), 1'000'000);
 }
 
-TEST_F(conformance_stamp, is_listed_as_a_node) {
-  const auto e = dev().make_timed_event("e");
-  const memory counter = make_counter();
-  const auto s = make_stream("s");
-  const auto g = dev().capture(*s, [&] {
-    on().enqueue_add_one(*s, counter.data());
-    s->stamp(*e);
-    on().enqueue_add_one(*s, counter.data());
-  });
-  const std::vector<graph_node> nodes = g->nodes();
-  ASSERT_EQ(nodes.size(), 3U);
-  EXPECT_EQ(nodes[1].type, "stamp");
-  EXPECT_FALSE(nodes[1].name.empty());
-  EXPECT_THAT(nodes[1].after, testing::ElementsAre(0));
-  EXPECT_THAT(nodes[2].after, testing::ElementsAre(1));
-}
-
 TEST_F(conformance_stamp, in_the_branches_of_a_graph_lies_between_fork_and_join) {
   std::vector<std::unique_ptr<timed_event>> marks;
   for (const char* name : {"fork", "left", "right", "join"}) {

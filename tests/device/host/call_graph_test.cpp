@@ -1,4 +1,4 @@
-// Graphs with calls on the `host` device, which are replayed by dependency, and calls beside them.
+// Graphs with calls on the `host` device, and calls beside them.
 
 #include <atomic>
 #include <deque>

@@ -42,7 +42,6 @@ class held_operation final : public function_operation {
         }) {}
 
   void open() { open_ = true; }
-  void close() { begun_ = open_ = false; }
   void wait_until_begun() const {
     while (!begun_) std::this_thread::yield();
   }

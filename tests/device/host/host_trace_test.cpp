@@ -28,6 +28,10 @@ TEST_F(host_trace, notes_operations_copies_and_fills_under_the_names_of_graph_li
     s->stamp(*e);
     s->fill(m.data(), std::byte{0}, 1024);
   });
+  std::vector<std::string> listed;
+  for (const graph_node& node : g->nodes()) listed.push_back(node.name);
+  EXPECT_THAT(listed,
+              testing::ElementsAre("copy 2.00 KiB", "call", "conv2d 1", "e", "fill 1.00 KiB"));
   const auto exec = g->instantiate();
   const auto trace = dev_->trace_operations();
   host_enqueue(*s, conv);

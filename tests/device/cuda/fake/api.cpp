@@ -83,12 +83,8 @@ std::optional<cudaError_t> begin_call(const char* name, call_kind kind) {
 }
 
 cudaError_t end_call(cudaError_t status, call_kind kind) {
-  device_state& device = the_machine().devices[device_of_thread];
+  const device_state& device = the_machine().devices[device_of_thread];
   if (kind != call_kind::detached && device.failure != cudaSuccess) status = device.failure;
-  if (device.failure != cudaSuccess && status == device.failure &&
-      device.later_failure != cudaSuccess) {
-    device.failure = device.later_failure;
-  }
   if (status != cudaSuccess) last_error = status;
   return status;
 }
@@ -99,7 +95,6 @@ void reset() {
   for (int i = 0; i < machine::most_devices; ++i) {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
-    m.devices[i].later_failure = cudaSuccess;
     m.devices[i].has_context = false;
   }
   const char* const seed = std::getenv("GRAPHLINE_FAKE_SEED");
@@ -120,7 +115,7 @@ live_objects live() {
   live_objects all;
   all.streams = objects().streams.size();
   all.events = objects().events.size();
-  for (const auto& g : objects().graphs) all.graphs += g->is_child ? 0 : 1;
+  all.graphs = objects().graphs.size();
   all.executables = objects().executables.size();
   all.device_allocations = count_device_blocks();
   all.pinned_allocations = count_pinned_blocks();
@@ -177,11 +172,6 @@ void fail_calls(const std::vector<std::string>& names, cudaError_t status) {
 void put_clocks_forward(std::int64_t nanoseconds) {
   const locked lock(the_machine().mutex);
   the_machine().clock_ahead += nanoseconds;
-}
-
-void set_later_failure(int device, cudaError_t status) {
-  const locked lock(the_machine().mutex);
-  the_machine().devices[device].later_failure = status;
 }
 
 void set_clock_tick(std::int64_t nanoseconds) {

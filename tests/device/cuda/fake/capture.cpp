@@ -151,7 +151,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (status == cudaSuccess) {
       *graph = c->graph;
     } else {
-      destroy_graph(c->graph);
+      objects().graphs.remove(c->graph);
     }
     return status;
   });

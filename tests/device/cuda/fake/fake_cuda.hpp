@@ -94,10 +94,6 @@ void shuffle(std::uint64_t seed);
 /// The seed, where chance decides.
 std::optional<std::uint64_t> seed();
 
-/// What every call on a failed device returns after the first that told: the failure itself unless
-/// set.
-void set_later_failure(int device, cudaError_t status);
-
 /// How many nanoseconds the devices' clocks count in one of the host's: 1 unless set.
 void set_clock_speed(double speed);
 /// The steps in which the devices' clocks count, in nanoseconds: 1 unless set.

@@ -82,13 +82,6 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
   });
 }
 
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  return api("cudaGraphKernelNodeGetParams", [&](locked&) {
-    if (is_node(node) && node->what->by_driver) return cudaErrorInvalidDeviceFunction;
-    return give(node, cudaGraphNodeTypeKernel, &operation::kernel, params);
-  });
-}
-
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
   return api("cudaGraphMemcpyNodeGetParams", [&](locked&) {
     return give(node, cudaGraphNodeTypeMemcpy, &operation::copy, params);
@@ -110,9 +103,4 @@ cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* 
   return api("cudaGraphEventRecordNodeGetEvent", [&](locked&) {
     return give(node, cudaGraphNodeTypeEventRecord, &operation::event, event);
   });
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return api("cudaGraphChildGraphNodeGetGraph",
-             [&](locked&) { return give(node, cudaGraphNodeTypeGraph, &operation::child, graph); });
 }

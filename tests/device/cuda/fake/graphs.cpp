@@ -22,24 +22,9 @@ std::shared_ptr<const plan> plan_of(const CUgraph_st& graph) {
   return made;
 }
 
-/// A child graph node needs a graph of its own to show.
-cudaGraph_t graph_of(const plan& nodes, int device) {
-  const cudaGraph_t graph = objects().graphs.add();
-  graph->device = device;
-  graph->is_child = true;
-  for (const plan_node& n : nodes) {
-    auto node = std::make_unique<CUgraphNode_st>();
-    node->what = n.what;
-    for (const std::size_t i : n.after) node->after.push_back(graph->nodes[i].get());
-    graph->nodes.push_back(std::move(node));
-  }
-  return graph;
-}
-
 /// Whether every event that the nodes record still exists: the driver would write to it.
 bool events_exist(const plan& nodes) {
   return std::ranges::all_of(nodes, [](const plan_node& n) {
-    if (n.what->child_plan != nullptr) return events_exist(*n.what->child_plan);
     return n.what->event == nullptr || objects().events.has(n.what->event);
   });
 }
@@ -54,11 +39,6 @@ task_ref launch(const plan& nodes, const task_ref& before, int device,
     for (const std::size_t i : n.after) after.push_back(ends[i]);
     const operation& what = *n.what;
     const int urgency = priority.value_or(what.priority);
-    if (what.child_plan != nullptr) {
-      const task_ref begin = the_machine().add(nothing(), device, urgency, after);
-      ends.push_back(launch(*what.child_plan, begin, device, priority));
-      continue;
-    }
     ends.push_back(the_machine().add(n.what, device, urgency, after));
     if (what.event != nullptr) {
       // Each launch is a recording of the event.
@@ -69,13 +49,6 @@ task_ref launch(const plan& nodes, const task_ref& before, int device,
   }
   ends.push_back(before);
   return the_machine().add(nothing(), device, priority.value_or(most_urgent), ends);
-}
-
-void destroy_graph(cudaGraph_t graph) {
-  for (const auto& node : graph->nodes) {
-    if (node->what->child != nullptr) destroy_graph(node->what->child);
-  }
-  objects().graphs.remove(graph);
 }
 
 }  // namespace fake_cuda
@@ -116,16 +89,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     if (!objects().executables.has(exec)) return cudaErrorInvalidValue;
     if (exec->device != stream->device) return cudaErrorInvalidResourceHandle;
     if (!events_exist(*exec->nodes)) return cudaErrorInvalidResourceHandle;
-    if (stream->capture != nullptr) {
-      auto what = std::make_shared<operation>();
-      what->type = cudaGraphNodeTypeGraph;
-      what->device = stream->device;
-      what->priority = stream->priority;
-      what->child_plan = exec->nodes;
-      what->child = graph_of(*exec->nodes, exec->device);
-      capture_node(*stream, what);
-      return cudaSuccess;
-    }
+    if (stream->capture != nullptr) return cudaErrorNotSupported;  // a child graph's node
     const task_ref begin =
         the_machine().add(nothing(), stream->device, stream->priority, {stream->last, exec->last});
     exec->last = launch(*exec->nodes, begin, stream->device,
@@ -146,8 +110,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return api("cudaGraphDestroy", call_kind::releasing, [&](locked&) {
-    if (!objects().graphs.has(graph) || graph->is_child) return cudaErrorInvalidValue;
-    destroy_graph(graph);
+    if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
+    objects().graphs.remove(graph);
     return cudaSuccess;
   });
 }

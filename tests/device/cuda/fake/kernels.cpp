@@ -62,18 +62,6 @@ cudaError_t launch_library_kernel(cudaStream_t stream, const std::string& name,
 
 using namespace fake_cuda;
 
-cudaError_t cudaFuncGetName(const char** name, const void* function) {
-  return api("cudaFuncGetName", [&](locked&) {
-    if (name == nullptr) return cudaErrorInvalidValue;
-    for (const std::string& known : kernel_names()) {
-      if (&known != function) continue;
-      *name = known.c_str();
-      return cudaSuccess;
-    }
-    return cudaErrorInvalidDeviceFunction;
-  });
-}
-
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return api("cudaLaunchHostFunc", [&](locked& lock) {
     wait_for_room(lock, stream);

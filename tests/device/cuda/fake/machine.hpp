@@ -47,8 +47,6 @@ struct operation {
   cudaMemsetParams fill{};
   cudaHostNodeParams host{};
   cudaEvent_t event = nullptr;
-  cudaGraph_t child = nullptr;  ///< owned by the graph that has the node
-  std::shared_ptr<const plan> child_plan;
 };
 
 /// The operation that does nothing, of tasks that only wait.
@@ -76,8 +74,7 @@ struct device_state {
   ready_tasks ready;
   ready_tasks ready_calls;  ///< host functions, which hold no other stream up
   std::set<std::uint64_t> unfinished;
-  cudaError_t failure = cudaSuccess;        ///< what every call returns once it is set
-  cudaError_t later_failure = cudaSuccess;  ///< what they return after the first, where it is set
+  cudaError_t failure = cudaSuccess;  ///< what every call returns once it is set
   std::size_t allocated = 0;
   bool has_threads = false;
   bool has_context = false;

@@ -3,9 +3,7 @@
 #include "tests/device/cuda/fake/memory.hpp"
 
 #include <sanitizer/asan_interface.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -32,99 +29,58 @@ constexpr std::size_t alignment = 256;
 /// Fresh memory reads as anything; this reads as NaN.
 constexpr int unwritten = 0xff;
 
-/// The memory of one device: a range of addresses of its own, which nobody can read or write but
-/// while it is open. Blocks end where a page does, and at least a page lies between two; under the
-/// address sanitizer what is between them is out of reach even then.
-class device_pages {
- public:
-  /// Zero bytes are none. Null where the range has no room left.
-  std::byte* take(std::size_t bytes);
-  void give_back(std::byte* block);
-
-  /// Open from the first `open` to as many `close`.
-  void open();
-  void close();
-
-  bool holds(const void* address) const;
-
- private:
-  void allow(std::size_t begin, std::size_t end, int how);
-  std::byte* range();
-
-  mutable std::mutex mutex_;
-  std::byte* range_ = nullptr;                ///< once something was taken
-  std::map<std::size_t, std::size_t> taken_;  ///< where pages that are in use begin and end
-  std::size_t used_ = 0;                      ///< where all that was ever taken ends
-  int users_ = 0;
-};
-
 constexpr std::size_t page = 4096;
-constexpr std::size_t range_bytes = std::size_t{1} << 36;
 
 constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-std::byte* device_pages::range() {
-  if (range_ != nullptr) return range_;
-  void* const made =
-      ::mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-  return range_ = static_cast<std::byte*>(made);
-}
-
-void device_pages::allow(std::size_t begin, std::size_t end, int how) {
-  if (begin == end) return;
-  if (::mprotect(range() + begin, end - begin, how) != 0) {
-    throw std::system_error(errno, std::generic_category(), "mprotect");
+/// The memory of one device, which nobody can read or write but while it is open. Each block ends
+/// where a page does, before one that is never open; the address sanitizer also minds what lies
+/// beside it on its own pages.
+class device_pages {
+ public:
+  std::byte* take(std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    const std::size_t size = rounded(rounded(bytes, alignment), page);
+    void* const made =
+        ::mmap(nullptr, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    if (users_ > 0) ::mprotect(made, size, PROT_READ | PROT_WRITE);
+    std::byte* const block = static_cast<std::byte*>(made) + size - rounded(bytes, alignment);
+    ASAN_POISON_MEMORY_REGION(made, size);
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    sizes_[block] = {made, size};
+    return block;
   }
-}
 
-std::byte* device_pages::take(std::size_t bytes) {
-  const std::scoped_lock lock(mutex_);
-  const std::size_t size = rounded(rounded(bytes, alignment), page) + page;
-  std::size_t begin = 0;
-  for (const auto& [from, to] : taken_) {
-    if (from - begin >= size) break;
-    begin = to;
+  void give_back(std::byte* block) {
+    const std::scoped_lock lock(mutex_);
+    const auto [begin, size] = sizes_.at(block);
+    ASAN_UNPOISON_MEMORY_REGION(begin, size);
+    ::munmap(begin, size + page);
+    sizes_.erase(block);
   }
-  const std::size_t end = begin + size;
-  if (end > range_bytes) return nullptr;
-  taken_[begin] = end;
-  if (end > used_) {
-    if (users_ > 0) allow(used_, end, PROT_READ | PROT_WRITE);
-    used_ = end;
+
+  /// Open from the first `open` to as many `close`.
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    if (++users_ == 1) allow(PROT_READ | PROT_WRITE);
   }
-  std::byte* const block = range() + end - page - rounded(bytes, alignment);
-  ASAN_POISON_MEMORY_REGION(range() + begin, size);
-  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
-  return block;
-}
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    if (--users_ == 0) allow(PROT_NONE);
+  }
 
-void device_pages::give_back(std::byte* block) {
-  const std::scoped_lock lock(mutex_);
-  const auto at = static_cast<std::size_t>(block - range_);
-  const auto found = std::prev(taken_.upper_bound(at));
-  ASAN_POISON_MEMORY_REGION(range() + found->first, found->second - found->first);
-  ::madvise(range() + found->first, found->second - found->first, MADV_DONTNEED);
-  taken_.erase(found);
-}
+ private:
+  void allow(int how) {
+    for (const auto& [block, pages] : sizes_) ::mprotect(pages.first, pages.second, how);
+  }
 
-void device_pages::open() {
-  const std::scoped_lock lock(mutex_);
-  if (++users_ == 1) allow(0, used_, PROT_READ | PROT_WRITE);
-}
-
-void device_pages::close() {
-  const std::scoped_lock lock(mutex_);
-  if (--users_ == 0) allow(0, used_, PROT_NONE);
-}
-
-bool device_pages::holds(const void* address) const {
-  const std::scoped_lock lock(mutex_);
-  const auto* const at = static_cast<const std::byte*>(address);
-  return range_ != nullptr && at >= range_ && at < range_ + range_bytes;
-}
+  std::mutex mutex_;
+  std::map<std::byte*, std::pair<void*, std::size_t>> sizes_;  ///< the pages of each block
+  int users_ = 0;
+};
 
 struct block {
   std::size_t bytes = 0;
@@ -148,29 +104,6 @@ std::array<device_pages, machine::most_devices>& all_pages() {
   return *only;
 }
 
-struct sigaction before_us;
-
-/// Says what is wrong where a process is about to end for want of right to an address.
-void explain(int /*signal*/, siginfo_t* info, void* /*context*/) {
-  constexpr std::string_view text =
-      "\nfake CUDA: the host touched device memory, which only kernels, copies and fills may\n";
-  if (std::ranges::any_of(all_pages(),
-                          [&](const auto& pages) { return pages.holds(info->si_addr); })) {
-    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
-  }
-  ::sigaction(SIGSEGV, &before_us, nullptr);  // and the access is tried once more
-}
-
-void explain_faults() {
-  static const bool done = [] {
-    struct sigaction ours {};
-    ours.sa_sigaction = &explain;
-    ours.sa_flags = SA_SIGINFO;
-    return ::sigaction(SIGSEGV, &ours, &before_us) == 0;
-  }();
-  static_cast<void>(done);
-}
-
 /// Memory filled with what nobody has written; null when there is none.
 void* new_block(const block& b) {
   const std::size_t size = rounded(b.bytes, alignment);
@@ -179,11 +112,9 @@ void* new_block(const block& b) {
     if (made != nullptr) std::memset(made, unwritten, size);
     return made;
   }
-  explain_faults();
-  device_pages& pages = all_pages()[static_cast<std::size_t>(b.device)];
-  std::byte* const made = pages.take(b.bytes);
+  std::byte* const made = all_pages()[static_cast<std::size_t>(b.device)].take(b.bytes);
   const memory_access access(b.device);
-  if (made != nullptr) std::memset(made, unwritten, b.bytes);
+  std::memset(made, unwritten, b.bytes);
   return made;
 }
 
@@ -273,17 +204,12 @@ int count_pinned_blocks() {
   return count_blocks(true);
 }
 
-void release_memory_of(int device) {
-  std::erase_if(memory().blocks, [&](const auto& entry) {
-    if (entry.second.device != device) return false;
-    used_of(entry.second) -= entry.second.bytes;
-    free_block(entry.first, entry.second);
-    return true;
-  });
-}
-
 void release_all_memory() {
-  for (int i = 0; i < machine::most_devices; ++i) release_memory_of(i);
+  for (const auto& [data, b] : memory().blocks) {
+    used_of(b) -= b.bytes;
+    free_block(data, b);
+  }
+  memory().blocks.clear();
   memory().capacity = usual_capacity;
 }
 

@@ -36,7 +36,6 @@ std::optional<int> device_of(const void* data);
 
 int count_device_blocks();
 int count_pinned_blocks();
-void release_memory_of(int device);
 
 /// Also sets the capacity back.
 void release_all_memory();

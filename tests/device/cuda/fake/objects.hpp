@@ -54,7 +54,6 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   int device = 0;
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-  bool is_child = false;  ///< belongs to the graph that it is a node of
 };
 
 struct CUgraphExec_st {
@@ -112,9 +111,6 @@ void wait_for_room(std::unique_lock<std::mutex>& lock, cudaStream_t s);
 
 /// Enqueues the nodes of a graph after `before`. Returns the task that ends the launch.
 task_ref launch(const plan& nodes, const task_ref& before, int device, std::optional<int> priority);
-
-/// With the graphs of its child graph nodes.
-void destroy_graph(cudaGraph_t graph);
 
 /// For calls that CUDA deems unsafe beside a capture, since they are not seen by it: refuses them
 /// to a thread that captures, or while another captures globally, and invalidates these captures
